@@ -148,6 +148,7 @@ static kn_status diagnose(job *j, kn_error *err)
     if (st != KN_OK) return st;
     options.entity = NULL;
     options.suppressing = false;
+    options.suppress.numerator = 0;
     options.missing = KN_MISSING_WILDCARD;
     return kn_diagnose(&j->wildcards, j->ctx, j->table, &options, err);
 }

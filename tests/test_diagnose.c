@@ -157,6 +157,7 @@ static void every_answer_equals_counting_row_by_row(void **state)
             o.entity = kn_rng_below(&rng, 2) ? "who" : NULL;
             o.suppressing = kn_rng_below(&rng, 2);
             o.suppress = (kn_fraction){kn_rng_below(&rng, 101), 100};
+            if (!o.suppressing) o.suppress.numerator = 0;
         }
         kn_diagnosis *d = NULL;
         kn_error      err = KN_ERROR_INIT;

@@ -183,6 +183,7 @@ static void questions_with_unknown_s(void **state)
         o.at_most = o.k > 0 && kn_rng_below(&rng, 2);
         o.suppress_mode = (kn_suppress_mode)kn_rng_below(&rng, 3);
         o.suppress = (kn_fraction){kn_rng_below(&rng, 11), 10};
+        if (o.suppress_mode != KN_SUPPRESS_GIVEN) o.suppress.numerator = 0;
         o.algorithm = (kn_set_algorithm)kn_rng_below(&rng, 2);
         kn_sets_diagnosis *d = NULL;
         kn_error           err = KN_ERROR_INIT;

@@ -1,14 +1,15 @@
 /* kanon/advise.h: which method should I use? The methods that fit the data and the promises, tried and compared.
  *
- * Everything is read once. Each candidate is then taken as far as a plan and its loss; nothing is written, and no byte is
- * verified: that is done when a release is. The candidates share a time limit: each gets an equal part of what is left, so
- * that one that needs little leaves its rest to the others. One that is stopped is out, or, where the method knows a best
- * so far, counts only if no other finished. As long as all finish, the choice depends on the data and the spec alone.
+ * The input is read once. Each candidate then runs as far as a plan and its loss; nothing is written or verified,
+ * which happens when a release is made. The candidates share a time limit: each gets an equal part of what is left,
+ * so that a fast one leaves more to the others. A candidate that is stopped is out or, where the method has a best
+ * plan so far, counts only if no other finished. As long as all finish, the choice depends on the data and the spec
+ * alone.
  *
- * The rule: the least loss, by one metric for all; then fewer suppressed rows (persons); then the simpler method, in an
- * order that never changes (that of the candidates). For tables the metric is the spec's `utility` (lm unless it says otherwise): every one of them is defined on
- * the released cells or classes, whatever method made them. For databases it is lm; for trees dml2 where the spec has a
- * `support`, else rpd.
+ * The rule: the least loss, by one metric for all; then fewer suppressed rows (persons); then the simpler method, in
+ * a fixed order (that of the candidates). For tables the metric is the spec's `utility` (default: lm), which is
+ * defined on the released cells or classes, whatever method made them. For databases it is lm; for trees dml2 where
+ * the spec has a `support`, else rpd.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KANON_ADVISE_H
@@ -24,10 +25,10 @@ extern "C" {
 typedef enum kn_advice_state {
     KN_ADVICE_KEPT = 0, /* it keeps the promises                                                         */
     KN_ADVICE_STOPPED,  /* the time limit ended its search: the figures are those of the best so far     */
-    KN_ADVICE_LATE,     /* the time limit ended it before it had a release                               */
-    KN_ADVICE_NONE,     /* it has no release that keeps the promises: the reason                         */
-    KN_ADVICE_REFUSED,  /* it cannot take this table or these options, or not within the memory limit    */
-    KN_ADVICE_LEFT_OUT, /* not tried: the reason                                                         */
+    KN_ADVICE_LATE, /* the time limit ended it before it found a release                               */
+    KN_ADVICE_NONE,     /* it finds no release that keeps the promises: see reason                       */
+    KN_ADVICE_REFUSED,  /* it cannot handle this table or these options, or not within the memory limit  */
+    KN_ADVICE_LEFT_OUT, /* not tried: see reason                                                         */
     KN_ADVICE_STATES
 } kn_advice_state;
 
@@ -58,7 +59,8 @@ typedef struct kn_advice {
     int         chosen; /* its index; -1: none                                                   */
     const char *reason; /* not found: why, in a sentence                                         */
     int                        candidate_count;
-    const kn_advice_candidate *KN_PRIVATE(candidates); /* kn_advice_candidate_at: every method of the shape, the simpler ones first   */
+    const kn_advice_candidate *KN_PRIVATE(candidates); /* kn_advice_candidate_at: every method of the shape, the
+                                                          simpler ones first */
     int                        sentence_count;
     const char *const         *sentences; /* why it was chosen, and when another is preferable    */
     int                        note_count, dropped_count; /* of reading, as in a release's result  */
@@ -70,11 +72,11 @@ KN_API const kn_advice_candidate *kn_advice_candidate_at(const kn_advice *advice
 /* Seconds for all candidates where the spec has no time limit. */
 #define KN_ADVICE_SECONDS 60.0
 
-/* Tries the methods for a spec that passed kn_spec_check; its own method counts for nothing. "None keeps it" is KN_OK with
- * found == false. KN_INPUT: a file that is wrong, whoever reads it. KN_USAGE: no candidate can take what was asked; the first
- * one's reason. KN_CANCELLED: somebody asked to stop. */
+/* Tries the methods for a spec that passed kn_spec_check; the spec's own method is ignored. If no method keeps the
+ * promises, the call returns KN_OK with found == false. KN_INPUT: a file is wrong. KN_USAGE: no candidate can do what
+ * was asked; the message is the first one's reason. */
 KN_API KN_CHECK kn_status kn_advise(kn_advice **out, kn_context *ctx, const kn_spec *spec, kn_error *err);
-KN_API void               kn_advice_free(kn_advice *advice); /* NULL is fine; not of one that stands in a result */
+KN_API void               kn_advice_free(kn_advice *advice); /* NULL is fine; not for one that is part of a result */
 
 #ifdef __cplusplus
 }

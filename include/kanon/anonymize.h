@@ -1,16 +1,14 @@
 /* kanon/anonymize.h: from a spec to a release that was verified before it got its name.
  *
- * Reads the inputs, searches, recodes, writes a temporary file (mode 0600) beside the output, re-reads and verifies those
- * bytes with code of its own, and renames. Beside the release stand OUTPUT.certificate.json (may be published: it is made
- * from the release and the request alone), OUTPUT.private.json (mode 0600: every figure, seed, digests of the inputs) and,
- * if kept, OUTPUT.rowmap (mode 0600).
- * A failure, a kill or cancellation leaves the old file or none. Files get their names in the order row map, private file,
- * certificate, report, release: who sees the new release sees its certificate. After a kill between two of these the
- * certificate may be that of a release that did not come: its sha256 is not that of the file beside it.
+ * Reads the inputs, searches, recodes, writes a temporary file (mode 0600) beside the output, reads it back, verifies
+ * these bytes with independent code, and renames. Files beside the release: OUTPUT.certificate.json (may be
+ * published: it is made from the release and the request alone), OUTPUT.private.json (mode 0600: every figure, seed,
+ * digests of the inputs) and, on request, OUTPUT.rowmap (mode 0600). A failure or cancellation leaves the old files
+ * or none. The certificate gets its name last: whoever sees a certificate sees the release it belongs to. A kill
+ * while the files get their names leaves a journal (kn_release_settle).
  *
- * What comes from standard input, a pipe or a device is copied to a file without a name first, since the verifier reads it
- * again. A release that goes to standard output, a pipe or a device is verified in such a file and then copied; nothing is
- * written beside it.
+ * Standard input, a pipe or a device is first copied to an unnamed file, since the verifier reads it again. A release
+ * to standard output, a pipe or a device is verified in such a file and then copied; nothing is written beside it.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KANON_ANONYMIZE_H
@@ -49,13 +47,13 @@ typedef struct kn_release_attribute {
     double      lm, ncp, prec, entropy;
 } kn_release_attribute;
 
-/* What every result begins with, whatever the shape of the data. A figure that a shape does not know is 0. */
+/* The beginning of every result, whatever the shape of the data. A figure that a shape does not have is 0. */
 typedef struct kn_release_head {
     kn_method   method;
     bool        found;    /* false: there is no such release; nothing was written                  */
     bool        complete; /* false: the time limit ended the search                                */
     const char *reason;   /* not found: why, in a sentence                                         */
-    const char *nothing_left; /* in a sentence; then there is a release only with force. NULL: something is */
+    const char *nothing_left; /* nothing of use is left, as a sentence: a release only with force. NULL: something is left */
     int64_t     k;        /* the smallest class of the release: rows, persons where they have several (tables, databases);
                              of records the fewest that somebody within m and n finds, of those who find any */
     int64_t     k_before;   /* of tables and databases, as the next two                            */
@@ -76,7 +74,7 @@ typedef struct kn_release_head {
     double                    seconds_read, seconds_search, seconds_write, seconds_verify;
     char                      sha256[65]; /* of the release, where it is one file                  */
     const kn_advice          *advice; /* method: auto: what was tried and chosen; else NULL        */
-    uint64_t                  KN_PRIVATE(room)[16]; /* to grow into: more of a result stands behind it */
+    uint64_t                  KN_PRIVATE(room)[16]; /* for later versions: more of a result follows    */
 } kn_release_head;
 
 KN_API const kn_release_model *kn_release_model_at(const kn_release_head *head, int index); /* NULL: none */
@@ -91,12 +89,12 @@ typedef struct kn_release_result {
     int64_t     missing_cells; /* of the quasi-identifiers in the inputs                           */
     int64_t     missing_dropped; /* rows left out because a quasi-identifier is missing (missing: drop) */
     int64_t     rows;     /* of the release, suppressed ones as far as they are shown              */
-    int64_t     average_suppressed; /* of the suppressed ones, only for the sake of average risk   */
+    int64_t     average_suppressed; /* of the suppressed ones: only because of average risk        */
     double      lattice;  /* nodes of the lattice; 0 where the method has none                     */
     int         level_count;
     const int  *levels;   /* the chosen node, in the order of the quasi-identifiers                */
     int                         attribute_count;
-    const kn_release_attribute *KN_PRIVATE(attributes); /* kn_release_attribute_at: the quasi-identifiers                               */
+    const kn_release_attribute *KN_PRIVATE(attributes); /* kn_release_attribute_at: the quasi-identifiers */
     int64_t                     solution_count; /* all_solutions: minimal good nodes                */
     const kn_release_node      *KN_PRIVATE(solutions); /* kn_release_solution_at */
     int64_t region_bound; /* strict partitioning in ordered dimensions, k alone: no class has more than 2d(k - 1) + m rows
@@ -110,21 +108,21 @@ KN_API const kn_release_attribute *kn_release_attribute_at(const kn_release_resu
 KN_API const kn_release_node      *kn_release_solution_at(const kn_release_result *result, int64_t index);
 
 typedef struct kn_anonymize_options {
-    size_t      size; /* sizeof(kn_anonymize_options), set by the initializer */
-    bool        all_solutions;
-    bool        dry_run; /* search and measure, write nothing                 */
-    const char *version; /* of the program, for the certificate               */
+    size_t      size;    /* sizeof(kn_anonymize_options), set by the initializer */
+    bool        all_solutions; /* also list all minimal nodes: kn_method_has_nodes, else KN_USAGE */
+    bool        dry_run; /* search and measure, write nothing */
+    const char *version; /* of the program, for the certificate */
 } kn_anonymize_options;
 
 #define KN_ANONYMIZE_OPTIONS_INIT {sizeof(kn_anonymize_options), false, false, NULL}
 KN_API void kn_anonymize_options_init(kn_anonymize_options *options, size_t size);
 
-/* Runs a spec that passed kn_spec_check. "There is none" is KN_OK with found == false. KN_INTERNAL: the verifier rejected
- * what was written; nothing was renamed. KN_USAGE: an output that is one of the files read; missing: wildcard. KN_INPUT: an
- * empty table, a column that is not there, a kept column that points at single rows
+/* Runs a spec that passed kn_spec_check. If there is no such release, the call returns KN_OK with found == false.
+ * KN_INTERNAL: the verifier rejected what was written; nothing was renamed. KN_USAGE: the output is one of the files
+ * read; missing: wildcard. KN_INPUT: an empty table, a missing column, a kept column that identifies single rows
  * (more than 9 of 10 values occur once, or more than half of the cells are different texts; at least 10 cells; force
- * allows it), a value that cannot be told from what only a release holds. KN_IO: the folder of the output cannot be
- * written, the disk is full, ... */
+ * allows it), a value that looks like what only a release contains. KN_IO: the folder of the output is not writable,
+ * the disk is full, ... */
 KN_API KN_CHECK kn_status kn_anonymize(kn_release_result **out, kn_context *ctx, const kn_spec *spec,
                                        const kn_anonymize_options *options, kn_error *err);
 KN_API void               kn_release_result_free(kn_release_result *result);
@@ -135,12 +133,12 @@ KN_API KN_CHECK kn_status kn_anonymize_any(kn_release_head **out, kn_context *ct
                                            const kn_anonymize_options *options, kn_error *err);
 KN_API void               kn_release_head_free(kn_release_head *head); /* NULL is fine */
 
-/* A run that is killed while the files of its release get their names leaves a journal. This completes or undoes what it
- * began; kn_anonymize and its like do so silently, whoever else reads or replaces a release calls it first. `release` is
- * named as for the output of a spec; where there is no journal beside it nothing happens, at the cost of a look. `note`, of
- * KN_SETTLE_NOTE bytes, gets a sentence for the user, or an empty text. `wait`: some seconds for another run that is just
- * giving the release its names, as a reader should. KN_IO: there is such a run, the journal is not the user's own, or it cannot
- * be settled. */
+/* A run that is killed while the files of its release get their names leaves a journal. This function completes or
+ * undoes such a run. kn_anonymize and the like do so themselves; call it before reading or replacing a release by
+ * other means. `release` is a name as in the spec's output; without a journal beside it nothing happens. `note`
+ * (KN_SETTLE_NOTE bytes) receives a sentence for the user, or an empty text. `wait`: wait some seconds for a run that
+ * is just naming its files, as readers should. KN_IO: such a run is still busy, the journal is not the user's own, or
+ * it cannot be settled. */
 enum { KN_SETTLE_NOTE = 600 };
 KN_API KN_CHECK kn_status kn_release_settle(kn_context *ctx, const char *release, bool wait, char *note, kn_error *err);
 
@@ -163,15 +161,15 @@ typedef struct kn_database_result {
     int                     table_count;
     const kn_release_table *KN_PRIVATE(tables); /* kn_release_table_at */
     double                  lm, lm_released, dm; /* Definitions 7 and 8; docs/metrics.md     */
-    const char             *beside; /* what the files beside the release are called: BESIDE.certificate.json, ... */
+    const char             *beside; /* the prefix of the files beside the release: BESIDE.certificate.json, ...   */
 } kn_database_result;
 
 KN_API const kn_release_table *kn_release_table_at(const kn_database_result *result, int index); /* NULL: none */
 
-/* Runs a spec that describes a database and passed kn_spec_check: reads it, clusters its persons, writes a new database
- * with the same schema, reads that back, verifies it and only then commits: a new SQLite file, a new schema of a server in
- * one transaction, or a folder. Statuses as for kn_anonymize. KN_INPUT: the schema is no snowflake around the table of
- * persons. KN_IO: the server went away; the transaction is rolled back. */
+/* Runs a spec that describes a database and passed kn_spec_check: reads it, clusters its persons, writes a new
+ * database with the same schema, reads it back, verifies it and only then commits: a new SQLite file, a new schema on
+ * a server in one transaction, or a folder. Statuses as for kn_anonymize. KN_INPUT: the schema is not a snowflake
+ * around the table of persons. KN_IO: the connection was lost; the transaction is rolled back. */
 KN_API KN_CHECK kn_status kn_anonymize_database(kn_database_result **out, kn_context *ctx, const kn_spec *spec,
                                                 const kn_anonymize_options *options, kn_error *err);
 KN_API void               kn_database_result_free(kn_database_result *result);
@@ -186,9 +184,9 @@ typedef struct kn_records_result {
     int64_t disassociations;      /* relations between values that vanished everywhere                 */
     int64_t nodes, nodes_original;
     int64_t relations, relations_original; /* ancestor-descendant pairs                                */
-    double  node_survival, relation_survival; /* shares: nodes that show their own value, relations still
-                                                  there, be it between broader values */
-    double  relation_unchanged;   /* share of the relations that are still there between the very values */
+    double  node_survival, relation_survival; /* shares: nodes that show their own value, relations that remain,
+                                                 possibly between broader values */
+    double  relation_unchanged;   /* share of the relations that remain between the same values          */
     double  cost;                 /* RPDa, which guided the search                                     */
     double  rpd, rpd_original;    /* docs/metrics.md                                                   */
     double  ml2, dml2;            /* NAN: not mined (support 0)                                        */

@@ -1,7 +1,8 @@
 /* kanon/answers.h: results as documents (kanon/document.h): one function per answer.
  *
- * Each copies what it needs; the result may be freed at once. KN_MEMORY is all that can go wrong. What the user should know
- * is among the document's notes: what was read in an unexpected way, what a release drops, what an answer does not say.
+ * Each copies what it needs; the result may be freed at once. The only failure is KN_MEMORY. The document's notes
+ * hold what the user should know: what was read in an unexpected way, what a release drops, what an answer does not
+ * cover.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KANON_ANSWERS_H
@@ -38,7 +39,7 @@ typedef struct kn_diagnose_answers {
     size_t                     size; /* sizeof(kn_diagnose_answers), set by the initializer                        */
     const kn_diagnose_options *options;
     const kn_diagnosis        *diagnosis;
-    bool                       at_most; /* k is asked to be at most so large                                      */
+    bool                       at_most; /* the question is whether k is at most this large                        */
     kn_suppress_mode           suppress_mode;
     const kn_model_report     *models;
     const char *const         *requirements; /* of the models, as they were written, in their order               */
@@ -108,7 +109,7 @@ KN_API KN_CHECK kn_status kn_document_hierarchy_show(kn_document **out, kn_conte
 KN_API KN_CHECK kn_status kn_document_advise(kn_document **out, kn_context *ctx, const kn_advice *advice,
                                              const char *command, kn_error *err);
 
-/* "anonymize", "anonymize-database", "anonymize-records": what the call was given and gave. */
+/* "anonymize", "anonymize-database", "anonymize-records": arguments and result of the call. */
 KN_API KN_CHECK kn_status kn_document_anonymize(kn_document **out, kn_context *ctx, const kn_spec *spec,
                                                 const kn_release_result *result, const kn_anonymize_options *options,
                                                 kn_error *err);

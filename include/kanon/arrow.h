@@ -1,7 +1,7 @@
 /* kanon/arrow.h: tables in and out through Arrow's C Stream Interface.
  *
  * The three structs below are the interface's published ABI: any program that speaks it (pandas, Polars, DuckDB, R,
- * Spark's Arrow bridge, ...) can hand its data over without a file in between and without linking anything.
+ * Spark's Arrow bridge, ...) can pass its data without a file in between and without linking anything.
  * docs/arrow.md says which Arrow type becomes which kanon type, and back.
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -74,16 +74,16 @@ typedef struct kn_arrow_options {
     int                na_count;   /* how many; -1: up to a NULL (na = kn_default_na())                         */
     const char        *timezone;   /* of times without a zone; NULL: UTC                                        */
     bool               producer_messages; /* quote the producer's own error message, which may hold values      */
-    int64_t           *nan_count;  /* receives how many cells were not a number (NaN) and became missing; or NULL */
+    int64_t           *nan_count;  /* receives the number of NaN cells, which become missing; or NULL             */
 } kn_arrow_options;
 
 #define KN_ARROW_OPTIONS_INIT {sizeof(kn_arrow_options), NULL, 0, false, NULL, 0, NULL, false, NULL}
 KN_API void kn_arrow_options_init(kn_arrow_options *options, size_t size);
 
 /* Reads a stream of batches to its end and makes a table of it. `stream` is consumed: it is released before the call
- * returns, whether it succeeds or not. The columns of a batch are read by several threads; the callbacks are called by
- * the calling thread only. A failure of the producer is KN_IO, data that kanon cannot take KN_INPUT; `options` may be
- * NULL. */
+ * returns, whether it succeeds or not. The columns of a batch are read by several threads; the callbacks are called
+ * by the calling thread only. A failure of the producer is KN_IO, data that kanon cannot read is KN_INPUT; `options`
+ * may be NULL. */
 KN_API KN_CHECK kn_status kn_table_import_arrow(kn_table **out, kn_context *ctx, struct ArrowArrayStream *stream,
                                                 const kn_arrow_options *options, kn_error *err);
 
@@ -97,9 +97,9 @@ typedef struct kn_arrow_export_options {
 #define KN_ARROW_EXPORT_OPTIONS_INIT {sizeof(kn_arrow_export_options), 0, false, false}
 KN_API void kn_arrow_export_options_init(kn_arrow_export_options *options, size_t size);
 
-/* Makes `out` a stream of the table's rows; whoever ends up with it calls its release. Stream, schemas and arrays keep what
- * they need alive: they, the table and the context may be let go in any order and by any thread. Their memory counts
- * against the context's limit to the end. `options` may be NULL. On failure out->release is NULL. */
+/* Makes `out` a stream of the table's rows; its last owner calls its release. Stream, schemas and arrays keep what
+ * they need alive: they, the table and the context may be released in any order and by any thread. Their memory
+ * counts against the context's limit until then. `options` may be NULL. On failure out->release is NULL. */
 KN_API KN_CHECK kn_status kn_table_export_arrow(struct ArrowArrayStream *out, const kn_table *table, kn_context *ctx,
                                                 const kn_arrow_export_options *options, kn_error *err);
 

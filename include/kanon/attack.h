@@ -1,5 +1,5 @@
-/* kanon/attack.h: the linking attack: how many people of somebody else's table are found in a release? And, for databases,
- * why neither their join nor each of their tables may be anonymized alone.
+/* kanon/attack.h: the linking attack: how many people of another table are found in a release? And, for databases,
+ * why it is not enough to anonymize their join, or each table by itself.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef KANON_ATTACK_H
 #define KANON_ATTACK_H
@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/* How many people of the external table match so many released rows. */
+/* How many people of the external table match this many released rows. */
 typedef struct kn_match_count {
     int64_t matches;
     int64_t people;
@@ -21,14 +21,14 @@ typedef struct kn_attack_table {
     int64_t               none;   /* people who match no row, and could be placed                  */
     int64_t               unique; /* exactly one                                                   */
     int64_t               below;  /* at least one, fewer than k                                    */
-    int64_t               least;  /* the fewest rows that anybody who matches matches; 0: nobody   */
+    int64_t               least;  /* the fewest rows that a person with any match has; 0: nobody   */
     int                   count;  /* 1, 2, ... ascending                                           */
     const kn_match_count *counts;
     int                   sensitive_count; /* per sensitive column: people whose value is certain: all their matches agree */
     const int64_t        *certain;
-    int64_t               unplaced; /* people who match no row, and a value of theirs is not in the hierarchy of its
-                                       column: nothing can be said of them                         */
-    uint64_t              KN_PRIVATE(room)[8]; /* to grow into: more of a report stands behind it  */
+    int64_t               unplaced; /* people who match no row and have a value that is not in the hierarchy of its
+                                       column: nothing can be said of them */
+    uint64_t              KN_PRIVATE(room)[8]; /* for later versions: more of a report follows     */
 } kn_attack_table;
 
 typedef struct kn_attack_report {
@@ -42,7 +42,7 @@ typedef struct kn_attack_report {
     bool               has_before;
     kn_attack_table    before; /* the original, where it was given                 */
     const char        *linked; /* a column of pseudonyms that shows which released rows are one person's; NULL: none. Rows
-                                  are matched one by one all the same               */
+                                  are still matched one by one               */
 } kn_attack_report;
 
 typedef struct kn_attack_options {
@@ -52,18 +52,19 @@ typedef struct kn_attack_options {
     const char *original; /* file; NULL: the spec's inputs if there are any, else no "before"      */
     bool        no_original; /* no "before", whatever the spec says                                */
     int64_t     k;        /* 0: the spec's, and 2 where it has none                                */
-    const kn_csv_options *csv; /* how the external table is written; NULL: found out. Its types and columns are not
-                                  looked at: types are the spec's                                  */
+    const kn_csv_options *csv; /* how the external table is written; NULL: detected. Its types and columns are
+                                  ignored: types are the spec's */
 } kn_attack_options;
 
 #define KN_ATTACK_OPTIONS_INIT {sizeof(kn_attack_options), NULL, NULL, NULL, false, 0, NULL}
 KN_API void kn_attack_options_init(kn_attack_options *options, size_t size);
 
 /* Links the external table with the release over the quasi-identifiers of the spec that both have (at least one). A
- * released cell matches a value that it covers: the value itself, an ancestor in the hierarchy, an interval, a set (whether
- * or not the external table has its other members) or "*". Suppressed rows ("*" in every column) match nobody: they tell nothing. A missing cell matches a missing one, and with
- * the spec's `missing: wildcard` anything. Only the spec's columns, hierarchies, models and reading options are looked at:
- * it need not pass kn_spec_check. KN_INPUT: a file cannot be read as a table, or has not the columns. */
+ * released cell matches a value that it covers: the value itself, an ancestor in the hierarchy, an interval, a set
+ * (whether or not the external table has its other members) or "*". Suppressed rows ("*" in every column) match
+ * nobody. A missing cell matches a missing one, and with the spec's `missing: wildcard` anything. Only the spec's
+ * columns, hierarchies, models and reading options are used: it need not pass kn_spec_check. KN_INPUT: a file cannot
+ * be read as a table, or lacks the columns. */
 KN_API KN_CHECK kn_status kn_attack(kn_attack_report **out, kn_context *ctx, const kn_spec *spec,
                                     const kn_attack_options *options, kn_error *err);
 KN_API void               kn_attack_report_free(kn_attack_report *report);
@@ -103,8 +104,8 @@ typedef struct kn_demo_column {
     int64_t     targets; /* that have a row in the table                                                  */
 } kn_demo_column;
 
-/* Tables that are joined, persons first. Where rows have children in several tables, each path of tables is a join of its
- * own: rows of two children of one parent have nothing to do with each other. */
+/* Tables that are joined, persons first. Where rows have children in several tables, each path of tables is a join of
+ * its own: rows of two children of one parent are unrelated. */
 typedef struct kn_demo_path {
     int        table_count;
     const int *tables; /* of the report */
@@ -122,8 +123,8 @@ typedef struct kn_attack_demo_report {
     const kn_demo_path   *KN_PRIVATE(paths); /* kn_demo_path_at */
     int                   sensitive_count;
     const kn_demo_column *KN_PRIVATE(sensitive); /* kn_demo_column_at */
-    /* The target who is found best: with the fewest candidates in the join, then in the tables by themselves, then the
-     * first in the table of persons. */
+    /* The target who is found most easily: with the fewest candidates in the join, then in the single tables, then
+     * the first in the table of persons. */
     int64_t        example;      /* its row in the table of persons, from 1                               */
     const int64_t *example_rows; /* per table: how many rows of it the attacker knows                     */
     int64_t        KN_PRIVATE(example_candidates)[KN_DEMO_WAYS]; /* kn_demo_example_candidates */
@@ -140,23 +141,23 @@ KN_API int64_t               kn_demo_example_candidates(const kn_attack_demo_rep
 typedef struct kn_attack_demo_options {
     size_t   size;    /* sizeof(kn_attack_demo_options), set by the initializer                           */
     int64_t  k;       /* 0: the spec's, and 2 where it has none                                           */
-    int64_t  targets; /* at most so many persons are looked for; 0: 2,000                                 */
+    int64_t  targets; /* at most this many persons are looked for; 0: 2,000                               */
     uint64_t seed;    /* of the sample                                                                    */
 } kn_attack_demo_options;
 
 #define KN_ATTACK_DEMO_OPTIONS_INIT {sizeof(kn_attack_demo_options), 0, 0, 1}
 KN_API void kn_attack_demo_options_init(kn_attack_demo_options *options, size_t size);
 
-/* Shows on a database what becomes of it in each of the three ways. Nothing is written anywhere: the releases exist in
- * memory only. The attacker knows all quasi-identifiers of a target, in all tables, and which rows belong together. A
- * person of the release is a candidate if the target's rows can be told to be theirs: each row of the target stands for a
- * different row of the candidate whose cells cover it, below rows that stand for each other, and no row is left over.
- * miracle-x deletes rows; in its release rows of the target may be left over.
+/* Shows what an attacker finds after each of the three ways. Nothing is written: the releases exist in memory only.
+ * The attacker knows all quasi-identifiers of a target, in all tables, and which rows belong together. A person of
+ * the release is a candidate if the target's rows can be theirs: each row of the target corresponds to a different
+ * row of the candidate whose cells cover it, below corresponding rows, and no row is left over. miracle-x deletes
+ * rows, so in its release rows of the target may be left over.
  *
- * Of the spec the input, reading options, tables, roles, hierarchies, k, and options of the method are looked at: it need
- * not pass kn_spec_check. KN_USAGE: it does not describe a database, k is below 2. KN_INPUT: the schema is no snowflake
- * around the table of persons, no column is a quasi-identifier, there are fewer persons than k. KN_IO: it cannot be read.
- * The same on any number of threads. */
+ * Of the spec the input, reading options, tables, roles, hierarchies, k, and options of the method are used: it need
+ * not pass kn_spec_check. KN_USAGE: it does not describe a database, or k is below 2. KN_INPUT: the schema is not a
+ * snowflake around the table of persons, no column is a quasi-identifier, or there are fewer persons than k. KN_IO:
+ * it cannot be read. The result does not depend on the number of threads. */
 KN_API KN_CHECK kn_status kn_attack_demo(kn_attack_demo_report **out, kn_context *ctx, const kn_spec *spec,
                                          const kn_attack_demo_options *options, kn_error *err);
 KN_API void               kn_attack_demo_report_free(kn_attack_demo_report *report);

@@ -1,9 +1,9 @@
-/* kanon/catalogue.h: every method, privacy model and metric with what a user chooses by: for which data, what it can keep,
- * whose it is, what it costs, when to take it.
+/* kanon/catalogue.h: every method, privacy model and metric with what helps to choose one: for which data, what it
+ * can promise, its source, its cost, when to use it.
  *
- * The only such list: `kanon anonymize --list-methods`, checks of a spec, messages and completions come from it, and tests
- * hold the manual against it. All texts are static and in plain words, without a full stop at the end. No function fails;
- * any thread may call.
+ * The only such list: `kanon anonymize --list-methods`, checks of a spec, messages and completions come from it, and
+ * tests compare the manual with it. All texts are static and in plain words, without a full stop at the end. No
+ * function fails; any thread may call them.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KANON_CATALOGUE_H
@@ -32,7 +32,7 @@ typedef struct kn_method_entry {
     const char *use;   /* when to take it                                                             */
 } kn_method_entry;
 
-/* The methods in their order, then "auto", which is no kn_method: it tries those that fit (kanon/advise.h). */
+/* The methods in their order, then "auto", which is not a kn_method: it tries those that fit (kanon/advise.h). */
 enum { KN_CATALOGUE_AUTO = KN_METHODS, KN_CATALOGUE_METHODS };
 
 /* `method`: a kn_method, or KN_CATALOGUE_AUTO. */
@@ -43,15 +43,15 @@ KN_API kn_shape kn_method_shape(kn_method method);
 /* Does it search a lattice, whose minimal nodes can be listed (kn_anonymize_options.all_solutions)? */
 KN_API bool kn_method_has_nodes(kn_method method);
 
-/* Is a field of the release file, or one of its options ("seed"), of use to it? What is not is refused (kn_spec_check). */
+/* Does it use a field of the release file, or one of its options ("seed")? Others are refused (kn_spec_check). */
 KN_API bool kn_method_uses(kn_method method, const char *field);
 
-/* Is it the one taken where a release of its shape names none, and promises k (trees: k-mn) alone? */
+/* Is it the default for a release of its shape that promises k (trees: k-mn) alone? */
 KN_API bool kn_method_is_default(kn_method method);
 
 /* ---- Privacy models ---- */
 
-/* The models in their order, then k-mn, which is no kn_model_kind. */
+/* The models in their order, then k-mn, which is not a kn_model_kind. */
 enum { KN_CATALOGUE_KMN = KN_MODEL_KINDS, KN_CATALOGUE_MODELS };
 
 typedef struct kn_model_entry {
@@ -59,7 +59,7 @@ typedef struct kn_model_entry {
     const char *variant; /* "distinct"; NULL: none                                                    */
     const char *example; /* as --require takes it, or --kmn: "l-diversity:kind=distinct,l=3"          */
     const char *says;    /* of every class                                                            */
-    const char *needs;   /* beside quasi-identifiers: "a sensitive column"; NULL: nothing             */
+    const char *needs;   /* needed besides quasi-identifiers: "a sensitive column"; NULL: nothing     */
     const char *paper;
     const char *use;
 } kn_model_entry;
@@ -88,7 +88,7 @@ typedef struct kn_metric_entry {
     const char *use;
 } kn_metric_entry;
 
-/* `metric`: below KN_METRICS a kn_metric, which a search can be told to lose least of (--utility). */
+/* `metric`: below KN_METRICS a kn_metric, which a search can minimize (--utility). */
 KN_API const kn_metric_entry *kn_catalogue_metric(int metric);
 
 #ifdef __cplusplus

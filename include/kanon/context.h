@@ -1,8 +1,8 @@
-/* kanon/context.h: the one object every job hangs from: memory, threads, progress, cancellation.
+/* kanon/context.h: the object that every job runs in: memory, threads, progress, cancellation.
  *
- * A context serves one call at a time, of any thread (it brings its own workers), and answers others with KN_BUSY; only
- * kn_context_cancel may be called at any time, also from a signal handler. What was created with a context keeps it alive:
- * context, tables, results and exported Arrow data may be freed in any order and by any thread.
+ * A context serves one call at a time, from any thread (it has its own workers); other calls return KN_BUSY. Only
+ * kn_context_cancel may be called at any time, even from a signal handler. What was created with a context keeps it
+ * alive: context, tables, results and exported Arrow data may be freed in any order and by any thread.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KANON_CONTEXT_H
@@ -18,8 +18,8 @@ extern "C" {
 typedef struct kn_context kn_context;
 
 /* Where memory comes from. `alloc` returns storage aligned to 16 bytes or NULL; `resize` behaves like realloc;
- * `release` is never called with NULL. All three are called from several threads at once, until the last of what was made
- * with the context is freed. */
+ * `release` is never called with NULL. All three are called from several threads at once, until everything that was
+ * made with the context is freed. */
 typedef struct kn_allocator {
     void *(*alloc)(void *user, size_t size);
     void *(*resize)(void *user, void *block, size_t old_size, size_t new_size);
@@ -27,7 +27,7 @@ typedef struct kn_allocator {
     void *user;
 } kn_allocator;
 
-/* What a progress callback is told. `total` is 0 where it is not known. */
+/* What a progress callback receives. `total` is 0 if unknown. */
 typedef struct kn_progress {
     const char *stage; /* "reading", "grouping", ... static strings */
     const char *unit;  /* "bytes", "rows", ...                      */
@@ -37,12 +37,13 @@ typedef struct kn_progress {
     bool        finished;
 } kn_progress;
 
-/* Called a few times a second at most, on the thread that called the library; of that context it may only cancel. */
+/* Called at most a few times a second, on the thread that called the library; the only call it may make on that
+ * context is kn_context_cancel. */
 typedef void (*kn_progress_fn)(void *user, const kn_progress *progress);
 
 typedef struct kn_context_options {
     size_t              size;         /* sizeof(kn_context_options), set by the initializer */
-    int                 threads;      /* 0: as many as the process may run on               */
+    int                 threads;      /* 0: as many as processors are available             */
     uint64_t            memory_limit; /* bytes; 0: none                                     */
     const kn_allocator *allocator;    /* NULL: malloc                                       */
     kn_progress_fn      progress;     /* NULL: silent                                       */
@@ -58,18 +59,18 @@ KN_API void kn_context_options_init(kn_context_options *options, size_t size);
 /* Creates a context. `options` may be NULL. Threads start on first use. */
 KN_API KN_CHECK kn_status kn_context_create(kn_context **out, const kn_context_options *options, kn_error *err);
 
-/* Gives the context up: its workers end, and it is freed with the last of what was made with it. NULL is fine. */
+/* Ends the context's workers; the context is freed together with the last object that was made with it. NULL is fine. */
 KN_API void kn_context_free(kn_context *ctx);
 
 /* Asks all work in the context to stop; it returns KN_CANCELLED soon. Async-signal-safe. */
 KN_API void kn_context_cancel(kn_context *ctx);
 
-/* Takes a request to cancel back, so that the context can be used again. */
+/* Clears a request to cancel, so that the context can be used again. */
 KN_API void kn_context_reset_cancel(kn_context *ctx);
 
 KN_API int      kn_context_threads(const kn_context *ctx);
 KN_API uint64_t kn_context_memory_used(const kn_context *ctx); /* bytes held now          */
-KN_API uint64_t kn_context_memory_peak(const kn_context *ctx); /* the most held at a time */
+KN_API uint64_t kn_context_memory_peak(const kn_context *ctx); /* the maximum so far      */
 
 #ifdef __cplusplus
 }

@@ -1,8 +1,9 @@
-/* kanon/database.h: several tables with keys: reading them, and what their schema looks like around one table of persons.
+/* kanon/database.h: several tables with keys: reading them, and what their schema looks like around one table of
+ * persons.
  *
  * A database comes from a SQLite file ("sqlite:FILE"), a PostgreSQL server ("postgresql://..." or "postgresql:" for
  * libpq's environment) or a folder of CSV files ("FOLDER/"). Keys come from the catalog where there is one; what the
- * release file says of a table wins. It does not change once read and may be read by any thread.
+ * release file says of a table takes precedence. A database does not change once read and may be read by any thread.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KANON_DATABASE_H
@@ -22,16 +23,16 @@ typedef struct kn_database_options {
     int                  table_count;
     const char          *schema; /* PostgreSQL; NULL: the first schema of the search path                     */
     const kn_csv_options *csv;   /* of a folder's files; `na` and `timezone` also of other sources. NULL: as a table's */
-    const char          *snapshot; /* PostgreSQL: read what this exported snapshot shows; NULL: what is there */
+    const char          *snapshot; /* PostgreSQL: read this exported snapshot; NULL: the current state        */
 } kn_database_options;
 
 #define KN_DATABASE_OPTIONS_INIT {sizeof(kn_database_options), NULL, 0, NULL, NULL, NULL}
 KN_API void kn_database_options_init(kn_database_options *options, size_t size);
 
-/* Is this the name of a database ("sqlite:...", "postgresql:...", "postgres:...", or a folder that is there)? */
+/* Is this the name of a database ("sqlite:...", "postgresql:...", "postgres:...", or an existing folder)? */
 KN_API bool kn_database_named(const char *input);
 
-/* Reads a database; everything in one transaction where the source has them. `options` may be NULL. KN_INPUT: no such
+/* Reads a database, in one transaction if the source has transactions. `options` may be NULL. KN_INPUT: no such
  * table, column or file; cells that are not UTF-8. KN_IO: the server or file cannot be read. Messages never hold a
  * password. */
 KN_API KN_CHECK kn_status kn_database_read(kn_database **out, kn_context *ctx, const char *input,
@@ -55,7 +56,7 @@ typedef struct kn_schema_column {
     bool        foreign; /* part of a foreign key     */
 } kn_schema_column;
 
-/* A foreign key: columns of this table that name a row of another. */
+/* A foreign key: columns of this table that refer to a row of another. */
 typedef struct kn_schema_link {
     int         column_count;
     const int  *columns;
@@ -63,7 +64,7 @@ typedef struct kn_schema_link {
     const char *target_name;
     const int  *target_columns; /* NULL where target is -1                                 */
     int64_t     missing;     /* rows in which a column of it is missing                    */
-    int64_t     dangling;    /* rows that name a row that is not there                     */
+    int64_t     dangling;    /* rows that refer to a row that does not exist               */
 } kn_schema_link;
 
 typedef enum kn_schema_place {
@@ -81,7 +82,7 @@ typedef struct kn_schema_table {
     int                     link_count;
     const kn_schema_link   *KN_PRIVATE(links); /* kn_schema_link_at */
     kn_schema_place         place;
-    int                     parent; /* the table its rows hang from; -1: none       */
+    int                     parent; /* the table its rows belong to; -1: none       */
     int64_t                 orphans; /* rows that belong to no person; FAMILY only  */
 } kn_schema_table;
 
@@ -90,9 +91,9 @@ typedef enum kn_schema_rule {
     KN_SCHEMA_PERSON_KEY = 0, /* the table of persons has no primary key                             */
     KN_SCHEMA_PERSON_LINK,    /* the table of persons has a foreign key to a listed table            */
     KN_SCHEMA_TWO_LINKS,      /* a table has two foreign keys to listed tables                       */
-    KN_SCHEMA_CYCLE,          /* tables that name each other in a circle                             */
+    KN_SCHEMA_CYCLE,          /* tables that refer to each other in a cycle                          */
     KN_SCHEMA_UNREACHED,      /* no path of foreign keys leads to the table of persons               */
-    KN_SCHEMA_PARENT_KEY,     /* rows of a table are named by another, but its key is not unique     */
+    KN_SCHEMA_PARENT_KEY,     /* another table refers to its rows, but its key is not unique         */
     KN_SCHEMA_QUASI_KEY       /* a quasi-identifier is part of a key                                 */
 } kn_schema_rule;
 
@@ -110,7 +111,7 @@ typedef struct kn_schema {
     int                      table_count;
     const kn_schema_table   *KN_PRIVATE(tables); /* kn_schema_table_at */
     int                      person;  /* index of the table of persons; -1: none could be chosen    */
-    bool                     chosen;  /* nobody named it: it is the one with the largest family      */
+    bool                     chosen;  /* it was not named: it is the one with the largest family     */
     bool                     snowflake;
     int                      problem_count;
     const kn_schema_problem *KN_PRIVATE(problems); /* kn_schema_problem_at */
@@ -122,9 +123,9 @@ KN_API const kn_schema_problem *kn_schema_problem_at(const kn_schema *schema, in
 KN_API const kn_schema_column  *kn_schema_column_at(const kn_schema_table *table, int index);
 KN_API const kn_schema_link    *kn_schema_link_at(const kn_schema_table *table, int index);
 
-/* Looks at the schema around a table of persons (NULL: the one with the largest family, then the first). Does the schema
- * satisfy section 4.1? If not, why. KN_INPUT: there is no such table. The answer "no" is not a failure. The schema borrows
- * nothing. */
+/* Looks at the schema around a table of persons (NULL: the one with the largest family, then the first). Does the
+ * schema satisfy section 4.1, and if not, why? KN_INPUT: there is no such table. The answer "no" is not a failure.
+ * The schema borrows nothing. */
 KN_API KN_CHECK kn_status kn_schema_look(kn_schema **out, kn_context *ctx, const kn_database *database,
                                          const char *person, kn_error *err);
 KN_API void               kn_schema_free(kn_schema *schema);

@@ -29,7 +29,7 @@ typedef enum kn_dependency_kind {
 /* "functional", "multivalued", "multiset". Static. */
 KN_API const char *kn_dependency_kind_name(kn_dependency_kind kind);
 
-/* Immutable. Both sides have at least one column; no column stands twice, on one side or on both. */
+/* Immutable. Both sides have at least one column; no column occurs twice. */
 typedef struct kn_dependency {
     kn_dependency_kind kind;
     int64_t            k; /* MULTISET: at least 2; otherwise 0 */
@@ -39,13 +39,13 @@ typedef struct kn_dependency {
     const char        *text; /* as it is written: parsing it gives the same dependency */
 } kn_dependency;
 
-/* Reads "a, b -> c", "a ->> b" or "a -3-> b". Blanks around names do not count. A name with a comma, an arrow, or
+/* Reads "a, b -> c", "a ->> b" or "a -3-> b". Blanks around names are ignored. A name with a comma, an arrow, or
  * quotes or blanks at its ends stands in double or single quotes, which are doubled inside. Without a blank (or
  * quote) before it, "-3" belongs to the name: "a-3->b" is a functional dependency of the column "a-3". KN_INPUT says
- * what is wrong at which character; err->column is its number from 1 (bytes). */
+ * what is wrong at which character; err->column is its position in bytes, from 1. */
 KN_API KN_CHECK kn_status kn_dependency_parse(kn_dependency **out, kn_context *ctx, const char *text, kn_error *err);
 
-/* The same from names. KN_USAGE: a side is empty, a column stands twice, k < 2. */
+/* The same from names. KN_USAGE: a side is empty, a column occurs twice, k < 2. */
 KN_API KN_CHECK kn_status kn_dependency_make(kn_dependency **out, kn_context *ctx, kn_dependency_kind kind, int64_t k,
                                              const char *const *left, int left_count, const char *const *right,
                                              int right_count, kn_error *err);
@@ -65,7 +65,7 @@ typedef struct kn_dependency_check {
     int64_t spurious;         /* MULTIVALUED: tuples that joining (X, Y) and (X, Z) would add; otherwise 0          */
 } kn_dependency_check;
 
-/* Checks one dependency on a table. An MVD is one of all columns of the table. "It does not hold" is an answer, not a
+/* Checks one dependency on a table. An MVD is about all columns of the table. "It does not hold" is an answer, not a
  * failure. KN_INPUT: the table lacks a column. */
 KN_API KN_CHECK kn_status kn_dependency_check_table(kn_dependency_check *out, kn_context *ctx, const kn_table *table,
                                                     const kn_dependency *dependency, kn_error *err);
@@ -79,7 +79,7 @@ typedef struct kn_dependency_list {
 
 KN_API void kn_dependency_list_free(kn_dependency_list *list); /* NULL is fine */
 
-/* All columns that `columns` determine by the functional dependencies among `given` (others are passed over), in the
+/* All columns that `columns` determine by the functional dependencies among `given` (others are ignored), in the
  * order they are first named: the columns themselves, then left to right in `given`. */
 typedef struct kn_name_list {
     int          count;
@@ -95,7 +95,7 @@ KN_API void               kn_name_list_free(kn_name_list *list);
 KN_API KN_CHECK kn_status kn_dependency_implied(bool *out, kn_context *ctx, const kn_dependency *const *given,
                                                 int given_count, const kn_dependency *dependency, kn_error *err);
 
-/* A minimal cover of the functional dependencies among `given`: each left side has no column to spare, no dependency
+/* A minimal cover of the functional dependencies among `given`: no left side has a superfluous column, no dependency
  * follows from the others, and together they imply the same. Equal left sides are joined, in the order of their first
  * appearance; dependencies with long left sides are dropped first. Cycles are fine. */
 KN_API KN_CHECK kn_status kn_dependency_cover(kn_dependency_list **out, kn_context *ctx,
@@ -108,7 +108,7 @@ typedef struct kn_discover_options {
     const char *const *columns; /* search among these; NULL: all. At most 64                             */
     int                column_count;
     kn_fraction        error;      /* the share of rows that may be exceptions (g3); 0: exact             */
-    int                max_left;   /* left sides of at most so many columns; 0: any                       */
+    int                max_left;   /* left sides of at most this many columns; 0: any                     */
     double             time_limit; /* seconds; 0: none                                                    */
 } kn_discover_options;
 
@@ -128,11 +128,12 @@ typedef struct kn_discovery {
     int64_t              combinations; /* different rows                                                        */
     int64_t              budget;       /* exceptions allowed                                                    */
     int64_t              count;
-    kn_found_dependency *KN_PRIVATE(found); /* kn_found_dependency_at: by size of the left side, then by its columns, then by the right side          */
-    int64_t              checked;    /* candidates that were held against the table                             */
+    kn_found_dependency *KN_PRIVATE(found); /* kn_found_dependency_at: by size of the left side, then by its columns,
+                                               then by the right side */
+    int64_t              checked;    /* candidates that were checked on the table                               */
     int64_t              refuted;    /* of these, those that did not hold                                       */
-    int64_t              agree_sets; /* exact search: different sets of columns in which two rows were seen to agree */
-    int64_t              rounds;     /* times that candidates were made and checked                             */
+    int64_t              agree_sets; /* exact search: different sets of columns on which two rows were found to agree */
+    int64_t              rounds;     /* rounds of making and checking candidates                                */
     bool                 complete;   /* false: cut short by a limit; what is listed is right and minimal          */
     const char          *why_partial; /* static; NULL when complete */
 } kn_discovery;
@@ -145,8 +146,7 @@ KN_API KN_CHECK kn_status kn_discover_dependencies(kn_discovery **out, kn_contex
                                                    const kn_discover_options *options, kn_error *err);
 KN_API void               kn_discovery_free(kn_discovery *discovery);
 
-/* What was found as dependencies, one for each left side: X -> A, B, C. Constants, which have no left side, are left
- * out. */
+/* The result as dependencies, one per left side: X -> A, B, C. Constants, which have no left side, are left out. */
 KN_API KN_CHECK kn_status kn_discovery_list(kn_dependency_list **out, kn_context *ctx, const kn_discovery *discovery,
                                             const kn_table *table, kn_error *err);
 

@@ -48,7 +48,7 @@ KN_API void               kn_profile_free(kn_profile *profile);
 /* What a missing cell among the quasi-identifiers means. */
 typedef enum kn_missing {
     KN_MISSING_VALUE = 0, /* a value of its own                                              */
-    KN_MISSING_WILDCARD,  /* agrees with anything: a row's crowd are all rows it may equal   */
+    KN_MISSING_WILDCARD,  /* matches anything: a row's crowd is all rows it may equal        */
     KN_MISSING_DROP       /* such rows are set aside (and counted)                           */
 } kn_missing;
 

@@ -1,10 +1,10 @@
 /* kanon/document.h: answers as documents: what a call found, as named fields that are declared once.
  *
- * Every answer (of profile, diagnose, anonymize, verify, ...) has a table of fields: name, type with its unit, who may see
- * it, one sentence. From it come the JSON that the program prints, the JSON Schema, docs/json.md and what other languages
- * read. A document holds copies: neither the result it was made of nor the context is needed any more, and documents,
- * results and contexts may be freed in any order and by any thread. Reading a document is open to several threads at once;
- * adding notes is for one alone. The allocator of the context, where it was given one, must outlive them.
+ * Every answer (of profile, diagnose, anonymize, verify, ...) has a table of fields: name, type with its unit, who
+ * may see it, one sentence. From it come the JSON that the program prints, the JSON Schema, docs/json.md and what
+ * other languages read. A document holds copies: documents, results and contexts may be freed in any order and by any
+ * thread. Several threads may read a document at once; only one may add notes. An allocator given to the context must
+ * outlive them.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KANON_DOCUMENT_H
@@ -17,11 +17,11 @@ extern "C" {
 #endif
 
 typedef struct kn_document       kn_document;
-typedef struct kn_document_value kn_document_value; /* part of a document, which it lives as long as */
+typedef struct kn_document_value kn_document_value; /* part of a document; valid as long as that     */
 
 /* ---- Lifetime ---- */
 
-/* One more owner; returns `doc`. Each owner frees it once; the last one ends it. */
+/* Adds an owner; returns `doc`. Each owner frees it once. */
 KN_API kn_document *kn_document_retain(kn_document *doc);
 KN_API void         kn_document_free(kn_document *doc); /* NULL is fine */
 
@@ -44,7 +44,8 @@ KN_API const char *kn_document_answer(const kn_document *doc);
  * whole document. NULL: there is none. */
 KN_API const kn_document_value *kn_document_find(const kn_document *doc, const char *path);
 
-/* The same, and its value; false, and *out as it was: there is none, or it is of another kind. An integer is a number too. */
+/* The same, and its value; false, with *out unchanged: there is none, or it is of another kind. An integer is a
+ * number too. */
 KN_API bool kn_document_boolean(const kn_document *doc, const char *path, bool *out);
 KN_API bool kn_document_integer(const kn_document *doc, const char *path, int64_t *out);
 KN_API bool kn_document_number(const kn_document *doc, const char *path, double *out);
@@ -52,7 +53,7 @@ KN_API bool kn_document_number(const kn_document *doc, const char *path, double 
 /* UTF-8, ended by a NUL; NULL: there is none, or it is no text. */
 KN_API const char *kn_document_text(const kn_document *doc, const char *path);
 
-/* One value after the other. `value` may be NULL: it has kind KN_DOCUMENT_NULL and no members. */
+/* Walking through a value. `value` may be NULL: it has kind KN_DOCUMENT_NULL and no members. */
 KN_API kn_document_kind         kn_document_kind_of(const kn_document_value *value);
 KN_API int64_t                  kn_document_count(const kn_document_value *value);              /* members, items         */
 KN_API const kn_document_value *kn_document_at(const kn_document_value *value, int64_t index);  /* NULL: no such          */
@@ -65,19 +66,19 @@ KN_API const char              *kn_document_text_of(const kn_document_value *val
 
 /* ---- Notes ---- */
 
-/* Adds a sentence to the document's notes ("notes" of every answer): what the caller has to say itself. */
+/* Adds a sentence to the document's notes ("notes" of every answer): what the caller wants to add. */
 KN_API KN_CHECK kn_status kn_document_add_note(kn_document *doc, const char *note, kn_error *err);
 
 /* ---- As text ---- */
 
-/* The document as JSON, indented by two blanks, with a newline at the end. `*size` (may be NULL) is without the NUL behind
- * it. The text is the caller's: kn_text_free. KN_MEMORY is all that can go wrong. */
+/* The document as JSON, indented by two blanks, with a newline at the end. `*size` (may be NULL) does not count the
+ * final NUL. Free the text with kn_text_free. The only failure is KN_MEMORY. */
 KN_API KN_CHECK kn_status kn_document_json(char **text, size_t *size, const kn_document *doc, kn_error *err);
 KN_API void               kn_text_free(char *text); /* NULL is fine */
 
 /* ---- What there is ---- */
 
-/* The answers by number, from 0; NULL behind the last. Static. */
+/* The answers by number, from 0; NULL after the last. Static. */
 KN_API const char *kn_answer_name(int index);
 KN_API const char *kn_answer_sentence(int index);
 
@@ -92,8 +93,8 @@ typedef struct kn_answer_field {
     bool        nullable; /* it may be null                                  */
 } kn_answer_field;
 
-/* Calls `each` for every field of an answer, nested ones behind what holds them; `field` and its texts are borrowed for the
- * length of the call. KN_USAGE: there is no such answer. */
+/* Calls `each` for every field of an answer, nested ones after what contains them; `field` and its texts are borrowed
+ * for the length of the call. KN_USAGE: there is no such answer. */
 KN_API KN_CHECK kn_status kn_answer_fields(const char *answer, void (*each)(void *user, const kn_answer_field *field),
                                            void *user, kn_error *err);
 

@@ -1,6 +1,6 @@
 /* kanon/generate.h: synthetic tables for tests, benchmarks and demonstrations.
  *
- * Nobody's data: rows are drawn from distributions written into the program. Equal options give equal bytes on any
+ * No real data: rows are drawn from distributions that are part of the program. Equal options give equal bytes on any
  * number of threads, and of two tables that differ only in `rows` the longer one starts with the shorter one.
  * docs/generate.md describes the columns and distributions.
  * SPDX-License-Identifier: Apache-2.0
@@ -56,8 +56,8 @@ KN_API KN_CHECK kn_status kn_generate_csv(kn_context *ctx, const char *path, con
                                           kn_error *err);
 
 /* Writes a database of students, their courses and books. The target is "sqlite:FILE", which is replaced; or a folder
- * (which must not be there, or be empty): tables, hierarchies, and a release file that describes them. Either appears whole
- * or not at all. KN_USAGE for a name like FILE.db, which is neither; FOLDER/ is always a folder. */
+ * (which must not exist, or be empty): tables, hierarchies, and a release file that describes them. Either appears
+ * whole or not at all. KN_USAGE for a name like FILE.db, which is neither; a name that ends in / is always a folder. */
 KN_API KN_CHECK kn_status kn_generate_students(kn_context *ctx, const char *target, int64_t students, uint64_t seed,
                                                kn_error *err);
 

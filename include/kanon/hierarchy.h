@@ -1,8 +1,9 @@
 /* kanon/hierarchy.h: generalization hierarchies: which value becomes what, level by level.
  *
- * A hierarchy is a tree of labels. Its leaves are the values, level 0 is the values themselves and the highest level is
- * the root. It comes from a file (one line per leaf, "leaf;parent;...;root") or is built over the values of a column. It
- * is made for, or bound to, at most one column; after that it does not change and may be read by any thread.
+ * A hierarchy is a tree of labels. Its leaves are the values; level 0 consists of the values themselves, the highest
+ * level of the root. It comes from a file (one line per leaf, "leaf;parent;...;root") or is built over the values of
+ * a column. It is made for, or bound to, at most one column; after that it does not change and may be read by any
+ * thread.
  *
  * Nodes are numbers: leaves 0 .. kn_hierarchy_leaves() - 1 in an order in which the leaves below any node are
  * neighbours, and the root kn_hierarchy_root(). A missing cell is a leaf of its own directly below the root, which no
@@ -62,8 +63,8 @@ typedef struct kn_hierarchy_cuts {
     int                count;
 } kn_hierarchy_cuts;
 
-/* What a hierarchy is made from; only the fields of its kind are looked at. Numbers are texts ("0.5"), so that they are
- * exact; their decimal mark is a point. Everything is borrowed for the length of the call. */
+/* What a hierarchy is made from; only the fields of its kind are used. Numbers are texts ("0.5"), so that they are
+ * exact; their decimal mark is a point. Everything is borrowed for the duration of the call. */
 typedef struct kn_hierarchy_spec {
     size_t                   size; /* sizeof(kn_hierarchy_spec), set by the initializer                        */
     kn_hierarchy_kind        kind;
@@ -106,8 +107,8 @@ KN_API KN_CHECK kn_status kn_hierarchy_read(kn_hierarchy **out, kn_context *ctx,
 KN_API KN_CHECK kn_status kn_hierarchy_make(kn_hierarchy **out, kn_context *ctx, const kn_table *table, int column,
                                             const kn_hierarchy_spec *spec, bool show_values, kn_error *err);
 
-/* Finds the leaf of every value of a column: by spelling; numbers and dates by value too. KN_INPUT if a value has none;
- * the hierarchy is then as before. `decimal` is the decimal mark of the data. */
+/* Finds the leaf of every value of a column: by spelling; numbers and dates by value too. KN_INPUT if a value has
+ * none; the hierarchy is then unchanged. `decimal` is the decimal mark of the data. */
 KN_API KN_CHECK kn_status kn_hierarchy_bind(kn_hierarchy *hierarchy, const kn_table *table, int column, char decimal,
                                             bool show_values, kn_error *err);
 
@@ -123,11 +124,11 @@ KN_API uint32_t kn_hierarchy_leaves(const kn_hierarchy *hierarchy);   /* of the 
 KN_API uint32_t kn_hierarchy_nodes(const kn_hierarchy *hierarchy);    /* leaves, groups and root                */
 KN_API bool     kn_hierarchy_balanced(const kn_hierarchy *hierarchy); /* is every leaf equally far from the root? */
 
-/* How many nodes stand on a level. Where leaves lie at different depths, level i is what is left after cutting the tree
- * i steps above its deepest leaf; leaves that lie higher stay themselves. */
+/* The number of nodes of a level. If leaves have different depths, level i is what is left after cutting the tree i
+ * steps above its deepest leaf; leaves above the cut stay themselves. */
 KN_API uint32_t kn_hierarchy_level_size(const kn_hierarchy *hierarchy, int level);
 
-/* The nodes of a level, in leaf order; KN_NODE_NONE behind the last. */
+/* The nodes of a level, in leaf order; KN_NODE_NONE after the last. */
 KN_API uint32_t kn_hierarchy_level_first(const kn_hierarchy *hierarchy, int level);
 KN_API uint32_t kn_hierarchy_level_next(const kn_hierarchy *hierarchy, int level, uint32_t node);
 
@@ -137,7 +138,7 @@ KN_API uint32_t kn_hierarchy_parent(const kn_hierarchy *hierarchy, uint32_t node
 KN_API uint32_t kn_hierarchy_child(const kn_hierarchy *hierarchy, uint32_t node); /* the first */
 KN_API uint32_t kn_hierarchy_sibling(const kn_hierarchy *hierarchy, uint32_t node); /* the next */
 
-/* How many leaves lie below a node (1 for a leaf), and its label (UTF-8, not NUL-terminated). */
+/* The number of leaves below a node (1 for a leaf), and its label (UTF-8, not NUL-terminated). */
 KN_API uint32_t    kn_hierarchy_cover(const kn_hierarchy *hierarchy, uint32_t node);
 KN_API const char *kn_hierarchy_label(const kn_hierarchy *hierarchy, uint32_t node, size_t *length);
 

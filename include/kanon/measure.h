@@ -38,9 +38,9 @@ typedef struct kn_measure_options {
 KN_API void kn_measure_options_init(kn_measure_options *options, size_t size);
 
 /* Measures any release of the quasi-identifiers in `spec`, made by kanon or not; docs/metrics.md says how cells are
- * read. Of the spec only the inputs, attributes, models and what is said of missing and suppressed rows are looked
- * at; it need not pass kn_spec_check. KN_INPUT with row and column where a cell is neither a value, a label of the
- * hierarchy, an interval, a set nor "*"; a column that is not there; more rows than the original has. KN_USAGE: no
+ * read. Of the spec only the inputs, attributes, models and the treatment of missing and suppressed rows are used; it
+ * need not pass kn_spec_check. KN_INPUT with row and column where a cell is neither a value, a label of the
+ * hierarchy, an interval, a set nor "*"; a missing column; more rows than the original has. KN_USAGE: no
  * quasi-identifier, original or release. `options` may be NULL. */
 KN_API KN_CHECK kn_status kn_measure(kn_measure_report **out, kn_context *ctx, const kn_spec *spec,
                                      const kn_measure_options *options, kn_error *err);

@@ -25,12 +25,12 @@
  *     delta-presence           min <= n / (people of the population in the class) <= max        (Nergiz et al. 2007)
  *     max-risk                 1 / n <= risk
  *     average-risk             classes / rows <= risk, over the release: the smallest classes are suppressed until it holds,
- *                              and no more of them than that takes
+ *                              and no more than necessary
  *
- * Where several rows belong to one person (an entity column, for releases), people are counted instead of rows: n is the
- * number of different persons in the class, c_i and its counterpart in the whole table the number of different persons who
- * have value i. A person with two values counts for both; shares are of the sum of the c_i, except alpha's, which is the
- * share of the class's persons.
+ * Where several rows belong to one person (an entity column, for releases), people are counted instead of rows: n is
+ * the number of different persons in the class, c_i and its counterpart in the whole table the number of different
+ * persons who have value i. A person with two values counts for both; shares are of the sum of the c_i, except
+ * alpha's, which is the share of the class's persons.
  *
  * The EMD is always the cheapest transport under the given distance, also with missing cells.
  * SPDX-License-Identifier: Apache-2.0
@@ -82,11 +82,11 @@ KN_API const char *kn_model_variant(kn_model_kind kind);
 /* The kind with that name and variant (NULL: none, or the usual one: distinct, equal, basic); false if there is none. */
 KN_API bool kn_model_parse(const char *name, const char *variant, kn_model_kind *out);
 
-/* A model with its parameters; only those of its kind are looked at. */
+/* A model with its parameters; only those of its kind are used. */
 typedef struct kn_model {
     kn_model_kind kind;
     const char   *attribute; /* the sensitive column; NULL where the model has none        */
-    int64_t       k;         /* k, k-map; alpha-k (0 there: any size will do)              */
+    int64_t       k;         /* k, k-map; alpha-k (there 0: any size)                      */
     kn_ratio      l;         /* l-diversity; a whole number unless entropy                  */
     kn_ratio      c;         /* recursive                                                   */
     kn_ratio      bound;     /* t, alpha, beta, delta, the largest presence, or risk        */
@@ -126,14 +126,14 @@ typedef struct kn_model_figures {
     double  t_hierarchical; /* NAN without a hierarchy                                                               */
     double  alpha;
     double  beta;
-    double  beta_enhanced;  /* INFINITY: some class passes -ln q, so that no beta will do                            */
-    double  delta;          /* every delta greater than this will do; INFINITY: some class lacks some value          */
+    double  beta_enhanced;  /* INFINITY: some class exceeds -ln q, so that no beta suffices                          */
+    double  delta;          /* every delta greater than this suffices; INFINITY: some class lacks some value         */
     double  delta_present;  /* the same over the values that a class has: weaker than the model, for comparison      */
-    int64_t log_classes;    /* classes that pass -ln q                                                               */
+    int64_t log_classes;    /* classes that exceed -ln q                                                             */
     int64_t lacking_classes; /* classes that lack some value of the table                                            */
 } kn_model_figures;
 
-/* What became of one requirement. */
+/* The verdict on one requirement. */
 typedef struct kn_model_verdict {
     double  reached; /* by the worst class: k, l, smallest c (exclusive), t, alpha, beta, delta (exclusive) or risk   */
     int64_t classes; /* that violate it                                                                              */

@@ -38,8 +38,8 @@ KN_API int64_t kn_diagnosis_steps(const kn_diagnosis *diagnosis);
 KN_API kn_step kn_diagnosis_step(const kn_diagnosis *diagnosis, int64_t i);
 
 /* Question 9. At least k: the fewest rows whose removal leaves a table that is k-anonymous; -1 if only an empty table
- * would be. At most k: the most rows that may be removed so that it is still at most k-anonymous; -1 if it is not even
- * now. */
+ * would be. At most k: the most rows that may be removed so that it is still at most k-anonymous; -1 if it is not
+ * even now. */
 KN_API int64_t kn_diagnosis_removal(const kn_diagnosis *diagnosis, int64_t k, bool at_most);
 
 /* The rows that the suppression asked for by these options removes (questions 5 to 9): those in classes smaller than `k`,
@@ -60,7 +60,7 @@ typedef enum kn_set_algorithm {
 
 typedef struct kn_sets_options {
     size_t             size; /* sizeof(kn_sets_options), set by the initializer            */
-    const char *const *over; /* the columns whose subsets are looked at                    */
+    const char *const *over; /* the columns whose subsets are examined                     */
     int                over_count;
     const char        *entity; /* as in kn_diagnose_options                                 */
     int64_t            k;      /* 0: asked for                                              */
@@ -68,7 +68,7 @@ typedef struct kn_sets_options {
     kn_suppress_mode   suppress_mode;
     kn_fraction        suppress;
     kn_set_algorithm   algorithm;
-    int                max_size;   /* look at sets of at most so many columns; 0: all       */
+    int                max_size;   /* examine sets of at most this many columns; 0: all     */
     double             time_limit; /* seconds; 0: none. Questions 3 and 7, fast             */
 } kn_sets_options;
 
@@ -95,7 +95,7 @@ typedef struct kn_sets_diagnosis {
     int64_t        rows;
     int64_t        budget; /* rows that may be removed */
     /* Questions 3 and 7: both borders. With at_most, `maximal` are the largest sets above k and `minimal_violating` the
-     * smallest sets at most k: which of the two is the answer depends on the reading, what they are does not. */
+     * smallest sets at most k: which of the two is the answer depends on how the question is read. */
     int64_t        maximal_count, minimal_count;
     kn_column_set *maximal, *minimal_violating;
     /* Questions 4, 8, 10 and 12: every non-empty set (up to max_size), smaller sets first. */

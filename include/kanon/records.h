@@ -1,9 +1,10 @@
 /* kanon/records.h: records that are trees: XML, JSON, JSON Lines, one basket per line, or persons of a database.
  *
- * A record is one person. Its root says nothing; every other node has a value of a class (the element's name, the key of
- * an object). Each class has a domain with a hierarchy; all hierarchies together hang from one "*". The rules of the model
- * (Gkountouna, Terrovitis 2013, section II-A) are checked while reading: no class twice on a path, classes in the order in
- * which the release file lists them, siblings that differ. Records do not change once read and may be read by any thread.
+ * A record is one person. Its root has no value; every other node has a value of a class (the element's name, the key
+ * of an object). Each class has a domain with a hierarchy; one "*" is the root of all hierarchies. The rules of
+ * the model (Gkountouna, Terrovitis 2013, section II-A) are checked while reading: no class twice on a path, classes
+ * in the order in which the release file lists them, siblings that differ. Records do not change once read and may be
+ * read by any thread.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KANON_RECORDS_H
@@ -61,9 +62,9 @@ KN_API int64_t     kn_records_parent(const kn_records *records, int64_t record, 
 KN_API int         kn_records_class(const kn_records *records, int64_t record, uint32_t node);
 KN_API const char *kn_records_label(const kn_records *records, int64_t record, uint32_t node, size_t *size);
 
-/* What reading passed over: nodes equal to a sibling (one of them stays, with what hangs below both), and the names of
- * elements, attributes and keys that no class has. Of a release also "id" where a record has one, and "text", "comment" and the
- * like where XML holds such. */
+/* What reading skipped: nodes equal to a sibling (one of them stays, with the nodes below both), and the names of
+ * elements, attributes and keys that no class has. For a release also "id" if a record has one, and "text", "comment"
+ * and the like if the XML contains them. */
 KN_API int64_t     kn_records_merged(const kn_records *records);
 KN_API int         kn_records_ignored(const kn_records *records);
 KN_API const char *kn_records_ignored_name(const kn_records *records, int index);

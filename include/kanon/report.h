@@ -1,8 +1,8 @@
-/* kanon/report.h: a diagnosis, or a release, as one self-contained HTML page with pictures, for readers who know nothing
- * of k-anonymity.
+/* kanon/report.h: a diagnosis, or a release, as one self-contained HTML page with pictures, for readers who do not
+ * know k-anonymity.
  *
  * The page makes no request, runs no script and holds no value of the data: column names, file names and counts only.
- * Equal input gives equal bytes. docs/report.md tells what each picture says.
+ * Equal input gives equal bytes. docs/report.md explains each picture.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KANON_REPORT_H
@@ -30,7 +30,7 @@ typedef struct kn_report_section {
     int                     figure_count;
 } kn_report_section;
 
-/* All pointers are borrowed for the length of the call. Names may hold any bytes: they are escaped. */
+/* All pointers are borrowed for the duration of the call. Names may hold any bytes: they are escaped. */
 typedef struct kn_report_input {
     size_t             size;   /* sizeof(kn_report_input), set by the initializer                        */
     const char        *title;  /* NULL: "Privacy report"                                                 */
@@ -84,15 +84,15 @@ KN_API void kn_report_input_init(kn_report_input *options, size_t size);
 KN_API KN_CHECK kn_status kn_report_write(kn_context *ctx, const char *path, const kn_report_input *input,
                                           kn_error *err);
 
-/* The page of a release: what was asked and reached, risk and class sizes before and after, what each column lost, the
- * lattice with the chosen node. It is the owner's, and only they may read the file (mode 0600): it tells how the original
- * stood. What may be published is written by kn_anonymize (kn_spec.public_report). `spec` and `result` are what
- * kn_anonymize was given and gave; a result without a release says why there is none. `version` may be NULL. Times are
- * left out, so that equal runs give equal bytes. KN_USAGE: `spec` or `result` is NULL. */
+/* The page of a release: what was asked and reached, risk and class sizes before and after, what each column lost,
+ * the lattice with the chosen node. It is for the owner, and only they can read the file (mode 0600): it holds
+ * figures of the original. The report that may be published is written by kn_anonymize (kn_spec.public_report).
+ * `spec` and `result` are those of kn_anonymize; a result without a release says why there is none. `version` may be
+ * NULL. Times are left out, so that equal runs give equal bytes. KN_USAGE: `spec` or `result` is NULL. */
 KN_API KN_CHECK kn_status kn_release_report_write(kn_context *ctx, const char *path, const kn_spec *spec,
                                                   const kn_release_result *result, const char *version, kn_error *err);
 
-/* The same of a release of a database, and of tree records. */
+/* The same for a release of a database, and of tree records. */
 KN_API KN_CHECK kn_status kn_database_report_write(kn_context *ctx, const char *path, const kn_spec *spec,
                                                    const kn_database_result *result, const char *version,
                                                    kn_error *err);

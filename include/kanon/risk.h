@@ -1,7 +1,7 @@
 /* kanon/risk.h: how likely it is that somebody is found in a table, and what makes a row stand out.
  *
- * docs/risk.md tells what each figure means, with formulas and sources. A figure that cannot be given is NaN, never a
- * guess; next to it stands why.
+ * docs/risk.md explains each figure, with formulas and sources. A figure that cannot be given is NaN, never a guess;
+ * a status next to it says why.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KANON_RISK_H
@@ -101,9 +101,10 @@ typedef struct kn_risk {
     kn_risk_summary individual; /* Benedetti and Franconi                                                */
 } kn_risk;
 
-/* Measures the risk of a table with respect to S. The summary of what was not asked for is all zeros, `marketer` is then
- * the prosecutor's average. KN_USAGE: an empty S, a column named twice, options that do not go together, a fraction that
- * makes no sense; KN_INPUT: an unknown column in the table or the population, a weight that is no positive number. */
+/* Measures the risk of a table with respect to S. Summaries that were not asked for are all zeros; `marketer` is then
+ * the prosecutor's average. KN_USAGE: an empty S, a column named twice, options that exclude each other, a fraction
+ * that makes no sense; KN_INPUT: an unknown column in the table or the population, a weight that is no positive
+ * number. */
 KN_API KN_CHECK kn_status kn_risk_measure(kn_risk **out, kn_context *ctx, const kn_table *table,
                                           const kn_risk_options *options, kn_error *err);
 KN_API void               kn_risk_free(kn_risk *risk);
@@ -115,8 +116,7 @@ typedef struct kn_suda_options {
     const char *const *quasi; /* column names                                                             */
     int                quasi_count;
     kn_missing         missing;  /* KN_MISSING_VALUE or KN_MISSING_DROP                                   */
-    int                max_size; /* look at sets of at most so many columns; 0: all sizes up to ten
-                                    columns, 3 above                                                      */
+    int                max_size; /* examine sets of at most this many columns; 0: all sizes up to ten columns, 3 above */
     bool               row_columns; /* also what each column adds to each row                             */
 } kn_suda_options;
 

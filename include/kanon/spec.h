@@ -1,9 +1,9 @@
-/* kanon/spec.h: what the user asked for: which column plays which role, what must hold, how and at what cost.
+/* kanon/spec.h: what the user asked for: the role of each column, what must hold, how and at what cost.
  *
  * A spec comes from a release file (YAML or JSON, docs/release-file.md) or is built field by field; both ways may be
- * combined, and what comes later wins. It holds no data. Fields may be read directly; they change only through the
- * functions below, which copy what they are given. Paths of a release file are relative to it and stored as they are to
- * be opened.
+ * combined; later settings override earlier ones. It holds no data. Fields may be read directly; they change only
+ * through the functions below, which copy what they are given. Paths in a release file are relative to it and stored
+ * ready to be opened.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KANON_SPEC_H
@@ -36,7 +36,7 @@ typedef enum kn_method {
     KN_METHOD_MIRACLE_X,
     KN_METHOD_MIRACLE_X_LEVEL,
     KN_METHOD_DMIRACLE, /* ... so that sensitive values are diverse  */
-    KN_METHOD_BITMAP,   /* ... on one row of bits per person, to compare */
+    KN_METHOD_BITMAP,   /* ... on one row of bits per person, for comparison */
     KN_METHOD_ACS,      /* records that are trees: every cut  */
     KN_METHOD_GCS,      /* ... the best few cuts of each step */
     KN_METHOD_OCS,      /* ... without disassociation         */
@@ -75,7 +75,7 @@ typedef enum kn_matching {
     KN_MATCHINGS
 } kn_matching;
 
-/* What becomes of persons that are left when fewer than k of them are (databases). */
+/* What to do with the last persons when fewer than k are left (databases). */
 typedef enum kn_leftovers {
     KN_LEFTOVERS_ABSORB = 0, /* they join the nearest class: the default */
     KN_LEFTOVERS_DROP,
@@ -139,7 +139,7 @@ typedef struct kn_attribute {
     kn_hierarchy_spec KN_PRIVATE(hierarchy); /* kn_attribute_hierarchy: its texts belong to the spec; the end */
 } kn_attribute;
 
-/* One table of a database. What a catalog knows of it is used where nothing is said here. */
+/* One table of a database. What is not given here is taken from the catalog. */
 typedef struct kn_spec_table {
     const char         *name;
     bool                has_key;
@@ -180,16 +180,18 @@ typedef struct kn_spec {
     const char        *population; /* a table of everybody the data may be about; NULL: none           */
     /* Roles. */
     int                 attribute_count;
-    const kn_attribute *KN_PRIVATE(attributes); /* kn_spec_attribute_at: in the order they were declared: the order of the quasi-identifiers, of a node */
+    const kn_attribute *KN_PRIVATE(attributes); /* kn_spec_attribute_at: in the order they were declared: the order of
+                                                   the quasi-identifiers, of a node */
     const char         *entity; /* what says whose row it is: a column, or several as "a, b"; NULL: one row per person */
     int                 entity_count;
     const char *const  *entity_columns; /* the columns that together say it; of a database the persons' key */
     const char         *entity_table; /* of a database: the table of persons; NULL: not said             */
     int                 table_count;
-    const kn_spec_table *KN_PRIVATE(tables); /* kn_spec_table_at: of a database: only these are read; none: no database                */
+    const kn_spec_table *KN_PRIVATE(tables); /* kn_spec_table_at: of a database: only these are read; none: no
+                                                database */
     const char          *record; /* of tree records: the element or key that is one person; NULL: "record" */
     int                  class_count;
-    const kn_spec_class *KN_PRIVATE(classes); /* kn_spec_class_at: of tree records, as they nest; none: no trees                          */
+    const kn_spec_class *KN_PRIVATE(classes); /* kn_spec_class_at: of tree records, as they nest; none: no trees */
     bool                 undeclared_refuse; /* an undeclared column is an error instead of dropped       */
     kn_missing           missing;           /* of quasi-identifiers                                      */
     /* Promises. */
@@ -215,12 +217,12 @@ typedef struct kn_spec {
     uint64_t    seed;
     bool        seeded; /* the seed was given                                                         */
     /* How, databases. */
-    kn_ratio     threshold; /* a person farther than this from every cluster begins a new one ...        */
+    kn_ratio     threshold; /* a person farther than this from every cluster starts a new one ...        */
     int64_t      climit;    /* ... while there are fewer than this                                       */
     kn_matching  matching;
     kn_leftovers leftovers;
     kn_diversity diversity;
-    bool         complete;  /* bitmap: what a person has not is known not to be                          */
+    bool         complete;  /* bitmap: it is known what a person does not have                           */
     bool         anatomy;   /* dmiracle: quasi-identifiers as they are, sensitive values by groups       */
     bool         reference; /* the plain algorithm: the same release, slowly (databases and trees)       */
     /* How, trees. */
@@ -236,7 +238,7 @@ typedef struct kn_spec {
     bool        spreadsheet_safe; /* CSV: an apostrophe before what a spreadsheet would execute          */
     bool        keep_order;  /* rows stay in their order (the program warns)                            */
     bool        keep_rowmap; /* OUTPUT.rowmap stays beside the release                                  */
-    bool        force;       /* publish although a kept column is nearly unique, or nothing is left      */
+    bool        force;       /* publish even if a kept column is nearly unique, or nothing is left       */
     int64_t     method_unasked; /* 1: method_auto, for none was given and a quasi-identifier has no hierarchy; else 0 */
     int         keep_recipe; /* not 0: OUTPUT.recipe.json stays beside the release of a table (kanon/recipe.h)  */
     kn_csv_options KN_PRIVATE(csv); /* kn_spec_csv: of the inputs; types are those of the attributes, na is the spec's; the end */
@@ -285,22 +287,22 @@ KN_API KN_CHECK kn_status kn_spec_set_role(kn_spec *spec, const char *attribute,
 KN_API KN_CHECK kn_status kn_spec_set_attribute(kn_spec *spec, const char *attribute, const char *text,
                                                 const char *what, kn_error *err);
 
-/* Promises a model, together with all others that were set; it takes the place of what the release file promises by the
- * same model about the same column. Promises of one model about one column become
- * the one that says as much as all. KN_USAGE: kn_model_check refuses it. */
+/* Promises a model, together with all others that were set; it replaces the release file's promise of the same model
+ * about the same column. Several promises of one model about one column become the one that implies them all.
+ * KN_USAGE: kn_model_check refuses it. */
 KN_API KN_CHECK kn_status kn_spec_set_model(kn_spec *spec, const kn_model *model, kn_error *err);
 
-/* Promises k-mn instead of what was promised so. KN_USAGE: k or m below 1, more relations than m values have. */
+/* Promises k-mn, in place of an earlier k-mn. KN_USAGE: k or m below 1, more relations than m values have. */
 KN_API KN_CHECK kn_status kn_spec_set_kmn(kn_spec *spec, kn_kmn kmn, kn_error *err);
 
-/* Does it all fit together: at least one input, quasi-identifier and model; every attribute with a role; every model's
+/* Is the spec consistent: at least one input, quasi-identifier and model; every attribute with a role; every model's
  * attribute sensitive (or none named and exactly one sensitive column, which is then filled in); an output that is no
  * input; roles that exclude each other? KN_USAGE or KN_INPUT (with the file's line and column) says what does not.
  * Nothing is opened. */
 KN_API KN_CHECK kn_status kn_spec_check(kn_spec *spec, kn_error *err);
 
-/* A part of it, for whoever needs no promises and no output: do data and method fit, and is everything that was given of use
- * to them? What is not is refused by its name, with a way that works. */
+/* A part of kn_spec_check, for callers that need no promises and no output: do data and method fit, and do they use
+ * everything that was given? What they do not use is refused by name, with a way that works. */
 KN_API KN_CHECK kn_status kn_spec_check_use(kn_spec *spec, kn_error *err);
 
 /* What the data look like. */
@@ -312,17 +314,17 @@ typedef enum kn_shape {
 
 KN_API kn_shape kn_spec_shape(const kn_spec *spec);
 
-/* Is it about one table? KN_USAGE where it is not: whoever went on would pass over the tables and whose rows they are.
- * kn_anonymize, kn_verify, kn_measure and kn_attack ask first; `instead` says what to do (may be NULL). */
+/* Is it about one table? KN_USAGE if not. kn_anonymize, kn_verify, kn_measure and kn_attack check this first;
+ * `instead` says what to do (may be NULL). */
 KN_API KN_CHECK kn_status kn_spec_check_one_table(const kn_spec *spec, const char *instead, kn_error *err);
 
-/* The attribute of that name; -1: none. */
+/* The attribute with that name; -1: none. */
 KN_API int kn_spec_find(const kn_spec *spec, const char *attribute);
 
 /* Is it a column that says whose row it is, alone or with others? */
 KN_API bool kn_spec_is_entity(const kn_spec *spec, const char *column);
 
-/* Of tree records: is there a class, or a column that may become one, whose values nobody is taken to know? */
+/* Of tree records: is there a class, or a column that may become one, whose values attackers are assumed not to know? */
 KN_API bool kn_spec_has_sensitive_class(const kn_spec *spec);
 
 /* The column of a database that a text names, as "TABLE.COLUMN" or, where only one table declares it, "COLUMN": indexes of

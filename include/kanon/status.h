@@ -1,8 +1,8 @@
-/* kanon/status.h: what a call can answer, and the error it fills in.
+/* kanon/status.h: what a call can return, and the error it fills in.
  *
- * Every function that can fail returns a kn_status and takes a caller-owned kn_error as its last argument, which may be
- * NULL. The error is written only on failure. Messages say where something is wrong (file, line, column name), never
- * what stands there: a person's value does not belong in a log.
+ * Every function that can fail returns a kn_status and takes a caller-owned kn_error as its last argument, which may
+ * be NULL. The error is written only on failure. Messages say where something is wrong (file, line, column name), but
+ * never quote the data: a person's value does not belong in a log.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KANON_STATUS_H
@@ -25,8 +25,8 @@ extern "C" {
 #define KN_API
 #endif
 
-/* A member that programs do not touch: the library's functions read it for them, since it may move or grow from one release to
- * the next. Inside the library it has its plain name. */
+/* A member that programs read through functions of the library, since it may move or grow from one version to the
+ * next. Inside the library it has its plain name. */
 #ifdef KN_INSIDE
 #define KN_PRIVATE(name) name
 #else
@@ -39,7 +39,7 @@ typedef enum kn_status {
     KN_USAGE = 2,     /* an argument or option makes no sense                                   */
     KN_INPUT = 3,     /* the data or a file the user wrote is wrong                             */
     KN_IO = 4,        /* reading, writing or a server failed                                    */
-    KN_MEMORY = 5,    /* out of memory, or the context's memory limit would be passed           */
+    KN_MEMORY = 5,    /* out of memory, or the context's memory limit would be exceeded         */
     KN_CANCELLED = 6, /* kn_context_cancel was called                                           */
     KN_INTERNAL = 7,  /* a bug in kanon: an invariant did not hold                              */
     KN_UNDECIDED = 8, /* the question was not answered: deciding it takes more work than allowed */
@@ -60,10 +60,10 @@ typedef struct kn_error {
  * not be decided. */
 KN_API int kn_status_exit_code(kn_status status);
 
-/* Takes the passwords out of the connection strings ("postgresql://user:password@host/db", in any letter case) that stand in a
- * text; what is left is shorter. `room`: bytes of the array; a text that fills it may have been cut off. Messages of the
- * library need it no more. */
-KN_API void kn_hide_secrets(char *text, size_t room);
+/* Removes the passwords from connection strings ("postgresql://user:password@host/db", in any letter case) in a text,
+ * which becomes shorter. `capacity`: bytes of the array; a text that fills it may have been cut off. Messages of the
+ * library hold no passwords. */
+KN_API void kn_hide_secrets(char *text, size_t capacity);
 
 /* A short English name of a status ("out of memory"). Never NULL; static. */
 KN_API const char *kn_status_name(kn_status status);

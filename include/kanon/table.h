@@ -28,12 +28,13 @@ typedef enum kn_type {
 /* "text", "integer", ... Static. */
 KN_API const char *kn_type_name(kn_type type);
 
-/* Reads a type's name; false where there is none of that name. */
+/* Reads a type's name; false if there is no such type. */
 KN_API bool kn_type_parse(const char *name, kn_type *out);
 
 typedef enum kn_encoding { KN_ENCODING_UTF8 = 0, KN_ENCODING_WINDOWS_1252, KN_ENCODING_LATIN_1 } kn_encoding;
 
-/* The user's word on one column's type. `format` is for dates: a strptime-like pattern, or NULL (see docs/types.md). */
+/* The type of one column, as given by the user. `format` is for dates: a strptime-like pattern, or NULL (see
+ * docs/types.md). */
 typedef struct kn_column_type {
     const char *column;
     kn_type     type;
@@ -53,8 +54,8 @@ typedef struct kn_csv_options {
     int                   type_count;
     const char *const    *columns;         /* read only these; NULL: all (the others are still checked)     */
     int                   column_count;
-    bool                  guarded;         /* as spreadsheet-safe wrote it: the apostrophe before what a spreadsheet would
-                                            * execute is taken off                                          */
+    bool                  guarded;         /* as spreadsheet-safe wrote it: the apostrophe before what a spreadsheet
+                                              would execute is removed */
 } kn_csv_options;
 
 #define KN_CSV_OPTIONS_INIT {sizeof(kn_csv_options), 0, false, KN_ENCODING_UTF8, '.', NULL, NULL, 0, NULL, 0, NULL, 0, false}
@@ -85,13 +86,13 @@ typedef struct kn_row_list {
 KN_API void kn_row_list_free(kn_row_list *list);
 
 /* Writes only these rows, with their numbers (1-based) in a first column named "row". The file is readable by its owner
- * alone: it is meant for the people who hold the data. */
+ * alone: it is meant for the owner of the data. */
 KN_API KN_CHECK kn_status kn_table_write_rows_csv(const kn_table *table, kn_context *ctx, const char *path, char delimiter,
                                                   const kn_row_list *rows, kn_error *err);
 
-/* Adds a column `name` whose cells are equal where those of all the named columns are, and missing where one of them is: a
- * key of several columns as one. The only way in which a table changes: nothing else may be using it. KN_INPUT: one of
- * them is not there; KN_USAGE: a column of that name is, or an Arrow stream shows the table. */
+/* Adds a column `name` whose cells are equal where those of all the named columns are, and missing where one of them
+ * is: a key of several columns as one. The only way in which a table changes: nothing else may be using it. KN_INPUT:
+ * one of them does not exist; KN_USAGE: a column of that name does, or an Arrow stream uses the table. */
 KN_API KN_CHECK kn_status kn_table_add_joined(kn_table *table, const char *const *columns, int count, const char *name,
                                               kn_error *err);
 
@@ -104,8 +105,8 @@ KN_API int         kn_table_find(const kn_table *table, const char *column_name)
 KN_API kn_type     kn_table_type(const kn_table *table, int column);
 KN_API uint32_t    kn_table_distinct(const kn_table *table, int column);  /* values, not counting "missing"            */
 KN_API int64_t     kn_table_missing(const kn_table *table, int column);   /* rows with a missing cell                  */
-KN_API int64_t     kn_table_respelled(const kn_table *table, int column); /* spellings that fell together with another
-                                                                             (1.0 and 1.00): 0 in a text column        */
+KN_API int64_t     kn_table_respelled(const kn_table *table, int column); /* spellings of a value besides its first
+                                                                             (1.0 and 1.00): 0 in a text column */
 KN_API bool        kn_table_unnamed(const kn_table *table, int column); /* its header was empty: called c1, c2, ...     */
 KN_API bool        kn_table_ambiguous_dates(const kn_table *table, int column); /* stayed text: two readings fit      */
 KN_API int         kn_table_code_width(const kn_table *table, int column); /* bytes per code: 1, 2 or 4                */

@@ -1,10 +1,11 @@
 /* kanon/verify.h: does a release keep its promises? Everything is derived anew from the bytes of the files by code that
  * shares nothing with the methods.
  *
- * From the release alone: every privacy model, no identifier or undeclared column, suppressed rows as the spec says. From
- * the release and the original: every released cell covers the original's (an ancestor, an interval or a set), sensitive
- * and kept cells are equal, no row appears that the original has not. With a row map each released row is held against
- * its original; without one an assignment of originals to released rows is looked for.
+ * From the release alone: every privacy model, no identifier or undeclared column, suppressed rows as the spec says.
+ * From the release and the original: every released cell covers the original's (an ancestor, an interval or a set),
+ * sensitive and kept cells are equal, no row appears that the original does not have. With a row map each released
+ * row is compared with its original; without one the verifier searches for an assignment of originals to released
+ * rows.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KANON_VERIFY_H
@@ -25,7 +26,7 @@ typedef enum kn_assignment {
 
 /* May the release be published? */
 typedef enum kn_outcome {
-    KN_OUTCOME_UNDECIDED = 0, /* nothing was found wrong, but something was not found out: it must not be published yet */
+    KN_OUTCOME_UNDECIDED = 0, /* nothing was found wrong, but something could not be decided: it must not be published yet */
     KN_OUTCOME_FAILS,         /* something does not hold                                                             */
     KN_OUTCOME_HOLDS          /* everything was derived anew and holds                                               */
 } kn_outcome;
@@ -79,10 +80,10 @@ typedef struct kn_verify_options {
     const char        *map_path; /* OUTPUT.rowmap; NULL: none                                                      */
     const int64_t     *map;      /* the same in memory: the original row (0-based) of each released row; NULL: none */
     int64_t            map_count;
-    int64_t            work_limit; /* steps of looking for originals before that is "undecided"; 0: 10^10          */
+    int64_t            work_limit; /* steps of the search for originals before the answer is "undecided"; 0: 10^10 */
     double             time_limit; /* seconds; then the call ends with KN_UNDECIDED; 0: none                       */
     const int         *levels; /* the level that each quasi-identifier is claimed to be generalized to, in the order they
-                                  were declared; checked, and used where a label stands on several levels; NULL: none */
+                                  were declared; checked, and used where a label is on several levels; NULL: none */
     int                level_count;
     int64_t            suppressed; /* the rows that are claimed to be suppressed, -1: no claim; looked at where no column
                                       tells these from rows that were generalized to the top                        */
@@ -118,7 +119,8 @@ typedef struct kn_database_verify_report {
     int                      table_count;
     const kn_verified_table *KN_PRIVATE(tables); /* kn_database_verified_table_at */
     int                      model_count;
-    const kn_verified_model *KN_PRIVATE(models); /* kn_database_verified_model_at: `classes` counts nodes of classes that violate it            */
+    const kn_verified_model *KN_PRIVATE(models); /* kn_database_verified_model_at: `classes` counts nodes of classes
+                                                    that violate it */
     double                   largest_share; /* of a node's members that one sensitive value belongs to; 0: no such promise */
     kn_assignment            assignment;
     double                   lm, dm; /* Definitions 7 and 8 (docs/errata.md M10), derived anew       */
@@ -141,23 +143,22 @@ typedef struct kn_database_verify_options {
     const int64_t *map;      /* the same in memory: the original's row of the table of persons for each row of the
                                 release's, in the order it was read; NULL: none                                        */
     int64_t        map_count;
-    int64_t        work_limit; /* pairs of rows that are held against each other before the answer is "undecided"; 0: 10^10 */
+    int64_t        work_limit; /* pairs of rows that are compared before the answer is "undecided"; 0: 10^10                */
     double         time_limit; /* seconds; then the call ends with KN_UNDECIDED; 0: none                               */
-    const char    *snapshot; /* PostgreSQL: the original is what this exported snapshot shows; NULL: what is there     */
-    const struct kn_cells *cells; /* kanon's own: the release where it is not committed yet; NULL: by its name         */
+    const char    *snapshot; /* PostgreSQL: the original is this exported snapshot; NULL: the current state            */
+    const struct kn_cells *cells; /* internal: the release before it is committed; NULL: by its name                   */
 } kn_database_verify_options;
 
 #define KN_DATABASE_VERIFY_OPTIONS_INIT {sizeof(kn_database_verify_options), NULL, NULL, NULL, NULL, 0, 0, 0, NULL, NULL}
 KN_API void kn_database_verify_options_init(kn_database_verify_options *options, size_t size);
 
-/* Verifies a release of a database (multi-relational k-anonymity: Definitions 9 and 10). From the release alone: every
- * person's tree of quasi-identifiers equals that of at least k - 1 others, every promise about sensitive values, keys
- * that are atomic and join, no column that must not be there. Against the original: every released person is an original
- * one with rows taken away and quasi-identifiers raised, nothing else changed, nobody twice. The row map is a CSV file
- * (mode 0600) with, for each column C of the key of persons, "released C", then "original C". Of an anatomy
- * (spec->anatomy) `classes` are groups of rows and `k` the fewest persons of a group; lm counts deleted cells only and dm is
- * NAN. KN_INPUT: something cannot
- * be read as a database; KN_USAGE: the spec describes none. */
+/* Verifies a release of a database (multi-relational k-anonymity: Definitions 9 and 10). From the release alone:
+ * every person's tree of quasi-identifiers equals that of at least k - 1 others, every promise about sensitive
+ * values, keys that are atomic and join, no forbidden column. Against the original: every released person is an
+ * original one with rows removed and quasi-identifiers generalized; nothing else changed, nobody occurs twice. The
+ * row map is a CSV file (mode 0600) with, for each column C of the key of persons, "released C", then "original C".
+ * For an anatomy (spec->anatomy) `classes` are groups of rows and `k` the fewest persons of a group; lm counts deleted
+ * cells only and dm is NAN. KN_INPUT: a file cannot be read as a database; KN_USAGE: the spec does not describe one. */
 KN_API KN_CHECK kn_status kn_verify_database(kn_database_verify_report **out, kn_context *ctx, const kn_spec *spec,
                                              const kn_database_verify_options *options, kn_error *err);
 
@@ -172,15 +173,16 @@ typedef struct kn_records_verify_report {
     int64_t                  records; /* of the release                                                                */
     kn_kmn                   kmn;     /* the promise that was checked                                                  */
     kn_semantics             semantics;
-    bool                     strict; /* moved nodes were looked for too (S1)                                           */
-    bool                     absent; /* somebody may also know that values (of negative classes) are absent (III-G)    */
+    bool                     strict; /* moved nodes were checked too (S1)                                              */
+    bool                     absent; /* attackers may also know that values (of negative classes) are absent (III-G)   */
     int64_t                  k; /* the fewest records that somebody within m and n finds, of those who find any; exact.
                                    0: nobody finds any, or it was not decided                                          */
     bool                     decided;      /* false: there are too many combinations to count (work_limit)             */
     int64_t                  combinations; /* different ones that occur: values with relations between them, nothing absent */
     int64_t                  violations;   /* ... that fewer than kmn.k records have                                   */
     int                      model_count;  /* the spec's; only l-diversity (distinct) of sensitive classes is known    */
-    const kn_verified_model *KN_PRIVATE(models); /* kn_records_verified_model_at: `classes` counts combinations; `reached`: one over the largest share     */
+    const kn_verified_model *KN_PRIVATE(models); /* kn_records_verified_model_at: `classes` counts combinations;
+                                                    `reached`: one over the largest share */
     double                   largest_share; /* of the records that somebody finds, with one sensitive value; 0: no such
                                                promise                                                                 */
     kn_assignment            assignment;
@@ -210,8 +212,9 @@ typedef struct kn_records_verify_options {
     double         time_limit;   /* seconds; then the call ends with KN_UNDECIDED; 0: none                             */
     const char    *snapshot; /* of a database on a PostgreSQL server, as kn_database_verify_options has it             */
     kn_records_form form;    /* of the release; KN_RECORDS_AUTO: by its name                                           */
-    /* kanon's own: calls `tell` with a sentence for whatever in the release's file is not written as a release is. */
-    kn_status (*look_at_form)(void *state, void (*tell)(void *arg, const char *sentence), void *arg, kn_error *err);
+    /* internal: calls `report` with a sentence for everything in the release's file that is not written as kanon
+     * writes it. */
+    kn_status (*look_at_form)(void *state, void (*report)(void *arg, const char *sentence), void *arg, kn_error *err);
     void          *form_state;
 } kn_records_verify_options;
 
@@ -219,17 +222,18 @@ typedef struct kn_records_verify_options {
     {sizeof(kn_records_verify_options), NULL, NULL, NULL, NULL, 0, 0, 0, NULL, KN_RECORDS_AUTO, NULL, NULL}
 KN_API void kn_records_verify_options_init(kn_records_verify_options *options, size_t size);
 
-/* Verifies a release of tree records. From the release alone: k^(m,n)-anonymity (Definition 1: every set of up to m values
- * with up to n relations between them is found in no record or in at least k), under spec->semantics; l-diversity of
- * sensitive classes; with spec->strict_structure no rare tell-tale position; of negative classes also what is known to be
- * absent, where a value that stands for several is only absent if all of the original's values below it are. Against the
- * original: one cut through the hierarchies, the same in every record; each released record is an original one whose
- * values were raised to it and whose relations partly vanished: no node is lost or added, no relation is invented, nobody
- * is left out or there twice. KN_INPUT: a file cannot be read; KN_USAGE: the spec describes no tree records. */
+/* Verifies a release of tree records. From the release alone: k^(m,n)-anonymity (Definition 1: every set of up to m
+ * values with up to n relations between them is found in no record or in at least k), under spec->semantics;
+ * l-diversity of sensitive classes; with spec->strict_structure no rare position that betrays a moved node; for
+ * negative classes also what is known to be absent, where a value that stands for several is absent only if all of
+ * the original's values below it are. Against the original: one cut through the hierarchies, the same in every
+ * record; each released record is an original one with values generalized to the cut and some relations removed: no
+ * node is lost or added, no relation is invented, no record is missing or occurs twice. KN_INPUT: a file cannot be
+ * read; KN_USAGE: the spec does not describe tree records. */
 KN_API KN_CHECK kn_status kn_verify_records(kn_records_verify_report **out, kn_context *ctx, const kn_spec *spec,
                                             const kn_records_verify_options *options, kn_error *err);
 
-/* The same without its digest, and without a look at how the release's file is written unless options->look_at_form takes it. */
+/* The same without the digest; how the release's file is written is checked only by options->look_at_form, if given. */
 KN_API KN_CHECK kn_status kn_verify_records_files(kn_records_verify_report **out, kn_context *ctx, const kn_spec *spec,
                                                   const kn_records_verify_options *options, kn_error *err);
 KN_API void               kn_records_verify_report_free(kn_records_verify_report *report);

@@ -77,7 +77,7 @@ KN_API const kn_query     *kn_workload_query_at(const kn_workload *workload, int
 KN_API const kn_predicate *kn_query_predicate_at(const kn_query *query, int index);
 
 /* Reads a workload ("-": standard input). KN_INPUT with line and column: it is none, or holds no query; the message does
- * not show what stands there. KN_IO: it cannot be read. */
+ * not quote the text. KN_IO: it cannot be read. */
 KN_API KN_CHECK kn_status kn_workload_read(kn_workload **out, kn_context *ctx, const char *path, kn_error *err);
 
 /* The same from text in memory; `name` is for messages. */
@@ -90,7 +90,7 @@ typedef enum kn_answer_source {
     KN_ANSWER_COUNTED = 0, /* COUNT: none needed                                                       */
     KN_ANSWER_EXACT,       /* the column is released as it was                                         */
     KN_ANSWER_PUBLISHED,   /* means and ranges of the classes were published                           */
-    KN_ANSWER_CELLS        /* nothing was published: values are taken to be spread evenly over the cells */
+    KN_ANSWER_CELLS        /* nothing was published: values are assumed to be spread evenly over the cells */
 } kn_answer_source;
 
 /* "counted", "exact", "published", "cells". Static. */
@@ -99,8 +99,8 @@ KN_API const char *kn_answer_source_name(kn_answer_source source);
 /* A query's answers. NAN: SUM, AVG, MIN or MAX of no value, or a bound that is not known. */
 typedef struct kn_answer {
     double           original;     /* exact                                                                    */
-    double           estimate;     /* on the release: rows are taken to be spread evenly over their cells      */
-    double           lower, upper; /* on the release: what the original's answer must lie between              */
+    double           estimate;     /* on the release: rows are assumed to be spread evenly over their cells    */
+    double           lower, upper; /* on the release: bounds of the original's answer                          */
     double           error;        /* relative: docs/workload.md                                               */
     kn_answer_source source;
 } kn_answer;
@@ -118,9 +118,9 @@ KN_API const kn_answer *kn_workload_answer_at(const kn_workload_report *report, 
 
 /* Answers every query on both tables. The release may be of any method, made by kanon or not; cells are read as
  * kn_measure reads them. `summary` (NULL: none): a file of published means and ranges (kn_summary_columns says which
- * columns it has). KN_INPUT beyond those of kn_measure: a column that one of the tables has not, a value that is none of
- * its column's type, SUM and the like of something that is no number (each with line and column of the workload); a summary
- * that does not fit the release. `options` may be NULL. */
+ * columns it has). KN_INPUT beyond those of kn_measure: a column that one of the tables lacks, a value that is not of
+ * its column's type, SUM and the like of something that is not a number (each with line and column of the workload);
+ * a summary that does not fit the release. `options` may be NULL. */
 KN_API KN_CHECK kn_status kn_measure_workload(kn_workload_report **out, kn_context *ctx, const kn_spec *spec,
                                               const kn_measure_options *options, const kn_workload *workload,
                                               const char *summary, kn_error *err);

@@ -1,8 +1,9 @@
-/* kn_attack.c: the linking attack on one table (kn_attack.h): what each label means, both tables as classes, the join, and
- * the figures.
+/* kn_attack.c: the linking attack on one table (kn_attack.h): what each label means, both tables as classes, the
+ * join, and the figures.
  *
- * Attributes are taken in ascending order of the external table's values, so that people share the beginning of their way
- * through the join. Rows that are "*" in every column of a release are suppressed: they reveal nothing and match nobody.
+ * Attributes are taken in ascending order of the external table's values, so that people share the beginning of their
+ * path through the join. Rows that are "*" in every column of a release are suppressed: they reveal nothing and match
+ * nobody.
  *
  * Cost: grouping both tables, one parse per distinct label, and the join (kn_link.c). Memory: the classes of both.
  * SPDX-License-Identifier: Apache-2.0
@@ -43,8 +44,8 @@ static bool looks_like_interval(kn_string text)
     return strchr("+-.0123456789", text.data[1]) != NULL;
 }
 
-/* A cell that is none over the external column is a value that nobody outside has; an interval is none only over texts, which
- * would match nobody, whoever is in the release. */
+/* A cell that covers nothing of the external column is a value that nobody there has; an interval over texts is
+ * refused, since it would match nobody. */
 static kn_status check_unread(const kn_column *external, kn_string text, kn_error *err)
 {
     if (external->type != KN_TYPE_TEXT || external->dict.count == 0 || !looks_like_interval(text)) return KN_OK;
@@ -175,7 +176,7 @@ static int64_t star_class(const attack *a)
 
 /* ---- Classes ---- */
 
-/* The only value of class `i` once so many rows with the value `star` are taken out; or KN_LINK_MIXED. */
+/* The only value of class `i` without this many rows of the value `star`; or KN_LINK_MIXED. */
 static uint32_t only_value(const kn_class_histograms *h, int64_t i, uint32_t star, int64_t suppressed)
 {
     uint32_t value = KN_LINK_MIXED;

@@ -1,4 +1,4 @@
-/* kn_attack.h: the linking attack on one table: what somebody who holds the external table finds in it. */
+/* kn_attack.h: the linking attack on one table: what somebody with the external table finds in it. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_ATTACK_H
 #define KN_ATTACK_H
@@ -20,7 +20,7 @@ typedef struct kn_attack_link {
 
 typedef struct kn_attack_input {
     const kn_table       *external;
-    const kn_table       *target;   /* linked and sensitive columns are text, as they stand in the file */
+    const kn_table       *target;   /* linked and sensitive columns are text, as in the file            */
     bool                  released; /* cells may be generalized and rows suppressed; false: the original */
     const kn_attack_link *links;
     int                   link_count; /* at least 1 */
@@ -30,12 +30,12 @@ typedef struct kn_attack_input {
     int64_t               k;
 } kn_attack_input;
 
-/* Attacks; what *out points to is put into the arena. A released cell that is neither a value of the external column nor
- * anything that covers one matches nobody. Whoever matches no row and has a value that the hierarchy of a column lacks cannot
- * be placed. */
+/* Attacks; what *out points to is in the arena. A released cell that is neither a value of the external column nor
+ * anything that covers one matches nobody. Whoever matches no row and has a value that the hierarchy of a column
+ * lacks cannot be placed. */
 KN_CHECK kn_status kn_attack_run(kn_attack_table *out, kn_arena *arena, const kn_attack_input *in, kn_error *err);
 
-/* Binds a hierarchy from a file to a column some of whose values it does not know: those are covered by the root alone. */
+/* Binds a hierarchy from a file to a column of which it may lack values: those are covered by the root alone. */
 KN_CHECK kn_status kn_attack_bind(kn_hierarchy *hierarchy, const kn_column *column, const kn_cell_rules *rules,
                                   kn_error *err);
 

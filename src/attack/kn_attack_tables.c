@@ -1,8 +1,9 @@
-/* kn_attack_tables.c: the public functions of kanon/attack.h: reads the tables, makes the hierarchies over the external table's
- * values and attacks the release and, where it is there, the original.
+/* kn_attack_tables.c: the public functions of kanon/attack.h: reads the tables, makes the hierarchies over the
+ * external table's values and attacks the release and, if given, the original.
  *
- * The external table is read with the spec's types, so that values compare as they should; the table attacked is read as
- * text, since its cells may be labels, intervals or sets. Memory: both tables, and one of those attacked at a time.
+ * The external table is read with the spec's types, so that values compare as they should; the table attacked is read
+ * as text, since its cells may be labels, intervals or sets. Memory: both tables, and one of those attacked at a
+ * time.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <kanon/attack.h>
@@ -54,7 +55,7 @@ static const char *keep_text(job *j, const char *text)
 
 /* ---- Reading ---- */
 
-/* How a file is written of which only the spec's habits are known. */
+/* The reading options of a file of which only the spec's are known. */
 static kn_csv_options plain_reading(const job *j)
 {
     kn_csv_options csv = KN_CSV_OPTIONS_INIT;
@@ -307,6 +308,8 @@ kn_status kn_attack(kn_attack_report **out, kn_context *ctx, const kn_spec *spec
         return kn_fail(err, KN_USAGE, "attack: a release and an external table are needed");
     if (strcmp(options->external, "-") == 0)
         return kn_fail(err, KN_USAGE, "the external table is read twice: it cannot come from standard input");
+    if (options->original && options->no_original)
+        return kn_fail(err, KN_USAGE, "attack: an original was given, and that there is none; choose one");
     if (options->k < 0) return kn_fail(err, KN_USAGE, "k must be at least 1");
     KN_TRY(kn_spec_check_one_table(spec, "of a database, 'kanon attack --demo' shows what attacks find", err));
     job j = {.ctx = ctx, .spec = spec, .options = options, .to = kn_alloc_zero(ctx, sizeof(report))};

@@ -1,12 +1,12 @@
-/* kn_demo.h: persons as trees under attack: whom of a released database may somebody be, of whom all quasi-identifiers are
- * known? What `kanon attack --demo` counts.
+/* kn_demo.h: an attack on persons as trees: which persons of a released database may somebody be whose
+ * quasi-identifiers are all known? What `kanon attack --demo` counts.
  *
- * A released database is given as a plan: classes of persons who show the same tree. Other than in a method's plan two
- * classes may show the same, and siblings may stand in any order as long as those of one table are neighbours.
+ * A released database is given as a plan: classes of persons who show the same tree. Unlike in a method's plan two
+ * classes may show the same, and siblings may be in any order as long as those of one table are adjacent.
  *
- * A released tree is consistent with a known one if the cells of its root cover those of the known root, and, table by
- * table, its children can be given different children of the known root with which they are consistent. No known child may
- * be left over, unless rows may have been deleted.
+ * A released tree is consistent with a known one if the cells of its root cover those of the known root, and, table
+ * by table, its children can be assigned different children of the known root with which they are consistent. No known
+ * child may be left over, unless rows may have been deleted.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_DEMO_H
@@ -49,7 +49,7 @@ typedef struct kn_demo_found {
                             table, each as often, and at least one                                            */
 } kn_demo_found;
 
-/* The caller frees both with kn_demo_found_free, also on failure. The same on any number of threads. */
+/* The caller frees both with kn_demo_found_free, even on failure. The same on any number of threads. */
 KN_CHECK kn_status kn_demo_count(kn_demo_found *out, kn_context *ctx, const kn_demo_input *in, kn_error *err);
 void               kn_demo_found_free(kn_demo_found *found);
 

@@ -1,16 +1,17 @@
 /* kn_demo_count.c: for each target all candidates, and what they reveal (kn_demo.h).
  *
- * Most classes are rejected without looking at them. Where no row is deleted: of all cells that are released in a column,
- * the widest ones (those below no other) never overlap, for nodes of a hierarchy are nested. So each value and each cell
- * lies in one widest cell, that of a cell is that of every value it covers, and a consistent tree has, widest cell for
- * widest cell, the shape of the known one. A hash of that shape, children in any order, chooses the classes that are then
- * matched. Where rows may be deleted, a class with more rows than are known is rejected.
+ * Most classes are rejected without being examined. If no row is deleted: of all cells that are released in a column,
+ * the widest ones (those below no other) never overlap, since nodes of a hierarchy are nested. So each value and each
+ * cell lies in one widest cell, that of a cell is that of every value it covers, and a consistent tree has, widest
+ * cell for widest cell, the shape of the known one. A hash of that shape, children in any order, chooses the classes
+ * that are then matched. Where rows may be deleted, a class with more rows than are known is rejected.
  *
- * What a person shows in a sensitive column is the list of its values in the person's rows, sorted; equal lists have equal
- * numbers.
+ * What a person shows in a sensitive column is the list of its values in the person's rows, sorted; equal lists have
+ * equal numbers.
  *
- * Cost: one pass over the plan; per target (equal trees once) a look at its classes, or, with deletions, at all of them.
- * Memory: per class a hash and a number per sensitive column, and per person a list of values while they are numbered.
+ * Cost: one pass over the plan; per target (equal trees once) a look at its classes, or, with deletions, at all of
+ * them. Memory: per class a hash and a number per sensitive column, and per person a list of values while they are
+ * numbered.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* kn_demo_match.c: is a released tree consistent with a known one? (kn_demo.h)
  *
- * From the roots down: cells must cover, then the children of each table are matched: a bipartite graph with an edge where
- * two children are consistent, and in it a matching that leaves no released child out. It grows by one child at a time
- * along an augmenting path, found breadth first; the edges of a child are looked for when its turn comes, so that a child
- * without any ends the search early.
+ * From the roots down: cells must cover, then the children of each table are matched: a bipartite graph with an edge
+ * where two children are consistent, and in it a matching that leaves no released child out. It grows by one child at
+ * a time along an augmenting path, found breadth first; the edges of a child are computed when needed, so that a
+ * child without any ends the search early.
  *
  * Cost: for n and m siblings n × m pairs, and n × edges for the matching. Memory: n × m bits for each level of tables.
  * SPDX-License-Identifier: Apache-2.0

@@ -1,9 +1,10 @@
 /* kn_demo_release.c: a database made k-anonymous the wrong way, in memory: as joins of its tables (kn_demo_release.h).
  *
- * A join is an outer one, so that nobody vanishes: a row without children in the next table is one row of it, with all that
- * comes behind missing. It is made k-anonymous by strict Mondrian cuts through the hierarchies, keys are kept (AT1 of
- * section 3.1, Tp1 and T11 of section 3.2). So the reader sees which rows of the join are about the same row of a table,
- * and believes the narrowest of the cells that these show; they all cover the same value, hence are nested.
+ * A join is an outer one, so that nobody is lost: a row without children in the next table is one row of it, with
+ * everything after it missing. It is made k-anonymous by strict Mondrian cuts through the hierarchies, keys are kept
+ * (AT1 of section 3.1, Tp1 and T11 of section 3.2). So the reader sees which rows of the join are about the same row
+ * of a table, and uses the narrowest of the cells that these show; they all cover the same value, hence are
+ * nested.
  *
  * Cost: one partitioning per join. Memory: 8 bytes per row and table of a join, 4 per cell, and the plan.
  * SPDX-License-Identifier: Apache-2.0
@@ -55,7 +56,7 @@ static kn_status add_row(joining *j, kn_error *err)
     return KN_OK;
 }
 
-/* All rows of the join that go through a node; what comes behind its table is NOBODY before and after. */
+/* All rows of the join through a node; what comes after its table is NOBODY before and after. */
 static kn_status add_rows(joining *j, uint64_t first, uint64_t node, int place, kn_error *err)
 {
     const kn_forest *f = j->forest;

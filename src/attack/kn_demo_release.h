@@ -12,7 +12,7 @@ typedef struct kn_demo_join {
     int64_t rows; /* of their join, found by kn_demo_release */
 } kn_demo_join;
 
-/* What somebody sees who gets all these joins with their keys, as a plan (kn_demo.h says how it differs from a method's).
+/* What a reader of all these joins with their keys sees, as a plan (kn_demo.h says how it differs from a method's).
  * Rows of a join with fewer rows than k show "*". Every row that belongs to a person stays. */
 KN_CHECK kn_status kn_demo_release(kn_database_plan **out, kn_context *ctx, const kn_forest *forest, kn_demo_join *joins,
                                    int join_count, int64_t k, kn_error *err);

@@ -1,17 +1,17 @@
 /* kn_link.c: joining people with the released classes whose cells cover theirs (kn_link.h).
  *
- * Both sets are sorted, so both are tries: a node of depth d stands for a combination of the first d cells. The two are
- * walked down together. All people who agree on their first d cells share one list of the class nodes of depth d that cover
- * these; for the next cell it is worked out anew from their children. A node's children are sorted by label, and so is the
- * list of labels that cover a value, so that the two are intersected by bisection of the longer one. In a full-domain
- * release one label covers a value and a person costs one bisection per attribute; where intervals overlap the cost is that
- * of the partial matches, shared by all who begin alike.
+ * Both sets are sorted, so both are tries: a node of depth d stands for a combination of the first d cells. The two
+ * are walked down together. All people who agree on their first d cells share one list of the class nodes of depth d
+ * that cover these; for the next cell it is computed again from their children. A node's children are sorted by
+ * label, and so is the list of labels that cover a value, so that the two are intersected by bisection of the longer
+ * one. In a full-domain release one label covers a value and a person costs one bisection per attribute; where
+ * intervals overlap the cost is that of the partial matches, shared by all who begin alike.
  *
- * Where the labels of an attribute cover so many values that listing them would take too much memory, the children are asked
- * one by one instead. People are handed out in ranges to the threads; each range walks down for itself.
+ * Where the labels of an attribute cover so many values that listing them would take too much memory, the children
+ * are checked one by one instead. Threads process ranges of people; each range walks down separately.
  *
- * Cost: O(people × attributes × log labels) for full-domain releases. Memory: 8 bytes per node of the class trie, 4 per listed
- * pair of label and value, 8 per person class.
+ * Cost: O(people × attributes × log labels) for full-domain releases. Memory: 8 bytes per node of the class trie, 4
+ * per listed pair of label and value, 8 per person class.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_link.h"
@@ -37,7 +37,7 @@ typedef struct cover {
     uint32_t *labels;
 } cover;
 
-/* What one worker has in hand: the list of nodes of each depth. */
+/* The state of one worker: the list of nodes of each depth. */
 typedef struct scratch {
     uint32_t **nodes;
     size_t    *capacities;

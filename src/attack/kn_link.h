@@ -1,8 +1,8 @@
-/* kn_link.h: joining somebody else's table with a release: which released rows may each person be?
+/* kn_link.h: joining an external table with a release: which released rows may each person be?
  *
- * Both tables come as frequency sets over the same attributes in the same order. A person's cell is a code of the external
- * column; a released cell is a label, and `cells` says which codes it covers. Labels may overlap in any way (intervals,
- * sets, nodes of a hierarchy, "*"), so that a person can match many classes.
+ * Both tables come as frequency sets over the same attributes in the same order. A person's cell is a code of the
+ * external column; a released cell is a label, and `cells` says which codes it covers. Labels may overlap in any way
+ * (intervals, sets, nodes of a hierarchy, "*"), so that a person can match many classes.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_LINK_H
@@ -19,8 +19,8 @@ typedef struct kn_link_attribute {
     uint32_t            labels;    /* of the other table, "missing" (the last) counted                     */
     const kn_cell      *cells;     /* one per label, over the external column's codes                      */
     const uint32_t     *members;   /* of sets                                                              */
-    const kn_hierarchy *hierarchy; /* of nodes; its leaf_of_code may send a value to "missing", which only the
-                                      root covers; NULL: no cell is a node                                 */
+    const kn_hierarchy *hierarchy; /* of nodes; its leaf_of_code may map a value to "missing", which only the root
+                                      covers; NULL: no cell is a node */
     bool                wildcard;  /* a missing external cell agrees with every label, a missing label (whose
                                       cell must be KN_CELL_STAR then) with every value                     */
 } kn_link_attribute;

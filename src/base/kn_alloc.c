@@ -1,10 +1,9 @@
 /* kn_alloc.c: counted allocation. See the header for the interface.
  *
- * What is allocated keeps its context alive: freeing the last block of a context whose handle is gone ends it, so nothing
- * may be read from the context behind that.
+ * What is allocated keeps its context alive: freeing the last block of a context whose handle is gone frees the
+ * context, so nothing may be read from it afterwards.
  *
- * Cost: one atomic add per call. Zeroed memory of the system allocator comes from calloc-like fresh pages only when the
- * allocator hands them out; large arrays that need zeroes are therefore cleared explicitly.
+ * Cost: one atomic add per call. Zeroed memory is cleared explicitly, since an allocator need not return fresh pages.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_alloc.h"
@@ -136,7 +135,8 @@ bool kn_grow(kn_context *ctx, void *array, size_t *capacity, size_t need, size_t
     if (wanted < 16) wanted = 16;
     if (wanted < need) wanted = need;
     void *grown = kn_realloc_array(ctx, block, wanted, element_size);
-    if (!grown && wanted > need + need / 32) { /* near the limit less may fit; not so little that each call copies */
+    if (!grown &&
+        wanted > need + need / 32) { /* near the limit less may fit; but not so little that each call copies */
         wanted = need + need / 32;
         grown = kn_realloc_array(ctx, block, wanted, element_size);
     }

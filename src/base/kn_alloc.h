@@ -17,7 +17,7 @@ KN_CHECK void *kn_alloc_zero(kn_context *ctx, size_t size);
 KN_CHECK void *kn_alloc_array(kn_context *ctx, size_t count, size_t size);
 KN_CHECK void *kn_alloc_array_zero(kn_context *ctx, size_t count, size_t size);
 
-/* Allocates the elements of an array that is named; NULL, also in `array`: out of memory. */
+/* Allocates `count` elements for the pointer `array`; NULL, also in `array`: out of memory. */
 #define KN_ALLOC(ctx, array, count) ((array) = kn_alloc_array(ctx, count, sizeof *(array)))
 #define KN_ALLOC_ZERO(ctx, array, count) ((array) = kn_alloc_array_zero(ctx, count, sizeof *(array)))
 
@@ -40,7 +40,7 @@ KN_CHECK char *kn_strndup(kn_context *ctx, const char *text, size_t length);
 KN_CHECK bool kn_grow(kn_context *ctx, void *array, size_t *capacity, size_t need, size_t element_size);
 #define KN_GROW(ctx, array, capacity, need) kn_grow(ctx, array, capacity, need, sizeof **(array))
 
-/* Counts memory that a library holds by itself, until it is discharged. false: the memory limit would be passed. */
+/* Counts memory that a library allocates itself, until it is discharged. false: the memory limit would be exceeded. */
 KN_CHECK bool kn_memory_charge(kn_context *ctx, uint64_t bytes);
 void          kn_memory_discharge(kn_context *ctx, uint64_t bytes);
 

@@ -35,7 +35,7 @@ static void *block_of_its_own(kn_arena *arena, size_t size)
     if (size > SIZE_MAX - sizeof(kn_arena_block)) return NULL;
     kn_arena_block *block = kn_alloc(arena->ctx, sizeof *block + size);
     if (!block) return NULL;
-    if (arena->blocks) { /* behind the newest, whose free space stays in use */
+    if (arena->blocks) { /* after the newest, whose free space stays in use  */
         block->older = arena->blocks->older;
         arena->blocks->older = block;
     } else {

@@ -1,7 +1,7 @@
-/* kn_arena.h: many small allocations with one end.
+/* kn_arena.h: many small allocations that are freed together.
  *
- * An arena belongs to one thread at a time. In sanitizer builds (KN_SANITIZE) each allocation is a block of its own, so
- * that an overrun is seen.
+ * An arena belongs to one thread at a time. In sanitizer builds (KN_SANITIZE) each allocation is a block of its own,
+ * so that an overrun is detected.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_ARENA_H
@@ -24,7 +24,7 @@ void kn_arena_free(kn_arena *arena); /* all at once; the arena may be used again
 /* Storage aligned to 16 bytes; NULL: out of memory. */
 KN_CHECK void *kn_arena_alloc(kn_arena *arena, size_t size);
 
-/* An array, with a check for overflow. Where there are several: ask for all of them, then look at `failed` once. */
+/* An array, with a check for overflow. For several arrays: allocate all of them, then check `failed` once. */
 KN_CHECK void *kn_arena_array(kn_arena *arena, size_t count, size_t size);
 KN_CHECK void *kn_arena_array_zero(kn_arena *arena, size_t count, size_t size);
 

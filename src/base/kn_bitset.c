@@ -1,7 +1,7 @@
 /* kn_bitset.c: counting what two sets have in common.
  *
- * Interface: kn_bitset.h. Processors count bits in three ways: 512 at a time, 64 at a time, or by arithmetic. Which of them this
- * one knows is asked when the program runs, so that one program serves all.
+ * Interface: kn_bitset.h. Processors count bits in three ways: 512 at a time, 64 at a time, or by arithmetic. The
+ * best one is chosen at run time.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_bitset.h"

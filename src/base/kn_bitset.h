@@ -42,8 +42,8 @@ static inline bool kn_bitset_subset(const uint64_t *a, const uint64_t *b, size_t
     return true;
 }
 
-/* How many members two sets have in common: the fastest function for that on this processor. Ask once, call often; all give
- * the same. Fewer than 2^32 members. */
+/* The fastest function on this processor for the number of members that two sets have in common. All give the same
+ * result. Fewer than 2^32 members. */
 typedef uint32_t (*kn_bitset_common_fn)(const uint64_t *a, const uint64_t *b, size_t word_count);
 kn_bitset_common_fn kn_bitset_common(void);
 

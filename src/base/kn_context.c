@@ -1,12 +1,12 @@
 /* kn_context.c: creation and end of a context, cancellation, progress.
  *
- * A deadline is a clock that is looked at wherever cancellation is asked for; without one that costs nothing.
+ * A deadline is checked wherever cancellation is; without one that costs nothing.
  *
  * Progress is counted by an atomic add; the callback runs on the thread that called the library, at most ten times a
  * second: when it adds to the progress itself, and while it waits for its workers (kn_parallel.c).
  *
  * One call at a time: the thread whose call is served is the context's owner, which costs one compare and exchange per
- * call. After fork an owner of the parent's is nobody here: the child's first call puts right what it left.
+ * call. After fork an owner in the parent means nothing in the child: the child's first call cleans up.
  * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE
@@ -95,13 +95,13 @@ void kn_context_let_go(kn_context *ctx, uint64_t what)
 
 /* ---- One call at a time ---- */
 
-/* Never 0, and no other thread's: not in this process, nor in the one that it was forked from. */
+/* Never 0, and different from any other thread's, in this process and the one it was forked from. */
 static uint64_t caller(void)
 {
     return (uint64_t)getpid() << 32 | (uint32_t)gettid();
 }
 
-/* What a call of the parent's, under way when this process was forked, left behind. */
+/* Cleans up after a call that the parent was running when this process was forked. */
 static void begin_anew(kn_context *ctx)
 {
     ctx->aliases = NULL;
@@ -122,10 +122,10 @@ static bool own(kn_context *ctx)
     return true;
 }
 
-/* Workers, and what is held by name: a call under way may need both. */
+/* Workers and names in memory: a running call may need both. */
 static void end_inside(kn_context *ctx)
 {
-    if (!own(ctx)) return; /* the call under way does it */
+    if (!own(ctx)) return; /* the running call does it   */
     kn_pool_stop(ctx);
     kn_memory_clear(ctx);
     atomic_store(&ctx->owner, 0);
@@ -137,7 +137,7 @@ kn_status kn_context_serve(kn_context **served, kn_context *ctx, kn_error *err)
     if (mine && ctx->in_callback)
         return kn_fail(err, KN_BUSY, "a progress callback cannot use the context that calls it");
     if (!mine && !own(ctx)) {
-        if (kn_pool_has(ctx)) return KN_OK; /* a worker of the call under way */
+        if (kn_pool_has(ctx)) return KN_OK; /* a worker of the running call   */
         return kn_fail(err, KN_BUSY, "the context is serving a call of another thread: give each thread its own");
     }
     if (!mine) atomic_fetch_add_explicit(&ctx->held, KN_HOLD, memory_order_relaxed);
@@ -192,7 +192,7 @@ bool kn_cancelled(const kn_context *ctx)
 
 void kn_deadline_set(kn_context *ctx, double seconds)
 {
-    enum { LONGEST = 1000000000 }; /* some thirty years: beyond that there is none */
+    enum { LONGEST = 1000000000 }; /* some thirty years: longer means no deadline  */
     uint64_t deadline = seconds > 0 && seconds < LONGEST ? kn_clock_ns() + (uint64_t)(seconds * 1e9) : 0;
     atomic_store_explicit(&ctx->deadline_ns, deadline, memory_order_relaxed);
 }

@@ -15,7 +15,7 @@ kn_status kn_fail_at(kn_error *err, kn_status status, const char *file, int64_t 
 /* KN_MEMORY for work named by `what` ("reading FILE"): says whether the limit or the system refused. */
 kn_status kn_fail_memory(kn_error *err, const kn_context *ctx, const char *what);
 
-/* Passes a failed status on: `if ((st = call()) != KN_OK) return st;` in one word. */
+/* Returns a failed status: short for `if ((st = call()) != KN_OK) return st;`. */
 #define KN_TRY(call)                                                                                                   \
     do {                                                                                                               \
         kn_status kn_try_status_ = (call);                                                                             \

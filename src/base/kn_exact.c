@@ -49,7 +49,7 @@ static int order(kn_u128 a, kn_u128 b)
     return a < b ? -1 : a > b;
 }
 
-/* Products where they fit; otherwise by whole parts and the reciprocals of what remains (Euclid's algorithm). */
+/* Products if they fit; otherwise integer parts, then the reciprocals of the remainders (Euclid's algorithm). */
 int kn_quotient_compare(kn_quotient a, kn_quotient b)
 {
     if (a.denominator == 0 || b.denominator == 0) return (a.denominator == 0) - (b.denominator == 0);

@@ -9,7 +9,7 @@
 
 __extension__ typedef __int128 kn_i128;
 
-/* x / 0 is infinite, whatever x. */
+/* x / 0 is infinite for every x. */
 typedef struct kn_quotient {
     kn_u128 numerator, denominator;
 } kn_quotient;

@@ -1,5 +1,5 @@
-/* kn_fault.h: mistakes on purpose, to show that the verifier stops them. Only in builds with -Dfaults=true, which only
- * tests make; everywhere else kn_fault is the constant false and the mistake is not compiled in.
+/* kn_fault.h: deliberate mistakes, to show that the verifier catches them. Only in builds with -Dfaults=true, for
+ * tests; otherwise kn_fault is the constant false and the mistake is not compiled in.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_FAULT_H
 #define KN_FAULT_H

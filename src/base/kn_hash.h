@@ -1,4 +1,4 @@
-/* kn_hash.h: hash functions. A hash only ever chooses where to look: every user compares the keys themselves. */
+/* kn_hash.h: hash functions. A hash only chooses where to look: every user compares the keys themselves. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_HASH_H
 #define KN_HASH_H

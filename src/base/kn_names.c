@@ -1,7 +1,7 @@
 /* kn_names.c: which names are those of databases, and messages without the passwords in them.
  *
- * A connection string in a message may have been cut off, misspelt or not meant as one, so that it cannot be parsed: of a
- * URI, all up to the last @ and all from a ? on goes; of keywords, all. Where the name ends a message goes on with ": ".
+ * A connection string in a message may be cut off or misspelt, so it cannot be parsed: of a URI, everything up to the
+ * last @ and everything from a ? on is removed; of keywords, everything. In messages a name is followed by ": ".
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_names.h"
@@ -14,7 +14,7 @@ static char lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
 }
 
-/* Not strncasecmp, which asks the host's locale what an I is. */
+/* Not strncasecmp, which depends on the locale. */
 static const char *behind(const char *name, const char *scheme)
 {
     for (; *scheme; scheme++, name++)
@@ -45,7 +45,7 @@ static void drop(char *from, const char *to)
     memmove(from, to, strlen(to) + 1);
 }
 
-/* Returns where to look on. */
+/* Returns where to continue. */
 static char *hide(char *rest, bool whole)
 {
     char *end = end_of(rest), *at = NULL;

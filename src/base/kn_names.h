@@ -6,7 +6,7 @@
 #include <kanon/status.h>
 #include <stddef.h>
 
-const char *kn_name_sqlite(const char *name); /* the file; NULL: it is no such name                          */
-const char *kn_name_server(const char *name); /* what stands behind "postgresql:" or "postgres:"; NULL       */
+const char *kn_name_sqlite(const char *name); /* the file; NULL: not such a name                             */
+const char *kn_name_server(const char *name); /* what follows "postgresql:" or "postgres:"; NULL             */
 
 #endif

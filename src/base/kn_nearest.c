@@ -1,6 +1,6 @@
-/* kn_nearest.c: how far two names are apart: added, dropped, changed and swapped characters (Damerau, Levenshtein).
+/* kn_nearest.c: the distance of two names: added, dropped, changed and swapped characters (Damerau, Levenshtein).
  *
- * Cost: the product of the lengths; names beyond LONGEST characters are near nothing. Interface: kn_nearest.h.
+ * Cost: the product of the lengths; names longer than LONGEST characters match nothing. Interface: kn_nearest.h.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_nearest.h"

@@ -5,15 +5,15 @@
 
 #include <stdbool.h>
 
-/* Begin with {.text = what was typed}, try every name that there is, then look at `best`. */
+/* Start with {.text = what was typed}, try every known name, then read `best`. */
 typedef struct kn_nearest {
     const char *text;
     const char *best; /* NULL: none is near. As long as the name that was tried */
     int         fewest;
 } kn_nearest;
 
-/* Is this name nearer than those tried so far? At most a third of its characters may be wrong; upper and lower case are
- * the same. The first of several as near stays. */
+/* Is this name nearer than those tried so far? At most a third of its characters may be wrong; case is ignored. Of
+ * several equally near names the first stays. */
 void kn_nearest_try(kn_nearest *n, const char *name);
 
 /* For a format that ends in "%s%s%s": '; did you mean "NAME"?', or nothing. */

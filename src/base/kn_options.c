@@ -1,7 +1,7 @@
 /* kn_options.c: options of programs older or newer than the library, and the initializers of all structs of options.
  *
- * Interface: kn_options.h, and the functions kn_..._init of the public headers. An initializer is told how large the
- * program's struct is: what this library does not know of it is set to zero, which always means "as before".
+ * Interface: kn_options.h, and the functions kn_..._init of the public headers. An initializer gets the size of the
+ * program's struct: members that this library does not know are set to zero, which always means "as before".
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_options.h"
@@ -9,7 +9,7 @@
 #include <kanon/kanon.h>
 #include <string.h>
 
-/* No struct of options is larger: such a size was never set. */
+/* No struct of options is larger: a larger size was never initialized. */
 enum { LARGEST = 4096 };
 
 static bool all_zero(const unsigned char *bytes, size_t count)

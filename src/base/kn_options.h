@@ -9,8 +9,8 @@
 
 #include "kn_error.h"
 
-/* Copies the options `from` a program (NULL: none) over the defaults `to`, a struct of `known` bytes. `what` names them in
- * the message: "CSV options". KN_USAGE: the size was not set, or something is set that is not known here. */
+/* Copies the options `from` a program (NULL: none) over the defaults `to`, a struct of `known` bytes. `what` names
+ * them in the message: "CSV options". KN_USAGE: the size was not set, or a member that is unknown here is. */
 KN_CHECK kn_status kn_options_take(void *to, size_t known, const void *from, const char *what, kn_error *err);
 
 /* The same for a parameter, which then points at the copy: KN_OPTIONS(kn_csv_options, KN_CSV_OPTIONS_INIT, options,

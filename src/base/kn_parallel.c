@@ -1,11 +1,11 @@
 /* kn_parallel.c: a small pthread pool, started on first use and re-created after fork.
  *
- * The caller works too, as worker 0. Threads wait on a condition variable between jobs. When the caller has nothing left to
- * do it waits for the others, and looks now and then whether it is time to report progress: callbacks are its alone.
+ * The caller works too, as worker 0. Threads wait on a condition variable between jobs. When the caller has nothing
+ * left to do it waits for the others and reports progress from time to time: only the caller runs callbacks.
  *
  * After fork() the child has no threads but still the parent's pool structure: the pool remembers the process id that
- * started it, and a child lays the structure aside (its locks may be held by threads that do not exist) and starts its own.
- * What is laid aside is freed with the context: another thread may just be looking whether it is one of its workers.
+ * started it, and a child sets the structure aside (its locks may be held by threads that do not exist) and starts
+ * its own. The old one is freed with the context, since another thread may still be reading it.
  *
  * Why no OpenMP: libgomp's pool hangs in a forked child, which is how Spark's and Python's workers start.
  * SPDX-License-Identifier: Apache-2.0
@@ -52,7 +52,7 @@ typedef struct kn_pool {
     uint64_t        generation;
     int             running;
     bool            quit;
-    bool            busy;  /* a parallel_for is under way: calls from inside it run inline */
+    bool            busy;  /* a parallel_for is running: calls from inside it run inline   */
     struct kn_pool *aside; /* the parent process's */
 } kn_pool;
 
@@ -126,7 +126,7 @@ static void init_locks(kn_pool *pool)
     pthread_condattr_destroy(&steady);
 }
 
-/* The pool, or NULL if it cannot be had: the work then runs on the caller alone. */
+/* The pool, or NULL if it cannot be created: the work then runs on the caller alone. */
 static kn_pool *pool_of(kn_context *ctx)
 {
     kn_pool *aside = atomic_load_explicit(&ctx->pool, memory_order_relaxed);

@@ -13,7 +13,7 @@
  * once, so per-worker scratch needs no lock. */
 typedef kn_status (*kn_range_fn)(void *arg, int64_t begin, int64_t end, int worker, kn_error *err);
 
-/* Runs fn over [0, n) in ranges of `grain` (>= 1). KN_CANCELLED if the context was cancelled on the way. */
+/* Runs fn over [0, n) in ranges of `grain` (>= 1). KN_CANCELLED if the context was cancelled meanwhile. */
 KN_CHECK kn_status kn_parallel_for(kn_context *ctx, int64_t n, int64_t grain, kn_range_fn fn, void *arg, kn_error *err);
 
 /* Ends the workers; the pool starts again on the next use. */

@@ -1,7 +1,7 @@
-/* kn_results.c: the parts of results, for programs that do not know how large they are in this library.
+/* kn_results.c: the parts of results, for programs compiled for another version of the library.
  *
- * Interface: the functions kn_..._at of the public headers. A program compiled for an older library has smaller structs in its
- * headers: an array of them would be read askew, a pointer to one is read rightly. Behind the last there is NULL.
+ * Interface: the functions kn_..._at of the public headers. A program compiled for an older library has smaller
+ * structs in its headers: it would misread an array of them, but not a pointer to one. After the last comes NULL.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <kanon/kanon.h>
@@ -47,7 +47,7 @@ PART(kn_workload_query_at, kn_workload, kn_query, int, queries, query_count)
 PART(kn_query_predicate_at, kn_query, kn_predicate, int, predicates, predicate_count)
 PART(kn_workload_answer_at, kn_workload_report, kn_answer, int, answers, query_count)
 
-/* A metric of a later release is none of this one's. */
+/* A metric of a later version does not exist in this one. */
 #define METRIC(name, owner)                                                                                            \
     double name(const owner *of, kn_metric metric)                                                                     \
     {                                                                                                                  \

@@ -190,7 +190,7 @@ static void sort_low_digits(kn_sort_record *a, kn_sort_record *b, size_t n, int 
     for (int shift = 0; shift < bits; shift += 8) {
         size_t counts[DIGITS] = {0}, at = 0;
         for (size_t i = 0; i < n; i++) counts[digit(from[i].key, shift)]++;
-        if (counts[digit(from[0].key, shift)] == n) continue; /* all alike: nothing to do */
+        if (counts[digit(from[0].key, shift)] == n) continue; /* all equal: nothing to do */
         for (int d = 0; d < DIGITS; d++) {
             size_t c = counts[d];
             counts[d] = at;
@@ -204,7 +204,7 @@ static void sort_low_digits(kn_sort_record *a, kn_sort_record *b, size_t n, int 
     if ((from == b) != into_b) memcpy(into_b ? b : a, from, n * sizeof *from);
 }
 
-/* Sorts one digit's records, which stand in `to`, back into `from`. */
+/* Sorts one digit's records, which are in `to`, back into `from`. */
 static kn_status sort_parts(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
 {
     (void)worker;

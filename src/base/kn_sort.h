@@ -18,13 +18,13 @@ typedef int (*kn_sort_tie_fn)(const void *arg, uint64_t a, uint64_t b);
 KN_CHECK kn_status kn_sort_records(kn_context *ctx, kn_sort_record *records, size_t count, kn_sort_tie_fn tie,
                                    const void *arg, kn_error *err);
 
-/* Heapsort: no memory (qsort may allocate some, uncounted), no worst case. Elements of at most 128 bytes; equal ones end in
- * any order. */
+/* Heapsort: no memory (qsort may allocate some, uncounted), no bad case. Elements of at most 128 bytes; equal ones
+ * end up in any order. */
 typedef int (*kn_compare_fn)(const void *arg, const void *a, const void *b);
 void kn_sort_in_place(void *elements, size_t count, size_t size, kn_compare_fn compare, const void *arg);
 
-/* Sorts numbers in place by an order of the caller's: heapsort, so that it takes no memory and has no worst case. Inline,
- * so that the order can be, too. */
+/* Sorts numbers in place by the caller's order: heapsort, so without memory or bad cases. Inline, so that the
+ * comparison is, too. */
 static inline void kn_sort_numbers(uint32_t *numbers, size_t count,
                                    bool (*before)(const void *arg, uint32_t a, uint32_t b), const void *arg)
 {

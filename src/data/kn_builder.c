@@ -119,7 +119,7 @@ kn_status kn_builder_extend(kn_builder *b, int64_t rows, int slot, int64_t *firs
 }
 
 #ifdef KN_FAULTS
-/* The second row has the first row's last cell, by mistake. */
+/* A deliberate fault: the second row gets the first row's last cell. */
 static void mistake_cell(const kn_builder *b, int column_index, int64_t first_row, int64_t rows)
 {
     const kn_builder_column *column = &b->columns[column_index];

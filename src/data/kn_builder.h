@@ -1,8 +1,8 @@
-/* kn_builder.h: making a table, from several threads at once.
+/* kn_builder.h: building a table, from several threads at once.
  *
- * Each worker ("slot") interns the texts of each column into ids of its own; ids are appended row by row and turned into
- * codes at the end, when the whole dictionary is known and sorted. The result does not depend on which slot saw what, so
- * tables are the same for any number of threads.
+ * Each worker ("slot") interns the texts of each column into ids of its own; ids are appended row by row and turned
+ * into codes at the end, when the whole dictionary is known and sorted. The result does not depend on which slot saw
+ * what, so tables are the same for any number of threads.
  *
  *     kn_builder_create(&b, ctx, names, column_count, slots, err);
  *     // any worker, own slot:
@@ -26,7 +26,7 @@ typedef struct kn_interner kn_interner;
 enum { KN_ID_MISSING = 0 };
 #define KN_ID_FAILED UINT32_MAX /* out of memory, or more than 2^32 - 3 distinct values */
 
-/* What is known of one column before its values are. */
+/* What is declared of one column before its values are known. */
 typedef struct kn_builder_type {
     kn_type     type;   /* KN_TYPE_AUTO: inferred    */
     const char *format; /* of dates; NULL: any known */
@@ -50,13 +50,14 @@ void kn_builder_write(kn_builder *builder, int column, int64_t first_row, const 
 /* Texts that mean "missing" (compared after stripping spaces); the strings must live until finish. Default: none. */
 void kn_builder_set_na(kn_builder *builder, const kn_string *na, int count);
 
-/* Says that texts were interned that may not occur in any row written; finish then leaves them out. */
+/* Some interned texts may occur in no written row; finish then leaves them out. */
 void kn_builder_set_unused(kn_builder *builder);
 
-/* About how many bytes finishing holds at its peak, all that the context holds now included. */
+/* The approximate peak of the context's memory while finishing, in bytes. */
 uint64_t kn_builder_needs(const kn_builder *builder);
 
-/* Types, sorts and re-codes every column. `types` has one entry per column or is NULL (all inferred). Ends the builder. */
+/* Types, sorts and re-codes every column. `types` has one entry per column or is NULL (all inferred). Frees the
+ * builder. */
 KN_CHECK kn_status kn_builder_finish(kn_table **out, kn_builder *builder, const kn_builder_type *types,
                                      const kn_value_rules *rules, kn_error *err);
 

@@ -34,8 +34,8 @@ struct kn_builder {
     bool               unused; /* some interned texts may occur in no row */
 };
 
-/* Turns one column's ids into a finished column: `out` is owned by the caller, also on failure. Frees the column's
- * interners and ids on the way. */
+/* Turns one column's ids into a finished column: `out` is owned by the caller, even on failure. Frees the column's
+ * interners and ids. */
 KN_CHECK kn_status kn_encode_column(kn_column *out, kn_builder *builder, kn_builder_column *column,
                                     const kn_builder_type *type, const kn_value_rules *rules, kn_error *err);
 

@@ -1,8 +1,8 @@
 /* kn_column_union.c: two columns' values as one dictionary (kn_column_union.h).
  *
- * Dictionaries are in the order of their values, so one pass merges them; only where a number or a date must be taken as
- * text they are sorted again. Cost: O(values), with sorting O(values × log values); memory: the new dictionary, 8 bytes
- * per value and, for decimals, 64.
+ * Dictionaries are in the order of their values, so one pass merges them; only if numbers or dates must be compared
+ * as text they are sorted again. Cost: O(values), with sorting O(values × log values); memory: the new dictionary, 8
+ * bytes per value and, for decimals, 64.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_column_union.h"
@@ -16,7 +16,7 @@
 
 #define WHAT "joining the values of two columns"
 
-/* One of the two columns on its way into the union. */
+/* One of the two columns while the union is made. */
 typedef struct side {
     const kn_column *column;
     uint32_t        *codes;    /* code → code of the union                      */

@@ -1,7 +1,7 @@
 /* kn_column_union.h: the values of two columns of different tables as one dictionary.
  *
- * A table and a population are read apart, so that the same value has other codes in the other table, and the types that
- * were inferred may differ. What counts as the same value:
+ * A table and a population are read separately, so that the same value has different codes in the two, and the
+ * inferred types may differ. What counts as the same value:
  *
  *     both of the same type       by value (1.0 and 1.00; a date spelled in two ways); text by its bytes
  *     integer and decimal         by value, as decimals

@@ -1,4 +1,4 @@
-/* kn_database.c: tables with keys: making a database, and finding for each row the row that its foreign key names.
+/* kn_database.c: tables with keys: making a database, and finding for each row the row that its foreign key refers to.
  *
  * Interface: kn_database.h. A join of n rows to m costs O(n + m + distinct keys): the dictionaries of both columns are
  * sorted, so one walk along them translates the codes of one into those of the other; a key of one column is then an
@@ -173,7 +173,7 @@ kn_status kn_database_link(kn_database *db, int table, const char *const *column
     kn_foreign_key     f = {.target = -1, .column_count = count};
     kn_status          status = fill_foreign(db, table, &f, columns, target, target_columns, err);
     for (int i = 0; status == KN_OK && i < t->foreign_count; i++)
-        if (same_key(&t->foreign[i], &f)) { /* said twice: by the catalog and by the user */
+        if (same_key(&t->foreign[i], &f)) { /* given twice: by the catalog and by the user */
             free_foreign(&f);
             return KN_OK;
         }
@@ -281,7 +281,7 @@ static bool row_codes(const kn_table *table, const int *columns, int count, int6
     return true;
 }
 
-/* Where the row of a key is, or would be. */
+/* The slot of a key's row, or the free one where it belongs. */
 static uint32_t *key_slot(const key_index *x, const uint32_t *codes, uint32_t *scratch)
 {
     if (x->count == 1) return &x->rows[codes[0]];
@@ -371,7 +371,7 @@ static void join_rows(join *j, const kn_table *table, const kn_foreign_key *f)
     }
 }
 
-/* The first row refers to the wrong parent, by mistake. */
+/* A deliberate fault: the first row refers to the wrong parent. */
 static inline void mistake_parent(uint32_t *found, int64_t rows)
 {
     for (int64_t r = 1; r < rows; r++) {
@@ -421,7 +421,7 @@ kn_status kn_database_key_faults(int64_t *out, const kn_database *db, int table,
     return ok ? KN_OK : kn_fail_memory(err, db->ctx, WHAT);
 }
 
-/* Rows of a table whose parent is there; the parent's own orphans are gone. */
+/* Rows of a table whose parent exists; the parent's own orphans are already removed. */
 static kn_status drop_orphans(kn_database *db, kn_database_table *t, int64_t *dropped, kn_error *err)
 {
     uint32_t *parent = NULL;

@@ -1,8 +1,8 @@
-/* kn_database.h: the inside of a database: tables, keys, roles, and the way from every table to that of persons.
+/* kn_database.h: the inside of a database: tables, keys, roles, and the path from every table to that of persons.
  *
- * A reader makes it (kn_database_create, _add for each table, _link for each foreign key); kn_database_choose then fixes
- * the table of persons and refuses what is no snowflake around it; kn_database_roles gives columns their roles and
- * hierarchies. After that it does not change and may be read by any thread.
+ * A reader makes it (kn_database_create, _add for each table, _link for each foreign key); kn_database_choose then
+ * fixes the table of persons and refuses what is not a snowflake around it; kn_database_roles gives columns their roles
+ * and hierarchies. After that it does not change and may be read by any thread.
  *
  * Key columns (primary and foreign) are text: keys are compared by their spelling, never by value.
  * SPDX-License-Identifier: Apache-2.0
@@ -22,7 +22,7 @@ typedef struct kn_database_column {
     char         *declared;  /* the type's name in the catalog; NULL: none                                       */
     bool          key;       /* part of the primary key                                                          */
     bool          foreign;   /* part of a foreign key to a table of the database                                 */
-    bool          joined;    /* part of what another table's foreign key names                                   */
+    bool          joined;    /* part of what another table's foreign key refers to                               */
     bool          not_null;
     bool          has_role;  /* false: not declared; dropped from a release (or part of a key, which is redrawn) */
     kn_role       role;
@@ -48,7 +48,7 @@ typedef struct kn_database_table {
     kn_foreign_key     *foreign;
     /* After kn_database_choose: */
     int  parent; /* table; -1: the person table                                */
-    int  link;   /* the foreign key that names the parent's row; -1: none      */
+    int  link;   /* the foreign key that refers to the parent's row; -1: none  */
     int  depth;  /* 0: the person table                                        */
     int  child_count;
     int *children; /* tables, ascending */
@@ -70,30 +70,30 @@ struct kn_database {
 
 KN_CHECK kn_status kn_database_create(kn_database **out, kn_context *ctx, const char *source, kn_error *err);
 
-/* Adds a table behind the last and takes over `table`, also on failure. Its number is table_count - 1. */
+/* Adds a table and takes ownership of `table`, even on failure. Its number is table_count - 1. */
 KN_CHECK kn_status kn_database_add(kn_database *db, const char *name, kn_table *table, kn_error *err);
 
-/* Sets the primary key (columns by name; 0: none). KN_INPUT for a column that is not there. */
+/* Sets the primary key (columns by name; 0: none). KN_INPUT for a column that does not exist. */
 KN_CHECK kn_status kn_database_set_key(kn_database *db, int table, const char *const *columns, int count,
                                        kn_error *err);
 
-/* Adds a foreign key, by names; `target_columns` NULL: the target's primary key. Called when all tables are there and
- * have their keys. A target that was not read makes a key of target -1. KN_INPUT for columns that are not there, or a
- * different number of them. */
+/* Adds a foreign key, by names; `target_columns` NULL: the target's primary key. Called when all tables and their
+ * keys have been added. A target that was not read gives a key with target -1. KN_INPUT for columns that do not
+ * exist, or a different number of them. */
 KN_CHECK kn_status kn_database_link(kn_database *db, int table, const char *const *columns, int count,
                                     const char *target, const char *const *target_columns, kn_error *err);
 
-/* Sorts nothing, checks all: every number in range, key columns text. For tests and fuzzers. */
+/* Checks every invariant: every number in range, key columns text. For tests and fuzzers. */
 bool kn_database_validate(const kn_database *db, const char **reason);
 
 /* ---- Choosing ---- */
 
-/* Fixes the table of persons (NULL: the only one without a foreign key to a listed table) and the parent of every other.
- * KN_INPUT with the first problem if the schema is no snowflake around it. */
+/* Fixes the table of persons (NULL: the only one without a foreign key to a listed table) and the parent of every
+ * other. KN_INPUT with the first problem if the schema is not a snowflake around it. */
 KN_CHECK kn_status kn_database_choose(kn_database *db, const char *person, kn_error *err);
 
-/* Takes out the rows that belong to no person (so many), once the table of persons is chosen: hierarchies over values and
- * losses then know nothing of them, as a reader of the persons alone does not. */
+/* Removes the rows that belong to no person, once the table of persons is chosen, so that they affect neither built
+ * hierarchies nor losses. Returns their number. */
 KN_CHECK kn_status kn_database_drop_orphans(kn_database *db, int64_t *dropped, kn_error *err);
 
 /* ---- Joining ---- */
@@ -111,11 +111,11 @@ KN_CHECK kn_status kn_database_key_faults(int64_t *out, const kn_database *db, i
 
 /* ---- The rules of a snowflake (kn_snowflake.c) ---- */
 
-/* Told of each broken rule; `other` is a second table the rule is about, or -1. */
+/* Called for each broken rule; `other` is a second table the rule is about, or -1. */
 typedef void (*kn_snowflake_fn)(void *arg, kn_schema_rule rule, int table, int other);
 
-/* Around `person`: the parent of each table, the foreign key that names it (-1: none) and its place. The arrays have one
- * entry per table. Looks at keys alone, not at rows. KN_MEMORY only. */
+/* Around `person`: the parent of each table, the foreign key that refers to it (-1: none) and its place. The arrays
+ * have one entry per table. Uses keys only, not rows. Fails only with KN_MEMORY. */
 KN_CHECK kn_status kn_snowflake_look(const kn_database *db, int person, int *parent, int *link, kn_schema_place *place,
                                      kn_snowflake_fn fn, void *arg, kn_error *err);
 

@@ -2,7 +2,7 @@
  *
  * Interface: kn_days_from_civil, kn_civil_from_days, kn_parse_date, kn_parse_datetime, kn_format_check.
  *
- * A pattern is walked along with the text, without backtracking: each piece decides by itself how much it takes. That is
+ * A pattern is matched with the text, without backtracking: each piece decides by itself how much it consumes. That is
  * enough because a number is of variable width only where no digit can follow it.
  *
  * Cost: some ten steps per field, without allocation. Limits: the proleptic Gregorian calendar, years 0001 to 9999; no
@@ -67,7 +67,7 @@ enum { SEEN_YEAR = 1, SEEN_MONTH = 2, SEEN_DAY = 4, SEEN_HOUR = 8, SEEN_MINUTE =
 enum { WHOLE_DATE = SEEN_YEAR | SEEN_MONTH | SEEN_DAY };
 
 typedef struct reading {
-    const char *at, *end; /* what is left of the text */
+    const char *at, *end; /* the rest of the text     */
     unsigned    seen;     /* fields of the pattern so far */
     int         year, month, day, hour, minute, second, micros;
     bool        has_offset;
@@ -111,7 +111,7 @@ static bool read_month_name(reading *r)
     return false;
 }
 
-/* The fraction of a second, if one follows. `next` is what the pattern goes on with. */
+/* The fraction of a second, if one follows. `next` is what follows in the pattern. */
 static bool read_fraction(reading *r, char next)
 {
     if (r->end - r->at < 2 || (*r->at != '.' && *r->at != ',') || *r->at == next || !kn_is_digit(r->at[1])) return true;
@@ -162,7 +162,7 @@ static bool is_number_field(const char *piece)
     return piece[0] == '%' && piece[1] != 'b' && piece[1] != 'z' && field_of(piece[1]) != 0;
 }
 
-/* Reads one field. `rest` is the pattern behind the conversion; `two_digits`: one digit is not enough. */
+/* Reads one field. `rest` is the pattern after the conversion; `two_digits`: one digit is not enough. */
 static bool read_field(reading *r, char conversion, const char *rest, bool two_digits)
 {
     unsigned field = field_of(conversion);
@@ -181,7 +181,7 @@ static bool read_field(reading *r, char conversion, const char *rest, bool two_d
     }
 }
 
-/* May the pattern's next characters be missing from the text, which goes on with something else? Returns how many. */
+/* How many of the pattern's next characters may be missing from the text, which continues with something else? */
 static size_t left_out(const reading *r, const char *format)
 {
     bool ended = r->at == r->end;

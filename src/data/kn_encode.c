@@ -1,7 +1,7 @@
 /* kn_encode.c: one column's interned ids → sorted dictionary and final codes.
  *
- * The steps, in order: merge the slots' texts into one list; leave out spellings of "missing" (and texts no row uses);
- * infer the type from the distinct texts; sort them by value; let equal values (1.0 and 1.00) fall together, represented
+ * The steps, in order: merge the slots' texts into one list; leave out spellings of "missing" (and texts no row
+ * uses); infer the type from the distinct texts; sort them by value; merge equal values (1.0 and 1.00), represented
  * by their shortest spelling; write the dictionary; map every id to its code.
  *
  * Cost: O(rows) for the last step, in parallel, and O(d log d) for d distinct texts. In place where ids and codes have
@@ -42,7 +42,7 @@ static kn_status no_memory(encoding *e, kn_error *err)
     return kn_fail_memory(err, e->ctx, what);
 }
 
-/* Interns the texts of all other slots into slot 0's list and remembers where each one went. */
+/* Interns the texts of all other slots into slot 0's list and records where each one went. */
 static kn_status merge_slots(encoding *e, kn_error *err)
 {
     kn_interner *all = &e->source->interners[0];
@@ -88,8 +88,8 @@ static inline uint32_t merged_id(const encoding *e, int slot, uint32_t id)
     return slot == 0 ? id : e->merged[slot][id];
 }
 
-/* Marks in `code` which texts are values of the column: 0 for those, KN_NO_CODE for spellings of "missing" and, where
- * the reader took wrong guesses back, for texts that no row holds. */
+/* Marks in `code` which texts are values of the column: 0 for those, KN_NO_CODE for spellings of "missing" and, if
+ * the reader revised wrong guesses, for texts that no row has. */
 static kn_status choose_values(encoding *e, kn_error *err)
 {
     e->code = kn_alloc_array_zero(e->ctx, e->count, sizeof *e->code);
@@ -113,7 +113,7 @@ static kn_status choose_values(encoding *e, kn_error *err)
     return KN_OK;
 }
 
-/* The values alone, in one array, as inference and parsing want them; `index` says where each stood in texts. */
+/* The values alone, in one array, for inference and parsing; `index` is the position of each in texts. */
 static kn_status gather_values(encoding *e, kn_string **values, uint32_t **index, size_t *count, kn_error *err)
 {
     size_t n = 0;
@@ -140,7 +140,7 @@ static kn_status gather_values(encoding *e, kn_string **values, uint32_t **index
     return KN_OK;
 }
 
-/* The values in the order in which rows hold them first, and those rows (1-based). */
+/* The values in the order in which rows first have them, and those rows (1-based). */
 static size_t order_by_row(const encoding *e, bool *seen, kn_string *values, int64_t *rows)
 {
     size_t n = 0;
@@ -287,7 +287,7 @@ static kn_status write_dictionary(encoding *e, const kn_string *values, const ui
             count++;
         }
         e->code[index ? index[v] : v] = count - 1;
-        e->order[i].key = again; /* the key has done its work */
+        e->order[i].key = again; /* the key is no longer needed */
     }
     dict->offsets = kn_alloc_array(e->ctx, (size_t)count + 1, sizeof *dict->offsets);
     dict->bytes = kn_alloc(e->ctx, bytes + 1);

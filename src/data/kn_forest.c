@@ -1,15 +1,15 @@
 /* kn_forest.c: a database → the trees of its persons, canonical and with equal subtrees under one number.
  *
- * Interface: kn_forest.h. Tables are looked at from the leaves of the schema to the table of persons. Each row gets a
- * signature: the leaves of its quasi-identifiers, then, per child table, how many children it has and their numbers in
- * order. Equal signatures are found by hashing; the distinct ones are sorted, and their ranks are the numbers. Rows are
- * put in order by a counting sort of their numbers; those that share a number are sorted by the other released columns and
- * what is below them, so that the order of rows never matters. A second counting sort (by parent) puts children in
- * order. At the end the trees are written level by level.
+ * Interface: kn_forest.h. Tables are processed from the leaves of the schema to the table of persons. Each row gets a
+ * signature: the leaves of its quasi-identifiers, then, per child table, how many children it has and their numbers
+ * in order. Equal signatures are found by hashing; the distinct ones are sorted, and their ranks are the numbers.
+ * Rows are put in order by a counting sort of their numbers; those that share a number are sorted by the other
+ * released columns and what is below them, so that the order of rows never matters. A second counting sort (by
+ * parent) puts children in order. At the end the trees are written level by level.
  *
- * Cost: linear in the rows, and sorting of distinct signatures and of rows that share one. Memory: 16 bytes per row while
- * building, 32 more per row of those that share one number; 22 per node.
- * Works on trees, not on the join (a person without books would vanish from an inner join).
+ * Cost: linear in the rows, and sorting of distinct signatures and of rows that share one. Memory: 16 bytes per row
+ * while building, 32 more per row of those that share one number; 22 per node. Works on trees, not on the join (a
+ * person without books would vanish from an inner join).
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_forest.h"
@@ -276,7 +276,7 @@ static int compare_children(const rivals *r, uint64_t x, uint64_t y)
     return 0;
 }
 
-/* But for the first column, which is in the key of the records. */
+/* Except for the first column, which is in the key of the records. */
 static int compare_rivals(const rivals *r, uint64_t x, uint64_t y)
 {
     for (int i = 1; i < r->others; i++) {
@@ -381,7 +381,7 @@ static kn_status order_layer(builder *b, int table, kn_error *err)
     if (!l->number) return kn_fail_memory(err, b->ctx, WHAT);
     KN_TRY(number_rows(b, l, err));
     l->bare = is_bare(b, l);
-    /* Alike means equal, or no two rows are alike: ranks are numbers. */
+    /* Rows with equal numbers are equal, or there are none: ranks are numbers. */
     bool same = l->bare || (int64_t)l->numbers == l->owned;
     l->rank = same ? l->number : kn_alloc_array(b->ctx, (size_t)l->rows + 1, sizeof *l->rank);
     if (!l->rank) return kn_fail_memory(err, b->ctx, WHAT);
@@ -424,7 +424,7 @@ static kn_status make_room(builder *b, kn_error *err)
     return ok ? KN_OK : kn_fail_memory(err, b->ctx, WHAT);
 }
 
-/* Appends the children of a node behind what is already there of its entity. */
+/* Appends the children of a node to the nodes of its entity. */
 static void write_children(builder *b, uint64_t first, uint64_t node, uint64_t *next)
 {
     kn_forest   *f = b->f;

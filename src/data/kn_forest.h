@@ -1,9 +1,9 @@
 /* kn_forest.h: each person with all rows that belong to them as a tree, all trees in flat arrays.
  *
- * Nodes of one person (an entity) stand together, level by level: the root first, then its children, then theirs; the
- * children of a node are neighbours. Children are ordered by (table, quasi-identifiers, what is below, other released
- * columns): by values alone, never by the order of rows, so that equal trees have equal arrays. Entities are ordered the
- * same way. Rows that are equal in all of it are interchangeable, and stand in the order of the tables.
+ * Nodes of one person (an entity) are adjacent, level by level: the root first, then its children, then theirs; the
+ * children of a node are adjacent. Children are ordered by (table, quasi-identifiers, what is below, other released
+ * columns): by values alone, never by the order of rows, so that equal trees have equal arrays. Entities are ordered
+ * the same way. Rows that are equal in all of this are interchangeable, and keep the order of the tables.
  *
  * Subtrees with equal quasi-identifiers everywhere have the same number; numbers ascend in that order, table by table.
  *
@@ -35,13 +35,13 @@ typedef struct kn_forest {
     uint64_t *example; /* the first node with that subtree                     */
     /* Per table: rows that belong to no person. */
     int64_t *missing;  /* a column of their foreign key is missing             */
-    int64_t *dangling; /* it names a row that is not there                     */
-    int64_t *lost;     /* the row it names belongs to no person                */
+    int64_t *dangling; /* it refers to a row that does not exist               */
+    int64_t *lost;     /* the row it refers to belongs to no person            */
     int64_t *entity_of_row; /* of the person table: which entity a row is      */
 } kn_forest;
 
-/* Builds the forest of a database whose table of persons is chosen and whose roles are set. Linear in the rows, but for
- * sorting distinct subtrees. KN_INPUT: more than 2^32 - 3 rows. */
+/* Builds the forest of a database whose table of persons is chosen and whose roles are set. Linear in the rows,
+ * except for sorting distinct subtrees. KN_INPUT: more than 2^32 - 3 rows. */
 KN_CHECK kn_status kn_forest_build(kn_forest **out, kn_context *ctx, const kn_database *db, kn_error *err);
 void               kn_forest_free(kn_forest *forest); /* NULL is fine */
 

@@ -1,8 +1,8 @@
 /* kn_hierarchy.c: look-ups in a hierarchy's arrays, and their validation. See the header for the layout.
  *
- * Cost: ancestor O(1); lowest common ancestor O(log levels); level map O(codes). Memory: about 4 bytes per leaf and level
- * plus 25 per node. Making the arrays is kn_hierarchy_maker.c's, finding the leaves of a column's values
- * kn_hierarchy_bind.c's.
+ * Cost: ancestor O(1); lowest common ancestor O(log levels); level map O(codes). Memory: about 4 bytes per leaf and
+ * level plus 25 per node. kn_hierarchy_maker.c makes the arrays, kn_hierarchy_bind.c finds the leaves of a column's
+ * values.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_hierarchy.h"
@@ -216,7 +216,7 @@ static const char *check_nodes(const kn_hierarchy *h)
     return h->parent[h->leaves] == root ? NULL : "a missing cell is not below the root";
 }
 
-/* Every row of the table against a walk along the parents. */
+/* Compares every row of the table with a walk along the parents. */
 static const char *check_ancestors(const kn_hierarchy *h)
 {
     for (uint32_t leaf = 0; leaf <= h->leaves; leaf++) {

@@ -34,8 +34,8 @@ struct kn_hierarchy {
     uint32_t *parent;        /* of the root: KN_NODE_NONE                                              */
     uint32_t *first, *last;  /* leaf interval                                                          */
     uint32_t *label;         /* label number; equal labels have equal numbers                          */
-    uint32_t *changes;       /* on the way down from the root, how often the label changes             */
-    uint8_t  *level;         /* a leaf's is 0, wherever it lies                                        */
+    uint32_t *changes;       /* how often the label changes on the path from the root                  */
+    uint8_t  *level;         /* a leaf's is 0 at any depth                                             */
 
     uint32_t *ancestors;   /* levels 1 .. height - 1, each leaves + 1 wide: see kn_hierarchy_ancestor */
     uint32_t *level_sizes; /* height + 1; without "missing"                                           */
@@ -70,7 +70,7 @@ static inline uint32_t kn_hierarchy_of_code(const kn_hierarchy *h, uint32_t code
     return kn_hierarchy_ancestor(h, h->leaf_of_code[code], level);
 }
 
-/* Does the leaf lie at or below the node? */
+/* Is the leaf at or below the node? */
 static inline bool kn_hierarchy_covers(const kn_hierarchy *h, uint32_t node, uint32_t leaf)
 {
     return h->first[node] <= leaf && leaf < h->last[node];
@@ -93,7 +93,7 @@ uint32_t kn_hierarchy_lca_span(const kn_hierarchy *h, uint32_t first, uint32_t l
 /* Lowest common ancestor of `count` >= 1 codes of the column. */
 uint32_t kn_hierarchy_lca_codes(const kn_hierarchy *h, const uint32_t *codes, size_t count);
 
-/* The table that takes each code of the column to a number 0 .. *distinct - 1 for its node at a level, in leaf order;
+/* The table that maps each code of the column to a number 0 .. *distinct - 1 for its node at a level, in leaf order;
  * only nodes with a value of the column get a number, and "missing" (which comes last) if the column has missing cells.
  * `map` has space for codes + 1. `nodes` (NULL, or space for codes + 1) receives the node of each number. O(codes). */
 void kn_hierarchy_level_map(const kn_hierarchy *h, uint32_t level, uint32_t *map, uint32_t *distinct, uint32_t *nodes);
@@ -110,7 +110,7 @@ typedef struct kn_path_field {
 /* Collects paths from leaf to root and makes the arrays. One node per (distance from the root, label). */
 typedef struct kn_hierarchy_maker kn_hierarchy_maker;
 
-/* `name` is what messages call the hierarchy. `once`: a group stands in one place only (taxonomies); otherwise it is
+/* `name` is the hierarchy's name in messages. `once`: a group occurs in one place only (taxonomies); otherwise it is
  * repeated on the path of each of its leaves. */
 KN_CHECK kn_status kn_hierarchy_maker_create(kn_hierarchy_maker **out, kn_context *ctx, const char *name, bool once,
                                              kn_error *err);
@@ -120,13 +120,13 @@ KN_CHECK kn_status kn_hierarchy_maker_create(kn_hierarchy_maker **out, kn_contex
 KN_CHECK kn_status kn_hierarchy_maker_add(kn_hierarchy_maker *maker, const kn_path_field *path, uint32_t count,
                                           kn_error *err);
 
-/* Makes the hierarchy and ends the maker, also on failure. `added`: the outcome of adding the paths, which is returned where
- * it is a failure. No paths: a root "*" above no leaf. `column` (may be NULL): binds it to the column, whose i-th value the
- * i-th path must have stood for. */
+/* Makes the hierarchy and frees the maker, even on failure. `added`: the status of adding the paths, which is
+ * returned if it is a failure. No paths: a root "*" above no leaf. `column` (may be NULL): binds it to the column,
+ * whose i-th value the i-th path must have stood for. */
 KN_CHECK kn_status kn_hierarchy_maker_finish(kn_hierarchy **out, kn_hierarchy_maker *maker, const kn_column *column,
                                              kn_status added, kn_error *err);
 
-/* Binds the hierarchy: takes over `leaf_of_code` (codes + 1 entries from kn_alloc), also on failure. */
+/* Binds the hierarchy: takes ownership of `leaf_of_code` (codes + 1 entries from kn_alloc), even on failure. */
 KN_CHECK kn_status kn_hierarchy_set_leaves(kn_hierarchy *h, const kn_column *column, uint32_t *leaf_of_code,
                                            kn_error *err);
 
@@ -149,7 +149,7 @@ KN_CHECK kn_status kn_hierarchy_find_leaves(uint32_t **out, uint32_t *lacking, c
 KN_CHECK kn_status kn_hierarchy_match(uint32_t **out, const kn_hierarchy *h, const kn_column *column, int64_t rows,
                                       char decimal, bool show_values, kn_error *err);
 
-/* kn_hierarchy_bind for a column that stands alone. */
+/* kn_hierarchy_bind for a column without a table. */
 KN_CHECK kn_status kn_hierarchy_bind_column(kn_hierarchy *h, const kn_column *column, int64_t rows, char decimal,
                                             bool show_values, kn_error *err);
 

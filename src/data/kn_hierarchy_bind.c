@@ -1,7 +1,7 @@
 /* kn_hierarchy_bind.c: finds the leaf of every value of a column.
  *
  * Text is matched by its bytes. Numbers and dates are matched by spelling first and then by value (1.50 and 1.5; a date
- * spelled in another way than the leaf's YYYY-MM-DD), which is only worked out when a spelling was not found.
+ * spelled in another way than the leaf's YYYY-MM-DD), which is computed only if a spelling was not found.
  *
  * Cost: O(leaves + values) expected; by value O((leaves + values) log leaves). Memory: 8 bytes per leaf, by value 64.
  * SPDX-License-Identifier: Apache-2.0

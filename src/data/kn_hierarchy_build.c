@@ -1,8 +1,9 @@
-/* kn_hierarchy_build.c: hierarchies over the values of a column: masks, ranges, breaks, calendars, prefixes, suppression.
+/* kn_hierarchy_build.c: hierarchies over the values of a column: masks, ranges, breaks, calendars, prefixes,
+ * suppression.
  *
- * Each kind is a function that writes the label of one value at one level; the rest is shared. Every kind is such that
- * a value's label at a level decides its label at the next, so the result is always a tree. A root "*" is added on top,
- * except above masks that end in one label. How numbers fall into ranges is kn_hierarchy_ranges.c's.
+ * Each kind is a function that writes the label of one value at one level; the rest is shared. In every kind a
+ * value's label at a level determines its label at the next, so the result is always a tree. A root "*" is added on
+ * top, except above masks that end in one label. kn_hierarchy_ranges.c assigns numbers to ranges.
  *
  * Cost: O(values × levels) labels. Limits: KN_HIERARCHY_MAX_LEVELS levels.
  * SPDX-License-Identifier: Apache-2.0
@@ -74,7 +75,7 @@ typedef struct mask_builder {
     const char      *mask;
     bool             left, pad;
     size_t           step, longest; /* in characters */
-    size_t           filled;        /* with pad: up to so many */
+    size_t           filled;        /* with pad: up to this many */
 } mask_builder;
 
 /* Characters of valid UTF-8: bytes that do not continue one. */

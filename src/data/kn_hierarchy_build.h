@@ -8,7 +8,8 @@
 #include "kn_hierarchy.h"
 #include "kn_value.h"
 
-/* A way to label values. `label` appends the label of a value at level 1 .. levels; a failed append is seen later. */
+/* A way to label values. `label` appends the label of a value at level 1 .. levels; a failed append is detected
+ * later. */
 typedef struct kn_label_builder {
     kn_context      *ctx;
     const kn_column *column;
@@ -29,7 +30,7 @@ typedef struct kn_interval_builder {
     size_t          *begins; /* BREAKS: levels + 1: where a level's points begin in `points` */
 } kn_interval_builder;
 
-/* Reads the numbers of `spec` and of the column. The builder must be freed, also on failure. */
+/* Reads the numbers of `spec` and of the column. The builder must be freed, even on failure. */
 KN_CHECK kn_status kn_interval_builder_init(kn_interval_builder *b, kn_label_builder base,
                                             const kn_hierarchy_spec *spec, kn_error *err);
 void               kn_interval_builder_free(kn_interval_builder *b);

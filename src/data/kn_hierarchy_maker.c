@@ -33,7 +33,7 @@ typedef struct node {
     bool     leaf;
 } node;
 
-/* Open addressing over numbers of something else; the hash only says where to look. */
+/* Open addressing over numbers; the hash only says where to look. */
 typedef struct index_table {
     uint32_t *slots; /* NONE: free */
     size_t    mask;
@@ -59,7 +59,7 @@ struct kn_hierarchy_maker {
     uint32_t    label_count;
     index_table labels, places;
 
-    uint32_t *order; /* the leaf of each path, in the order they came */
+    uint32_t *order; /* the leaf of each path, in order of arrival    */
     size_t    order_capacity;
 
     uint32_t recent[KN_HIERARCHY_MAX_LEVELS]; /* the groups of the path before, by depth */
@@ -137,7 +137,7 @@ kn_status kn_hierarchy_maker_create(kn_hierarchy_maker **out, kn_context *ctx, c
     return kn_fail_memory(err, ctx, WHAT);
 }
 
-/* The number of a label; NONE when memory runs out. */
+/* The number of a label; NONE: out of memory. */
 static uint32_t intern(kn_hierarchy_maker *m, kn_string text)
 {
     if (!table_grow(m->ctx, &m->labels, label_hash, m)) return NONE;
@@ -156,7 +156,7 @@ static uint32_t intern(kn_hierarchy_maker *m, kn_string text)
     return m->label_count++;
 }
 
-/* The node of a label at a depth, or NONE with `slot` set to where it would stand. */
+/* The node of a label at a depth, or NONE with `slot` set to where it belongs. */
 static uint32_t find_place(const kn_hierarchy_maker *m, uint32_t depth, uint32_t label, size_t *slot)
 {
     size_t at = place_key(depth, label) & m->places.mask;
@@ -197,7 +197,7 @@ static kn_status add_node(kn_hierarchy_maker *m, uint32_t parent, uint32_t depth
     return KN_OK;
 }
 
-/* A mistake in a field; `other` is where the label stands already. */
+/* A mistake in a field; `other` is where the label already occurs. */
 static kn_status misfit(const kn_hierarchy_maker *m, const kn_path_field *field, uint32_t index, const char *what,
                         uint32_t other, kn_error *err)
 {
@@ -210,7 +210,7 @@ static kn_status misfit(const kn_hierarchy_maker *m, const kn_path_field *field,
                       "field %" PRIu32 ": %s (see line %" PRId64 ")", index + 1, what, o->line);
 }
 
-/* Does the field fit the node that already stands at its depth under its label? */
+/* Does the field fit the existing node with its depth and label? */
 static kn_status check_place(const kn_hierarchy_maker *m, uint32_t found, uint32_t parent, bool leaf,
                              const kn_path_field *field, uint32_t index, kn_error *err)
 {
@@ -229,7 +229,7 @@ static kn_status check_place(const kn_hierarchy_maker *m, uint32_t found, uint32
 static uint32_t shared_depth(const kn_hierarchy_maker *m, const kn_path_field *path, uint32_t count)
 {
     uint32_t depth = 0;
-    if (m->once) return 0; /* here each group's place must be looked at */
+    if (m->once) return 0; /* here each group's place must be checked   */
     while (depth < m->recent_count && depth + 1 < count &&
            kn_string_equal(label_text(m, m->nodes[m->recent[depth]].label), path[count - 1 - depth].label))
         depth++;
@@ -407,8 +407,8 @@ static bool fill(kn_hierarchy_maker *m, kn_hierarchy *h)
     return find_warnings(m, h);
 }
 
-/* In a release "*" is anything: of a file, no label that covers less may be called so. (What a mask makes of short values is
- * looked at where it is released.) */
+/* In a release "*" means anything: no label of a file that covers less may be "*". (Masks of short values are checked
+ * when they are released.) */
 static kn_status check_stars(const kn_hierarchy *h, const kn_hierarchy_maker *m, kn_error *err)
 {
     for (size_t i = 0; i < m->node_count; i++) {

@@ -1,12 +1,12 @@
-/* kn_hierarchy_ranges.c: how numbers and dates fall into ranges (by widths) and breaks (by cut points).
+/* kn_hierarchy_ranges.c: assigns numbers and dates to ranges (by widths) and breaks (by cut points).
  *
- * Everything is exact: with s the most decimals any width, origin or cut point has, numbers are taken times 10^s and
- * rounded down, which changes nothing about which side of a bound (a multiple of 10^-s) they are on.
+ * Everything is exact: with s the most decimals any width, origin or cut point has, numbers are multiplied by 10^s
+ * and rounded down, which changes nothing about which side of a bound (a multiple of 10^-s) they are on.
  *
  * Labels: integers and dates get closed intervals ([20, 24]), decimals and times half-open ones ([0.5, 1)), outermost
- * breaks an infinite end ((-inf, 17], [65, inf)). No label shows a value because the data have it: ranges lie on the grid
- * of the widths, breaks at the given points.
- * Cost: O(1) per label of ranges, O(log points) of breaks. Limits: |number| × 10^s below 10^18.
+ * breaks an infinite end ((-inf, 17], [65, inf)). No label depends on the values of the data: ranges are on the grid
+ * of the widths, breaks at the given points. Cost: O(1) per label of ranges, O(log points) of breaks. Limits:
+ * |number| × 10^s below 10^18.
  * SPDX-License-Identifier: Apache-2.0
  */
 
@@ -29,7 +29,7 @@ static int64_t digit(const kn_decimal *d, size_t i)
     return (i < d->before.size ? d->before.data[i] : d->after.data[i - d->before.size]) - '0';
 }
 
-/* floor(d × 10^scale); false where it has more than 18 digits. */
+/* floor(d × 10^scale); false: it has more than 18 digits. */
 static bool scale_down(const kn_decimal *d, int scale, int64_t *out)
 {
     size_t n = digit_count(d);
@@ -38,7 +38,7 @@ static bool scale_down(const kn_decimal *d, int scale, int64_t *out)
         return true;
     }
     if (d->exponent > MOST_DIGITS) return false;
-    int64_t whole = d->exponent < -MOST_DIGITS ? 0 : d->exponent + scale; /* digits in front of the point */
+    int64_t whole = d->exponent < -MOST_DIGITS ? 0 : d->exponent + scale; /* digits before the point      */
     if (whole > MOST_DIGITS) return false;
     int64_t m = 0;
     for (int64_t i = 0; i < whole; i++) m = m * 10 + ((size_t)i < n ? digit(d, (size_t)i) : 0);
@@ -91,7 +91,7 @@ static int64_t value_of(const kn_interval_builder *b, uint32_t code)
     return b->values ? b->values[code] : b->base.column->dict.integers[code];
 }
 
-/* From `low` up to, not including, `high`, in the words of the column's type; NULL: there is no such end. */
+/* From `low` up to, not including, `high`, in the notation of the column's type; NULL: there is no such end. */
 static void append_interval(const kn_interval_builder *b, const int64_t *low, const int64_t *high, kn_buffer *out)
 {
     kn_type type = b->base.column->type;

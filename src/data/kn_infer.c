@@ -3,12 +3,12 @@
  * Interface: kn_infer_type, kn_parse_values.
  *
  * Every reading that is still possible (integer, decimal, each known pattern of a date or a time) is a bit. A value
- * clears the bits of the readings that it does not have; where nothing is left, the column is text. Clearing commutes, so
- * ranges of values are looked at in parallel and in any order with the same outcome. For dates, each pair of patterns
+ * clears the bits of the readings that it does not have; if nothing is left, the column is text. Clearing commutes,
+ * so ranges of values are checked in parallel and in any order with the same result. For dates, each pair of patterns
  * that ever read a value differently is remembered: if both survive, the column is ambiguous.
  *
- * Cost: one pass; nearly all bits go with the first few values, which are looked at before any thread is woken, so plain
- * text costs next to nothing. No allocation.
+ * Cost: one pass; nearly all bits are cleared by the first few values, which are checked before any thread is woken,
+ * so plain text costs almost nothing. No allocation.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdatomic.h>
@@ -54,8 +54,8 @@ enum {
     DECLARED_ONLY = 12,
     ALL_DATES = (1 << PATTERNS) - 1 - INTEGER_BIT - DECIMAL_BIT,
     GRAIN = 16384,
-    LOOK = 1024, /* values between two looks at what other threads have found */
-    PRIME = 64   /* values looked at before threads are used                  */
+    LOOK = 1024, /* values between two checks of what other threads have found */
+    PRIME = 64   /* values checked before threads are used                    */
 };
 
 static const kn_value_rules default_rules = {'.', NULL};
@@ -66,7 +66,7 @@ typedef struct candidates {
     uint32_t differ[PATTERNS]; /* differ[p] has bit q > p: p and q read some value differently */
 } candidates;
 
-/* Looks at the date patterns among `alive` and returns those that fit. */
+/* Tries the date patterns among `alive` and returns those that fit. */
 static uint32_t fit_dates(candidates *c, uint32_t alive, kn_string text)
 {
     int64_t  values[PATTERNS];

@@ -1,7 +1,7 @@
 /* kn_interner.c: an open-addressing table of text → id.
  *
  * Interface: kn_interner.h and kn_intern in kn_builder.h. Cost: one hash, one probe and one comparison per look-up;
- * 30 bytes per distinct text beside its bytes. Equality is always decided by the bytes. Limit: 2^32 - 3 texts.
+ * 30 bytes per distinct text besides its bytes. Equality is always decided by the bytes. Limit: 2^32 - 3 texts.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_interner.h"
@@ -81,7 +81,7 @@ static bool make_room(kn_interner *in)
     if (!table) return false;
     for (size_t i = 0; i < slots; i++) {
         if (in->slots[i].id == 0) continue;
-        /* The stored half does not say where to go in a larger table: hash again. */
+        /* The stored half does not determine the slot in a larger table: hash again. */
         size_t at = (size_t)hash_text(in->texts[in->slots[i].id - 1]) & (wanted - 1);
         while (table[at].id) at = (at + 1) & (wanted - 1);
         table[at] = in->slots[i];

@@ -2,7 +2,7 @@
  *
  * Interface: kn_parse_integer, kn_parse_decimal (and their declared twins), kn_decimal_compare.
  *
- * A decimal is never held as a double: it borrows its digits from the text and is compared digit by digit, so that
+ * A decimal is never stored as a double: it borrows its digits from the text and is compared digit by digit, so that
  * 0.1 < 0.10000000000000001 and 1.50 = 1.5 = 15e-1. The nearest double, which distances and means are computed from, is
  * rounded correctly: by one exact operation where digits and power of ten are both exact doubles, else by strtod.
  *
@@ -93,8 +93,8 @@ static double nearest_magnitude(const kn_decimal *d)
     if (d->exponent > LARGEST_EXPONENT) return INFINITY;
     if (nearest_exactly(d, &value)) return value;
 
-    /* Whole digits and a power of ten: without a decimal mark strtod does not care about the locale. Digits behind the
-     * first MAX_DIGITS (the last of all is never 0) only say "a little more", which a single 1 says as well. */
+    /* Whole digits and a power of ten: without a decimal mark strtod does not care about the locale. Digits after the
+     * first MAX_DIGITS (the last of all is never 0) only mean "a little more", which a single 1 does as well. */
     char   buffer[MAX_DIGITS + 32];
     size_t n = copy_digits(d, buffer, MAX_DIGITS);
     if (n < total) buffer[n++] = '1';
@@ -121,7 +121,7 @@ static bool read_exponent(const char *p, const char *end, int64_t *exponent)
     return true;
 }
 
-/* Takes the zeros away that are no significant digits. */
+/* Removes zeros that are not significant. */
 static void normalize(kn_decimal *d)
 {
     while (d->after.size > 0 && d->after.data[d->after.size - 1] == '0') d->after.size--;
@@ -181,7 +181,7 @@ bool kn_parse_declared_decimal(kn_string text, char mark, kn_decimal *out)
     return parse_decimal(text, mark, true, out);
 }
 
-/* Order of 0.a and 0.b, digit by digit across the decimal marks, which may stand in different places. */
+/* Order of 0.a and 0.b, digit by digit across the decimal marks, which may be in different places. */
 static int compare_digits(const kn_decimal *a, const kn_decimal *b)
 {
     kn_string x = a->before, y = b->before;

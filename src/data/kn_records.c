@@ -1,7 +1,7 @@
-/* kn_records.c: tree records in memory: making them, their one order, validation, what others may ask.
+/* kn_records.c: tree records in memory: making them, their canonical order, validation, public accessors.
  *
- * Interface: kn_records.h, kanon/records.h. Cost: kn_record_canonical is one look at a record that is in order already, else
- * O(n log n + n × depth). Limits: 2^32 - 2 nodes per record. Paper: section II-A.
+ * Interface: kn_records.h, kanon/records.h. Cost: kn_record_canonical is one pass over a record that is already in
+ * order, else O(n log n + n × depth). Limits: 2^32 - 2 nodes per record. Paper: section II-A.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_records.h"
@@ -67,7 +67,7 @@ static bool in_order(const kn_record_node *nodes, uint32_t count, uint32_t *last
 typedef struct canonical {
     const kn_record_node *nodes;
     uint32_t             *place; /* per node: its number in `merged`, level by level */
-    uint32_t             *order; /* of the level at hand                             */
+    uint32_t             *order; /* of the current level                             */
     kn_record_node       *merged;
 } canonical;
 
@@ -109,7 +109,7 @@ static void sort_level(const canonical *c, uint32_t count)
     }
 }
 
-/* Level by level: children of one place stand together, by their values. Returns how many are left. */
+/* Level by level: children of one node are adjacent, by their values. Returns how many are left. */
 static uint32_t merge_levels(const canonical *c, uint32_t count, const uint32_t *depth)
 {
     uint32_t done = 0, left = 0;

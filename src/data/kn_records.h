@@ -1,7 +1,7 @@
 /* kn_records.h: the inside of tree records: all records in flat arrays over one vocabulary.
  *
- * The nodes of a record stand in preorder, siblings by their value, so that equal records have equal arrays; siblings
- * differ. The record's root is not a node. See kanon/records.h.
+ * The nodes of a record are in preorder, siblings by value, so that equal records have equal arrays; siblings differ.
+ * The record's root is not a node. See kanon/records.h.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_RECORDS_H
@@ -27,11 +27,11 @@ struct kn_records {
     kn_records_layout layout;
     int64_t           merged;        /* nodes that were equal to a sibling                               */
     int64_t           orphans;       /* of a database: rows that belong to no person                     */
-    int               ignored_count; /* names of elements, attributes and keys that have no place        */
+    int               ignored_count; /* names of unknown elements, attributes and keys                   */
     char            **ignored;
 };
 
-/* Records with space for so many, all zero; takes nothing over. */
+/* Records with space for this many, all zero; takes ownership of nothing. */
 KN_CHECK kn_status kn_records_create(kn_records **out, kn_context *ctx, kn_vocabulary *vocabulary, bool owns_vocabulary,
                                      int64_t count, uint64_t nodes, kn_error *err);
 
@@ -45,22 +45,21 @@ typedef struct kn_record_node {
 #define KN_RECORD_SCRATCH (sizeof(kn_record_node) + 3 * sizeof(uint32_t))
 
 /* Brings the nodes of one record into their order and merges siblings of equal value, with what is below them; returns
- * how many are left. `scratch` has space for `count` nodes and 3 × count numbers behind them. */
+ * how many are left. `scratch` has space for `count` nodes, then 3 × count numbers. */
 uint32_t kn_record_canonical(kn_record_node *nodes, uint32_t count, void *scratch);
 
-/* The persons of a database as records, in the order of their table. Every cell of a quasi-identifier or sensitive column is a
- * node, unless it is missing; its class is "table.column".
+/* The persons of a database as records, in the order of their table. Every cell of a quasi-identifier or sensitive
+ * column is a node, unless it is missing; its class is "table.column".
  *
- *   - The columns of the table of persons stand side by side below the record's root: they say all that they say of one person.
+ *   - The columns of the table of persons are side by side below the record's root.
  *   - The columns of any other row nest in one another, in the order of the classes.
- *   - Rows that belong to a row stand below its first node (of a person: below the root; of a row without a node: below
- *     what the row itself would stand below).
+ *   - Rows that belong to a row are below its first node (of a person: below the root; of a row without a node: below the node that the row itself would be below).
  *
- * So customer(nation), order(date, price), item(brand, quantity) become nation, date > price and date > brand > quantity.
- * Without `classes` there is one per such column, tables from the persons outwards, columns in their order. With them,
- * only those listed (as "table.column", or "column" where that says it all) and in that order; their hierarchies are those
- * of the columns. The vocabulary's classes are then in the same order. KN_INPUT: no such column; classes that would nest
- * the other way round. */
+ * So customer(nation), order(date, price), item(brand, quantity) become nation, date > price and date > brand >
+ * quantity. Without `classes` there is one per such column, tables from the persons outwards, columns in their order.
+ * With them, only those listed (as "table.column", or "column" if that is unique) and in that order; their
+ * hierarchies are those of the columns. The vocabulary's classes are then in the same order. KN_INPUT: no such
+ * column; classes that would nest the other way round. */
 struct kn_forest;
 KN_CHECK kn_status kn_records_of_database(kn_records **out, kn_context *ctx, const struct kn_forest *forest,
                                           const kn_spec_class *classes, int class_count, kn_error *err);

@@ -1,6 +1,6 @@
-/* kn_records_database.c: the persons of a database as tree records. The rule stands in kn_records.h.
+/* kn_records_database.c: the persons of a database as tree records. The rule is in kn_records.h.
  *
- * Cost: linear in the rows, but for sorting siblings. Paper: sections I, II-C (the relational scenario), IV (TPC-H;
+ * Cost: linear in the rows, except for sorting siblings. Paper: sections I, II-C (the relational scenario), IV (TPC-H;
  * docs/errata.md K17).
  * SPDX-License-Identifier: Apache-2.0
  */

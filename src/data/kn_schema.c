@@ -1,8 +1,8 @@
-/* kn_schema.c: the schema of a database as an answer that stands on its own: tables, keys, how many rows are linked in the
- * air, and whether it is a snowflake around the table of persons.
+/* kn_schema.c: the schema of a database as a self-contained answer: tables, keys, how many rows refer to nothing, and
+ * whether it is a snowflake around the table of persons.
  *
- * Everything lies in one arena. Cost: one join per foreign key (kn_database.c), and per candidate for the table of persons
- * a walk over the tables.
+ * Everything is in one arena. Cost: one join per foreign key (kn_database.c), and per candidate for the table of
+ * persons a walk over the tables.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
@@ -15,7 +15,7 @@
 
 #define WHAT "a schema"
 
-/* What kn_schema_look makes: the public struct stands first. */
+/* What kn_schema_look makes: the public struct comes first. */
 typedef struct inner {
     kn_schema schema;
     kn_arena  arena;
@@ -31,7 +31,7 @@ typedef struct look {
     bool               failed; /* out of memory */
     int               *parent, *link;
     kn_schema_place   *place;
-    uint32_t         **joins; /* per table: the rows that its link names; NULL: none */
+    uint32_t         **joins; /* per table: the rows that its link refers to; NULL: none */
 } look;
 
 static const char *copy(look *l, const char *text)
@@ -128,7 +128,7 @@ static kn_status copy_links(look *l, int table, bool *shared, kn_error *err)
     return KN_OK;
 }
 
-/* Rows of a table of the family that belong to no person: `owned` of its parent is there. */
+/* Rows of a table of the family that belong to no person, from `owned` of its parent. */
 static kn_status count_orphans(look *l, int table, uint8_t **owned, kn_error *err)
 {
     int64_t         rows = l->db->tables[table].table->rows;
@@ -143,7 +143,7 @@ static kn_status count_orphans(look *l, int table, uint8_t **owned, kn_error *er
     return KN_OK;
 }
 
-/* Parents before children: as often as there are tables is enough, for a circle is never entered. */
+/* Parents before children: one round per table is enough, since cycles are never entered. */
 static kn_status count_all_orphans(look *l, kn_error *err)
 {
     int       n = l->db->table_count;

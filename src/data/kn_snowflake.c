@@ -2,7 +2,7 @@
  *
  * Rules: the table of persons has a key and no foreign key; every other table has one foreign key, and following these
  * leads to the table of persons. Only foreign keys to tables that were read count: a key to any other table is an
- * ordinary column. Quadratic in the number of tables; rows are looked at only for keys that are not unique.
+ * ordinary column. Quadratic in the number of tables; rows are read only for keys that are not unique.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
@@ -199,7 +199,7 @@ typedef struct first_problem {
 static void remember(void *arg, kn_schema_rule rule, int table, int other)
 {
     first_problem *p = arg;
-    /* What leads to no person often does so for a reason that says more: keep looking. */
+    /* A table that leads to no person often has a more specific problem: keep looking. */
     if (p->found && !(p->rule == KN_SCHEMA_UNREACHED && rule != KN_SCHEMA_UNREACHED)) return;
     *p = (first_problem){true, rule, table, other};
 }

@@ -1,4 +1,4 @@
-/* kn_table.c: looking at a table, freeing it, checking its invariants. Building one is kn_builder.c's work. */
+/* kn_table.c: reading a table, freeing it, checking its invariants. kn_builder.c builds one. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kn_table.h"
 

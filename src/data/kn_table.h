@@ -12,7 +12,7 @@
 typedef struct kn_dictionary {
     uint32_t  count;
     uint64_t *offsets;  /* count + 1 of them: value i is bytes[offsets[i] .. offsets[i + 1])                         */
-    char     *bytes;    /* a spelling of each value as it stood in the input (the shortest, if several)              */
+    char     *bytes;    /* a spelling of each value from the input (the shortest, if several)                        */
     int64_t  *integers; /* INTEGER the value, DATE days, DATETIME microseconds since 1970 (UTC); else NULL           */
     double   *decimals; /* DECIMAL the nearest double; else NULL                                                     */
 } kn_dictionary;
@@ -20,7 +20,7 @@ typedef struct kn_dictionary {
 typedef struct kn_column {
     char         *name;
     kn_type       type;
-    bool          unnamed;        /* its file has no name for it: it is called by its place */
+    bool          unnamed;        /* its file has no name for it: it is named by position   */
     bool          ambiguous_date; /* stayed text because its dates can be read in two ways */
     int           width;          /* bytes per code: 1, 2, 4                               */
     void         *codes;          /* rows × width; dict.count means missing                */
@@ -35,10 +35,10 @@ struct kn_table {
     int         column_count;
     kn_column  *columns;
     char        delimiter;
-    atomic_int  shares; /* who else needs it: kn_table_free takes one, and frees where there is none */
+    atomic_int  shares; /* other owners: kn_table_free removes one, and frees if there is none       */
 };
 
-/* Keeps the table until one more kn_table_free: for what shows its cells and may outlive it. Any thread. */
+/* Adds an owner, who calls kn_table_free too: for what refers to its cells and may outlive it. Any thread. */
 kn_table *kn_table_share(const kn_table *table);
 
 static inline uint32_t kn_column_code(const kn_column *column, int64_t row)

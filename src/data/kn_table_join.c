@@ -1,8 +1,8 @@
 /* kn_table_join.c: several columns as one: equal where all of them are (kn_table_add_joined in kanon/table.h).
  *
- * Pair by pair: rows are sorted by (number so far, code of the next column) and numbered in that order, so that the result
- * depends on nothing but the cells. The texts are these numbers: what is compared is whether cells are equal. Cost:
- * O(columns × rows × log rows); memory: 16 bytes per row on the way.
+ * Pair by pair: rows are sorted by (number so far, code of the next column) and numbered in that order, so that the
+ * result depends only on the cells. The texts are these numbers: what is compared is whether cells are equal. Cost:
+ * O(columns × rows × log rows); memory: 16 bytes per row meanwhile.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>

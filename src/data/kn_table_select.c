@@ -1,6 +1,6 @@
-/* kn_table_select.c: some rows of a table as a table of its own (kn_table_select.h).
+/* kn_table_select.c: some rows of a table as a new table (kn_table_select.h).
  *
- * Column by column, several at a time: mark the codes that the rows hold, number these in their order, copy their texts
+ * Column by column, several at a time: mark the codes that the rows have, number these in their order, copy their texts
  * and numbers, write the new codes. Cost: O(rows × columns + values); memory: the new table and 4 bytes per value.
  * SPDX-License-Identifier: Apache-2.0
  */

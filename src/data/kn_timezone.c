@@ -2,14 +2,15 @@
  *
  * Interface: kn_timezone_open, kn_timezone_parse, kn_timezone_offset.
  *
- * A zone is kept as intervals of *local* time, each with its offset: interval i ends, in local time, at
- * T + max(offset before T, offset after T) for the moment T of the i-th change. With that end, a wall-clock time that
- * occurs twice (clocks set back) is still in the interval before T, so it is the first of the two; one that is skipped
- * (clocks set forward) is also in the interval before T and lands behind the change, so it is moved forward. The rule at
- * the end of the file for all later times is unrolled for 400 years, after which the calendar and its weekdays repeat.
+ * A zone is kept as intervals of *local* time, each with its offset: interval i ends, in local time, at T +
+ * max(offset before T, offset after T) for the moment T of the i-th change. With that end, a wall-clock time that
+ * occurs twice (clocks set back) is still in the interval before T, so it is the first of the two; one that is
+ * skipped (clocks set forward) is also in the interval before T and ends up after the change, so it is moved forward.
+ * The rule at the end of the file for all later times is unrolled for 400 years, after which the calendar and its
+ * weekdays repeat.
  *
- * Cost: a binary search per look-up; some ten microseconds and a few kilobytes to open. Limits: files up to 1 MiB; zones
- * that count leap seconds ("right/...") are refused; offsets within 26 hours of UTC. The file is not trusted.
+ * Cost: a binary search per look-up; some ten microseconds and a few kilobytes to open. Limits: files up to 1 MiB;
+ * zones that count leap seconds ("right/...") are refused; offsets within 26 hours of UTC. The file is not trusted.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
@@ -30,7 +31,7 @@ enum { MAX_FILE = 1 << 20, MAX_NAME = 255, MAX_PATH = 4096, MAX_OFFSET = 26 * 36
 enum { HEADER_SIZE = 44, MAX_FOOTER = 512, CYCLE_YEARS = 400 };
 
 #define CYCLE_SECONDS ((int64_t)146097 * 86400)
-#define MAX_MOMENT ((int64_t)1 << 60) /* room to add offsets without overflow */
+#define MAX_MOMENT ((int64_t)1 << 60) /* margin to add offsets without overflow */
 
 struct kn_timezone {
     size_t   count;   /* changes of the offset                                              */
@@ -151,7 +152,7 @@ static bool read_rule(const char *text, rule *r)
     if (!*text) return true;
     if (!skip_name(&text) || !read_time(&text, 25, &r->standard)) return false;
     r->standard = -r->standard;
-    if (!*text) return true; /* no summer time: the file's last offset goes on */
+    if (!*text) return true; /* no summer time: the file's last offset continues */
     r->has_dst = true;
     r->summer = r->standard + 3600;
     if (!skip_name(&text)) return false;
@@ -205,8 +206,8 @@ static int year_of(int64_t moment)
     return year;
 }
 
-/* Unrolls the rule from the last change in the file on. Without summer time there is nothing to add: the last interval
- * goes on. */
+/* Unrolls the rule from the last change in the file on. Without summer time there is nothing to add: the last
+ * interval continues. */
 static void add_rule(builder *b, const rule *r)
 {
     kn_timezone *z = b->zone;
@@ -217,7 +218,7 @@ static void add_rule(builder *b, const rule *r)
         first = year_of(b->last);
     else
         z->offsets[0] = r->standard;
-    /* The first two years may be the file's in part: the cycle is made of the 400 behind them. */
+    /* The first two years may be partly the file's: the cycle consists of the 400 after them. */
     int last = first + CYCLE_YEARS + 2;
     for (int year = first; year <= last && year <= 9999; year++) {
         int64_t start = change_day(&r->start, year) * 86400 + r->start.seconds - r->standard;
@@ -254,7 +255,7 @@ static int64_t get_time(const block *b, uint32_t i)
     return (int64_t)((uint64_t)get32(p) << 32 | get32(p + 4));
 }
 
-/* Reads a header and the extent of the data behind it. `used` becomes the size of both. */
+/* Reads a header and the extent of the data after it. `used` becomes the size of both. */
 static const char *read_block(const uint8_t *p, size_t size, int time_size, block *b, size_t *used)
 {
     if (size < HEADER_SIZE || memcmp(p, "TZif", 4) != 0) return "it is not a time zone file";
@@ -411,7 +412,7 @@ static kn_status open_named(kn_timezone **out, kn_context *ctx, const char *name
     path[length] = '/';
     memcpy(path + length + 1, name, strlen(name) + 1);
 
-    /* Without O_NONBLOCK a named pipe in the folder would keep us waiting. */
+    /* Without O_NONBLOCK a named pipe in the folder would block. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
         return kn_fail(err, KN_USAGE, "there is no time zone %s", name);

@@ -41,7 +41,7 @@ bool kn_parse_declared_integer(kn_string text, int64_t *out);
 /* A decimal number held exactly: its sign, its significant digits and the power of ten of the first of them. Borrows
  * from the text it was read from. Zero has no digits, exponent 0 and no sign. */
 typedef struct kn_decimal {
-    kn_string before, after; /* significant digits, split where the decimal mark stood; no leading or trailing zeros */
+    kn_string before, after; /* significant digits, split at the decimal mark; no leading or trailing zeros          */
     int64_t   exponent;      /* value = ±0.d1d2d3... × 10^exponent */
     bool      negative;
     double    nearest; /* the nearest double: always finite; 0 where the value is too small for one */
@@ -61,8 +61,8 @@ int kn_decimal_compare(const kn_decimal *a, const kn_decimal *b);
 
 /* ---- Dates and times ---- */
 
-/* Days since 1970-01-01 in the proleptic Gregorian calendar, years 0001 to 9999. The first wants a date that exists; the
- * second takes days outside those years as the first or last day of them. */
+/* Days since 1970-01-01 in the proleptic Gregorian calendar, years 0001 to 9999. The first needs a date that exists;
+ * the second maps days outside those years to their first or last day. */
 int64_t kn_days_from_civil(int year, int month, int day);
 void    kn_civil_from_days(int64_t days, int *year, int *month, int *day);
 
@@ -73,11 +73,11 @@ int kn_days_in_month(int year, int month);
  * characters and
  *     %Y  the year, four digits, from 0001
  *     %m %d %H %M %S  two digits; one or two where the pattern does not begin with %Y and no other number touches
- *         %S may carry a fraction of one to six digits behind '.' or ','; there is no second 60 and no hour 24
+ *         %S may have a fraction of one to six digits after '.' or ','; there is no second 60 and no hour 24
  *     %b  an English month name, short or long, in any case
  *     %z  Z, ±hh, ±hhmm or ±hh:mm; at the end of the pattern it may be missing from the text (with a space before it)
  *     %%  a percent sign
- * A ":%S" that ends the pattern or stands before its last "%z" may be missing from the text. The whole text must match.
+ * A ":%S" at the end of the pattern or before its last "%z" may be missing from the text. The whole text must match.
  * false, too, where kn_format_check refuses the pattern. */
 bool kn_parse_date(kn_string text, const char *format, int64_t *days);
 bool kn_parse_datetime(kn_string text, const char *format, const kn_timezone *zone, int64_t *micros);

@@ -1,8 +1,8 @@
-/* kn_vocabulary.c: the tree of all values: numbering, look-ups, validation. kn_vocabulary_make.c finds out which hierarchy
- * is whose.
+/* kn_vocabulary.c: the tree of all values: numbering, look-ups, validation. kn_vocabulary_make.c finds the hierarchy
+ * of each class.
  *
- * Interface: kn_vocabulary.h. Cost: linear in the labels of all hierarchies; a look-up is one hash. Limits: 2^32 - 3 values,
- * 65,534 classes. Paper: sections II-A, II-D.1 (one "*" above all classes).
+ * Interface: kn_vocabulary.h. Cost: linear in the labels of all hierarchies; a look-up is one hash. Limits: 2^32 - 3
+ * values, 65,534 classes. Paper: sections II-A, II-D.1 (one "*" above all classes).
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_vocabulary.h"
@@ -39,7 +39,7 @@ static kn_string entry_text(const kn_vocabulary *v, uint32_t entry)
     return (kn_string){v->entry_bytes + start[0], (size_t)(start[1] - start[0])};
 }
 
-/* The slot of a text, or the free one where it would stand. */
+/* The slot of a text, or the free one where it belongs. */
 static uint32_t slot_of(const kn_vocabulary *v, uint16_t cls, kn_string text)
 {
     uint64_t hash = kn_hash_mix(kn_hash_bytes(text.data, text.size) ^ cls, 0x9e3779b97f4a7c15u);
@@ -113,7 +113,7 @@ static uint32_t add_node(assembly *a, uint32_t parent, kn_string label)
     return node;
 }
 
-/* A group that holds nothing but its own label again says nothing new. */
+/* A group that contains only its own label again adds nothing. */
 static uint32_t pass_repeated(const kn_hierarchy *h, uint32_t node)
 {
     for (;;) {
@@ -132,7 +132,7 @@ static void add_children(assembly *a, const kn_hierarchy *h, uint32_t node, uint
         add_subtree(a, h, c, below);
 }
 
-/* As deep as a hierarchy has levels: at most KN_HIERARCHY_MAX_LEVELS. */
+/* Recursion as deep as a hierarchy has levels: at most KN_HIERARCHY_MAX_LEVELS. */
 static void add_subtree(assembly *a, const kn_hierarchy *h, uint32_t node, uint32_t parent)
 {
     node = pass_repeated(h, node);
@@ -228,7 +228,7 @@ static kn_status number_nodes(assembly *a, int count, kn_error *err)
 
 /* ---- The index of labels ---- */
 
-/* Where a hierarchy's file has the label for two different groups; NULL: nowhere, or there is no file. */
+/* Where a hierarchy's file uses the label for two different groups; NULL: nowhere, or there is no file. */
 static const kn_hierarchy_warning *place_of(const kn_hierarchy *h, kn_string text)
 {
     for (uint32_t i = 0; h && i < kn_hierarchy_warnings(h); i++) {
@@ -314,7 +314,7 @@ static kn_status assemble(assembly *a, int count, kn_error *err)
     return index_labels(v, a->domains, err);
 }
 
-/* Values of records lose the blanks around them: a label with some would never be met, or not be found again in a
+/* Blanks around values of records are dropped: a label with blanks would never match, or not be found again in a
  * release. */
 static kn_status check_labels(const kn_vocabulary *v, kn_error *err)
 {

@@ -1,9 +1,10 @@
 /* kn_vocabulary.h: the values of all classes of tree records in one tree: below "*" one subtree for each class.
  *
- * Nodes are numbered in preorder, children in the order of their leaves in the hierarchy (without one: by their bytes),
- * classes in their own order, so that the values at or below v are v .. end[v] - 1. Node 0 is "*". A class whose hierarchy
- * has a root of its own below "*" (Disease;*) has that as its top; any other gets a top with the class's name. A group that
- * holds nothing but one group or value of the same label is not repeated. Labels of one class differ and none is "*".
+ * Nodes are numbered in preorder, children in the order of their leaves in the hierarchy (without one: by their
+ * bytes), classes in their own order, so that the values at or below v are v .. end[v] - 1. Node 0 is "*". A class
+ * whose hierarchy has its own root below "*" (Disease;*) has that as its top; any other gets a top with the class's
+ * name. A group that contains only one group or value of the same label is not repeated. Labels of one class differ
+ * and none is "*".
  *
  * It never changes once built and may be read by any thread.
  * SPDX-License-Identifier: Apache-2.0
@@ -26,16 +27,16 @@ typedef struct kn_vocabulary {
     uint32_t   *top;       /* per class: the node below "*" */
     uint32_t    nodes;
     uint32_t   *parent; /* of "*": UINT32_MAX                                        */
-    uint32_t   *end;    /* the first node behind the subtree; v is a leaf: v + 1     */
+    uint32_t   *end;    /* the first node after the subtree; v is a leaf: v + 1      */
     uint32_t   *leaves; /* at or below                                               */
     uint16_t   *cls;    /* KN_VOCABULARY_NO_CLASS for "*"                            */
     uint16_t   *depth;  /* "*": 0; a class's top: 1                                  */
-    uint16_t   *height; /* of the longest way down to a leaf; a leaf: 0              */
+    uint16_t   *height; /* of the longest path down to a leaf; a leaf: 0             */
     uint64_t   *label_start; /* nodes + 1 */
     char       *label_bytes;
     /* Looking texts up: the labels, then other spellings of leaves (01 for 1). */
     uint32_t  entries;
-    uint32_t *entry_node;  /* of those behind the labels: entries - nodes */
+    uint32_t *entry_node;  /* of those after the labels: entries - nodes  */
     uint64_t *entry_start; /* entries - nodes + 1                         */
     char     *entry_bytes;
     uint32_t *slots; /* a power of two of them; UINT32_MAX: free */
@@ -54,11 +55,11 @@ typedef struct kn_vocabulary_domain {
     const kn_string           *texts; /* distinct                                                             */
 } kn_vocabulary_domain;
 
-/* The vocabulary of domains that are known: what kn_vocabulary_make (io) ends with. */
+/* The vocabulary of known domains: the last step of kn_vocabulary_make (io). */
 KN_CHECK kn_status kn_vocabulary_assemble(kn_vocabulary **out, kn_context *ctx, const kn_vocabulary_domain *domains,
                                           int count, kn_error *err);
 
-/* Another spelling of a leaf. Once, right after assembling: it is found by it too. */
+/* Adds another spelling by which a leaf is found. Once, right after assembling. */
 typedef struct kn_vocabulary_spelling {
     kn_string text;
     uint32_t  node;
@@ -70,7 +71,7 @@ KN_CHECK kn_status kn_vocabulary_add_spellings(kn_vocabulary *vocabulary, const 
 /* Is the root "*"? */
 bool kn_vocabulary_below_star(const struct kn_hierarchy *hierarchy);
 
-/* The group below the root that bears the class's name; KN_NODE_NONE: there is none. */
+/* The group below the root with the class's name; KN_NODE_NONE: there is none. */
 uint32_t kn_vocabulary_group(const struct kn_hierarchy *hierarchy, const char *name);
 
 /* The domain of a hierarchy that belongs to one class: the subtree of that name, a root other than "*", the only group

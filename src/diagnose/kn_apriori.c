@@ -121,7 +121,7 @@ static kn_status search(apriori *a, int columns, int max_size, kn_apriori_test t
         if (kn_cancelled(a->ctx)) return kn_fail_cancelled(err);
         if (max_size > 0 && size > max_size && a->candidates.count > 0) {
             a->out->complete = false;
-            a->candidates.count = 0; /* what holds at this size is as large as we look */
+            a->candidates.count = 0; /* the largest size that is searched              */
         }
         KN_TRY(evaluate(a, test, arg, err));
         if (!make_candidates(a->ctx, &a->level, &a->candidates))

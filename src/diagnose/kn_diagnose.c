@@ -33,6 +33,8 @@ typedef struct classes {
 static kn_status check_options(const kn_diagnose_options *o, kn_error *err)
 {
     if (o->k < 0) return kn_fail(err, KN_USAGE, "k must be at least 1");
+    if (!o->suppressing && o->suppress.numerator > 0)
+        return kn_fail(err, KN_USAGE, "a suppression budget was given, but no rows may be removed");
     if (o->missing == KN_MISSING_WILDCARD && o->entity)
         return kn_fail(err, KN_USAGE, "missing cells as wildcards cannot be combined with an entity column");
     if (o->missing == KN_MISSING_WILDCARD && o->suppressing)

@@ -1,8 +1,8 @@
 /* kn_diversity_report.c: every privacy model for one set of attributes and each sensitive column.
  *
- * Per sensitive column the rows are grouped by (S, sensitive) once; the classes then go through the models in parallel
- * (kn_figures.c). The classes come in the same order for every sensitive column, so one flag per class says which of
- * them violate anything. Cost: one grouping per sensitive column and the models'.
+ * Per sensitive column the rows are grouped by (S, sensitive) once; the models are then applied to the classes in
+ * parallel (kn_figures.c). The classes come in the same order for every sensitive column, so one flag per class says
+ * which of them violate anything. Cost: one grouping per sensitive column and the models'.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_alloc.h"

@@ -1,8 +1,8 @@
-/* kn_figures.c: runs classes through every privacy model and keeps the worst figure of each.
+/* kn_figures.c: applies every privacy model to classes and keeps the worst figure of each.
  *
- * The worst is a minimum or maximum and the rest are counts of classes and rows, so it does not matter which worker adds
- * up which classes. Cost: per class O(its values × (log values + height)); with missing sensitive cells the ordered
- * distance costs O(values of the column × log) per class.
+ * The worst is a minimum or maximum and the rest are counts of classes and rows, so it does not matter which worker
+ * adds up which classes. Cost: per class O(its values × (log values + height)); with missing sensitive cells the
+ * ordered distance costs O(values of the column × log) per class.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_figures.h"
@@ -140,7 +140,7 @@ void kn_tally_begin(kn_tally *t, kn_model_verdict *verdicts, int count)
     *t = (kn_tally){.smallest = INT64_MAX, .verdicts = verdicts};
     t->figures.distinct_l = INT64_MAX;
     t->figures.entropy_l = INFINITY;
-    for (int i = 0; i < count; i++) verdicts[i] = (kn_model_verdict){.reached = NAN}; /* fmin and fmax pass it by */
+    for (int i = 0; i < count; i++) verdicts[i] = (kn_model_verdict){.reached = NAN}; /* fmin and fmax ignore it  */
 }
 
 static void add_figures(kn_model_figures *f, const kn_histogram *h, const kn_reference *r, kn_scratch *scratch)

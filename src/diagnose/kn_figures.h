@@ -19,7 +19,7 @@ typedef struct kn_inquiry {
     kn_scratch             *scratch;    /* per worker and sensitive column                              */
 } kn_inquiry;
 
-/* Must be ended, also on failure. */
+/* Must be ended even on failure. */
 KN_CHECK kn_status kn_inquiry_begin(kn_inquiry *q, kn_context *ctx, const kn_table *table,
                                     const kn_model_options *options, kn_error *err);
 void               kn_inquiry_end(kn_inquiry *q);

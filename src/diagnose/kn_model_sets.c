@@ -1,7 +1,7 @@
 /* kn_model_sets.c: every privacy model over many sets of attributes.
  *
  * Per sensitive column the rows are grouped by (all columns, sensitive) once. A set is rolled up from there by dropping
- * columns and folded into classes with histograms; the sets are shared out among the workers. Cost per set: the distinct
+ * columns and folded into classes with histograms; the sets are distributed to the workers. Cost per set: the distinct
  * combinations of all columns, grouped again, and the models'. Memory: one rolled-up set per worker.
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -38,7 +38,7 @@ static void rolled_free(rolled *r)
     kn_freq_free(r->fine);
 }
 
-/* Rolls one sensitive column's combinations up to a set. The result must be freed, also on failure. */
+/* Rolls one sensitive column's combinations up to a set. The result must be freed even on failure. */
 static kn_status roll_up(rolled *r, const over *o, uint64_t set, int sensitive, kn_error *err)
 {
     const kn_inquiry *q = o->inquiry;
@@ -123,7 +123,7 @@ static kn_status check_sets(const kn_model_options *o, const uint64_t *sets, int
     return sets && count < 0 ? kn_fail(err, KN_USAGE, "the number of sets is negative") : KN_OK;
 }
 
-/* All figures and all verdicts stand in one block each, which the first set owns. */
+/* All figures and all verdicts are in one block each, which the first set owns. */
 static kn_status make_sets(kn_model_sets **out, const kn_inquiry *q, const uint64_t *sets, int64_t count, kn_error *err)
 {
     const kn_model_options *o = q->options;

@@ -1,9 +1,10 @@
 /* kn_population.c: how large the classes of a sample are in a population table.
  *
  * The two tables have dictionaries of their own, so equal values have different codes. Per column, codes of the
- * population are translated into codes of the sample (or none): dictionaries of numbers, dates and times stand in order
- * of value, so two of them are merged (1.50 and 1.5 are one value, and so are two spellings of a date); texts are looked
- * up by hash. Then every class of the population is translated into a key of the sample and found by binary search.
+ * population are translated into codes of the sample (or none): dictionaries of numbers, dates and times are in order
+ * of value, so two of them are merged (1.50 and 1.5 are one value, and so are two spellings of a date); texts are
+ * looked up by hash. Then every class of the population is translated into a key of the sample and found by binary
+ * search.
  *
  * Cost: one grouping of the population; per class of it a look-up in the sample's classes.
  * SPDX-License-Identifier: Apache-2.0

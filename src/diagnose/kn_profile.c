@@ -1,7 +1,8 @@
-/* kn_profile.c: one look at each column: how many values, how identifying they are, what role it probably has.
+/* kn_profile.c: a profile of each column: how many values, how identifying they are, what role it probably has.
  *
- * The role is a suggestion with its reason, from the values first (unique: identifier; constant: keep) and then from the
- * column's name. When in doubt a column is a quasi-identifier: that errs on the safe side. Cost: one grouping per column.
+ * The role is a suggestion with its reason, from the values first (unique: identifier; constant: keep) and then from
+ * the column's name. When in doubt a column is a quasi-identifier: that errs on the safe side. Cost: one grouping per
+ * column.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <kanon/diagnose.h>
@@ -16,9 +17,9 @@
 #include "kn_freq.h"
 #include "kn_profile.h"
 
-/* Words in column names that give a role away: English, German, French, Spanish. A name is split at everything that is not a
- * letter, and before a capital behind a small one (customerId); what is not ASCII is a letter. "weight" is none of them:
- * a table of patients has weights in kilograms, and a column of sampling weights is published as it is. */
+/* Words in column names that suggest a role: English, German, French, Spanish. A name is split at everything that is
+ * not a letter, and before a capital behind a small one (customerId); what is not ASCII is a letter. "weight" is not
+ * among them: a table of patients has weights in kilograms, and a column of sampling weights is published unchanged. */
 typedef struct hint {
     const char *word;
     kn_role     role;
@@ -222,7 +223,7 @@ bool kn_name_says(const char *name, const char *word)
     return false;
 }
 
-/* The first word that gives a role away. A quasi-identifier is what is left: a "birth name" is a name. */
+/* The first word that suggests a role. Quasi-identifiers come last: a "birth name" is a name. */
 static const hint *find_hint(const char *name)
 {
     const hint *quasi = NULL;

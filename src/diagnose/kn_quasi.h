@@ -1,4 +1,5 @@
-/* kn_quasi.h: from the names of quasi-identifiers to columns and classes; shared by all that looks at a given set. */
+/* kn_quasi.h: from the names of quasi-identifiers to columns and classes; shared by everything that examines a given
+ * set. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_QUASI_H
 #define KN_QUASI_H

@@ -1,10 +1,11 @@
 /* kn_questions.c: the questions with unknown S (3, 4, 7, 8, 10 and 12 of section 4.1) of the privacy diagnosis centre.
  *
- * Questions 3 and 7 want the borders of the sets that hold; questions 4, 8, 10 and 12 want a figure for every set. The
- * fast way reads the table once, into a frequency set of all columns, and projects: borders are found from both sides
- * (kn_borders.h), figures of up to 12 columns by a walk over all subsets (kn_subsets.h), of more columns level by level,
- * where "k = 1 is final" (section 4.3) spares every superset of a set with k = 1. KN_SETS_PAPER runs Algorithms 1 to 3
- * as published, one scan of the table per set, and counts the calls as the paper does (docs/errata.md 1.4, 1.6).
+ * Questions 3 and 7 ask for the borders of the sets that hold; questions 4, 8, 10 and 12 for a figure for every set.
+ * The fast way reads the table once, into a frequency set of all columns, and projects: borders are found from both
+ * sides (kn_borders.h), figures of up to 12 columns by a walk over all subsets (kn_subsets.h), of more columns level
+ * by level, where "k = 1 is final" (section 4.3) spares every superset of a set with k = 1. KN_SETS_PAPER runs
+ * Algorithms 1 to 3 as published, one scan of the table per set, and counts the calls as the paper does
+ * (docs/errata.md 1.4, 1.6).
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <kanon/questions.h>
@@ -51,12 +52,23 @@ typedef struct question {
 
 /* ---- Before the search ---- */
 
+/* Is it a search that a time limit can stop? */
+static bool limited(const kn_sets_options *o)
+{
+    return o->k > 0 && o->suppress_mode != KN_SUPPRESS_ASKED && o->algorithm == KN_SETS_FAST;
+}
+
 static kn_status check_options(const kn_sets_options *o, kn_error *err)
 {
     if (o->over_count < 1) return kn_fail(err, KN_USAGE, "the list of attributes to search is empty");
     if (o->k < 0) return kn_fail(err, KN_USAGE, "k must be at least 1");
     if (o->max_size < 0) return kn_fail(err, KN_USAGE, "the largest set size must be at least 1");
     if (!(o->time_limit >= 0)) return kn_fail(err, KN_USAGE, "the time limit must not be negative");
+    if (o->time_limit > 0 && !limited(o))
+        return kn_fail(err, KN_USAGE,
+                       "a time limit stops only the fast search for sets with a given k; give k, or no time limit");
+    if (o->suppress_mode != KN_SUPPRESS_GIVEN && o->suppress.numerator > 0)
+        return kn_fail(err, KN_USAGE, "a suppression budget was given, but no rows may be removed");
     return KN_OK;
 }
 

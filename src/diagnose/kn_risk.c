@@ -44,7 +44,7 @@ const char *kn_estimate_status_text(kn_estimate_status status)
     return status_texts[status];
 }
 
-/* What one measurement works on. */
+/* The data of one measurement. */
 typedef struct scene {
     kn_context            *ctx;
     const kn_table        *table;
@@ -72,6 +72,8 @@ static kn_status check_options(const kn_risk_options *o, kn_error *err)
     if (bad_fraction(o->threshold)) return kn_fail(err, KN_USAGE, "the risk threshold must lie between 0 and 1");
     if (o->sampled && (bad_fraction(o->sampling) || o->sampling.numerator == 0))
         return kn_fail(err, KN_USAGE, "the sampling fraction must be greater than 0 and at most 1");
+    if (!o->sampled && o->sampling.numerator > 0)
+        return kn_fail(err, KN_USAGE, "a sampling fraction was given for a table that is no sample");
     if (o->entity && (o->population || o->sampled || o->weight))
         return kn_fail(err, KN_USAGE, "an entity column cannot be combined with %s: those count rows as persons",
                        o->population ? "a population"
@@ -136,7 +138,7 @@ static kn_status group_weighted(scene *s, kn_error *err)
     const kn_column *column = &s->table->columns[weight];
     if (column->type != KN_TYPE_INTEGER && column->type != KN_TYPE_DECIMAL)
         return kn_fail(err, KN_INPUT, "column \"%s\" cannot be a weight: it is not a number", column->name);
-    /* Values stand in their own order: the first is the smallest. */
+    /* Values are in order: the first is the smallest. */
     if (column->dict.count > 0 &&
         (column->dict.integers ? (double)column->dict.integers[0] : column->dict.decimals[0]) <= 0)
         return kn_fail(err, KN_INPUT, "the weight column \"%s\" has a weight that is not greater than 0", column->name);

@@ -58,7 +58,7 @@ typedef struct partition {
     size_t    item_room, start_room;
 } partition;
 
-/* One code of the column at hand, inside a group. */
+/* One code of the current column, inside a group. */
 typedef struct slot {
     uint32_t count;
     uint32_t place; /* of its next item in the refined partition */
@@ -324,7 +324,7 @@ static kn_status add_up(void *arg, int64_t begin, int64_t end, int worker_index,
     return KN_OK;
 }
 
-/* Takes the workers' counts of this size over. */
+/* Adds the workers' counts of this size. */
 static void collect_counts(search *s)
 {
     double points = s->suda->points[s->now->size];

@@ -1,4 +1,4 @@
-/* kn_suda.h: the search for special uniques with its inner measure exposed, for tests. */
+/* kn_suda.h: the search for special uniques with its batch size as a parameter, for tests. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_SUDA_H
 #define KN_SUDA_H

@@ -6,7 +6,7 @@
  *     Mannila, exact);
  *   - X ->> Y, Z the other columns: a group holds iff its different (Y, Z) are as many as its different Y times its
  *     different Z, since they are a part of that product;
- *   - X -k-> Y: the combinations of XY with fewer than k rows are those in the way.
+ *   - X -k-> Y: the combinations of XY with fewer than k rows violate it.
  * Cost: one grouping of the table (MVDs: and one of its different rows), then linear in the classes.
  * SPDX-License-Identifier: Apache-2.0
  */

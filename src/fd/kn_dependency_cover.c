@@ -3,7 +3,7 @@
  * Interface: kanon/dependencies.h. Names become numbers in the order of their first appearance; each dependency is
  * cut into rules with one column on the right. The closure of a set is computed as Beeri and Bernstein do
  * ("Computational problems related to the design of normal form relational schemas", 1979): every rule counts the
- * columns of its left side that are not in yet, so a closure costs the size of all rules, in whatever order they stand.
+ * columns of its left side that are not included yet, so a closure costs the size of all rules, in any order.
  *
  * The cover: (1) from each left side, column by column, whatever the rest implies without; (2) each rule that the
  * others imply goes, those with long left sides first. Both steps need one closure per column or rule: quadratic in

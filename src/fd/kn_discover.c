@@ -1,9 +1,9 @@
-/* kn_discover.c: discovery of functional dependencies: from the question to the answer.
+/* kn_discover.c: discovery of functional dependencies: the public functions.
  *
  * Interface: kn_discover_dependencies, kn_discovery_list (kanon/dependencies.h). The table becomes rows of codes
- * (kn_fd_data.c), the search runs over it (kn_fd_search.c), and what it found is said again in
- * columns of the table: a column that was searched may stand for several that say the same, each of which may stand
- * in its place; these determine each other.
+ * (kn_fd_data.c), the search runs over it (kn_fd_search.c), and its result is translated back to columns of the
+ * table: a column of the search may represent several equivalent ones, each of which may take its place; these
+ * determine each other.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdlib.h>
@@ -57,7 +57,7 @@ static bool expand(answer *a, uint64_t rest, uint64_t left, uint64_t right, int6
     return true;
 }
 
-/* Columns that say the same determine each other, unless they are (nearly) constant. */
+/* Equivalent columns determine each other, unless they are (nearly) constant. */
 static bool add_equivalent(answer *a, int64_t budget)
 {
     const kn_fd_data *d = a->data;

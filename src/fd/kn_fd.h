@@ -1,7 +1,7 @@
 /* kn_fd.h: the search for minimal functional dependencies: the parts and what they share.
  *
  * Columns of the search are numbered by falling number of values: 0 has the most. A set of them is one word, bit c
- * for column c. Columns that say the same (a bijection) are searched as one; constant columns not at all.
+ * for column c. Equivalent columns (a bijection) are searched as one; constant columns not at all.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_FD_H
@@ -41,7 +41,7 @@ typedef struct kn_fd_data {
     uint32_t        most_codes; /* one more than the highest code of any column                      */
     kn_fd_clusters  clusters[KN_FD_COLUMNS];
     int64_t         constant_error[KN_FD_COLUMNS]; /* rows without which the column would be constant */
-    int             member_count[KN_FD_COLUMNS];   /* columns of the table that say the same          */
+    int             member_count[KN_FD_COLUMNS];   /* equivalent columns of the table                 */
     int             members[KN_FD_COLUMNS][KN_FD_COLUMNS];
     int             constants[KN_FD_COLUMNS]; /* columns of the table with one value                  */
     int             constant_count;
@@ -74,7 +74,7 @@ typedef struct kn_fd_clock {
 } kn_fd_clock;
 
 void kn_fd_clock_start(kn_fd_clock *clock, kn_context *ctx, double seconds);
-bool kn_fd_clock_passed(kn_fd_clock *clock); /* asks the system: also true once the context was cancelled */
+bool kn_fd_clock_passed(kn_fd_clock *clock); /* reads the clock: also true once the context was cancelled */
 
 /* ---- Sets of columns (kn_fd_sets.c) ---- */
 

@@ -1,13 +1,13 @@
 /* kn_fd_advance.c: failures of the search with a budget: left sides with too many exceptions, made larger (kn_fd.h).
  *
  * A candidate that fails is one failure; the sets above it that fail too are worth far more, since everything inside
- * them need never be looked at. Which those are is guessed from some of the rows, for about a sixteenth of the price:
+ * them need never be checked. Which those are is guessed from some of the rows, for about a sixteenth of the price:
  * candidates that seem to fail are extended by columns, those with few values first, several at once, as long as the
  * set seems to fail. Only the end of such a chain is checked on all rows, and the set before it should the end turn
- * out to hold. So full checks are spent on sets near the two borders. Guesses decide what is looked at and when, never
- * what is found: a failure is one of all rows, and what seems to hold is checked by the caller.
+ * out to hold. So full checks are spent on sets near the two borders. Guesses decide what is checked and when, never
+ * the result: a failure is one of all rows, and what seems to hold is checked by the caller.
  *
- * The chains of all right sides go on together, one look at the rows for each step of all.
+ * The chains of all right sides advance together, with one pass over the rows for each step.
  *
  * Cost: for each step of the longest chain about a sixteenth of a check of all chains, and two checks. Memory: 40
  * bytes for each chain, at most CHAINS for each right side.
@@ -27,7 +27,7 @@ enum {
 
 /* ---- The start ---- */
 
-/* Which right sides are (nearly) constant, and which do all other columns together not determine? Both are done with.
+/* Which right sides are (nearly) constant, and which do all other columns together not determine? Both are finished.
  * */
 kn_status kn_fd_advance_begin(kn_fd_search *search, kn_error *err)
 {
@@ -212,7 +212,7 @@ static kn_status step_chains(kn_fd_search *s, chain *chains, size_t count, kn_fd
     return st;
 }
 
-/* Holds the ends of the chains against all rows. A chain whose end holds goes back by one growth. */
+/* Checks the ends of the chains on all rows. A chain whose end holds goes back by one step. */
 static kn_status check_ends(kn_fd_search *s, chain *chains, size_t count, kn_fd_list *left, kn_error *err)
 {
     kn_fd_candidate *asked = NULL;

@@ -1,9 +1,10 @@
 /* kn_fd_agree.c: failures of the exact search: sets of columns in which two rows agree (kn_fd.h).
  *
- * The pairs of rows are too many to look at, but few of their agree sets matter: the maximal ones without A. As in HyFD
- * (Papenbrock, Naumann: "A hybrid approach to functional dependency discovery", SIGMOD 2016) rows are compared that are
- * likely to agree in much: neighbours among the rows with the same value of each column, and rows further apart as
- * long as that brings new sets. What this misses, the checks find (kn_fd_validate.c hands over the pairs that refute).
+ * There are too many pairs of rows to compare, but few of their agree sets matter: the maximal ones without A. As in
+ * HyFD (Papenbrock, Naumann: "A hybrid approach to functional dependency discovery", SIGMOD 2016) rows are compared
+ * that are likely to agree in much: neighbours among the rows with the same value of each column, and rows further
+ * apart as long as that brings new sets. What this misses, the checks find (kn_fd_validate.c returns the pairs that
+ * refute).
  *
  * Cost: rows × columns² for each distance; then, for each A, agree sets × maximal ones among them.
  * SPDX-License-Identifier: Apache-2.0

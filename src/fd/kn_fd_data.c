@@ -1,10 +1,9 @@
-/* kn_fd_data.c: a table as the search for dependencies sees it (kn_fd.h).
+/* kn_fd_data.c: a table in the form that the search for dependencies uses (kn_fd.h).
  *
  * Equal rows are one row with a weight; columns are sorted by falling number of values, so that the first columns of
- * a set split rows the most. Rows stand in the lexicographic order of their columns from the fewest values to the
- * most: neighbours agree in many columns, which is what the exact search looks for. Codes stand row by row: following a
- * few rows through many columns stays in the cache. Columns that say the same as an earlier one, and
- * constants, are set aside.
+ * a set split rows the most. Rows are in the lexicographic order of their columns from the fewest values to the most:
+ * neighbours agree in many columns, which the exact search needs. Codes are stored row by row: following a few rows
+ * through many columns stays in the cache. Columns equivalent to an earlier one, and constants, are set aside.
  *
  * Cost: one grouping of the table by all columns, then rows × columns, and rows for each two columns with the same
  * number of values. Memory: 8 bytes × different rows × columns.
@@ -67,7 +66,7 @@ static uint32_t count_values(const kn_freq *freq, int column, uint32_t *seen, ui
     return values;
 }
 
-/* Puts a column among the constants, with an earlier one that says the same, or on its own. */
+/* Adds a column to the constants, to an equivalent earlier one, or as a new one. */
 static void place_column(kn_fd_data *d, chosen *c, int at, int column, uint32_t codes, uint32_t *scratch)
 {
     uint32_t values = count_values(d->freq, at, scratch, codes);

@@ -92,7 +92,7 @@ static size_t count_pairs(const kn_fd_candidate *c, size_t count)
 }
 
 /* Space for the exceptions of each candidate, in one block that the caller frees. */
-static int64_t *make_room(kn_context *ctx, kn_fd_candidate *c, size_t count)
+static int64_t *reserve(kn_context *ctx, kn_fd_candidate *c, size_t count)
 {
     size_t   pairs = 0;
     int64_t *removed = kn_alloc_array(ctx, count_pairs(c, count) + 1, sizeof *removed);
@@ -131,7 +131,7 @@ static kn_status check_batch(kn_fd_search *s, kn_fd_candidate *c, size_t count, 
     if (s->late) return KN_OK;
     for (size_t i = 0; i < count; i++)
         if (c[i].right) c[left++] = c[i];
-    int64_t  *removed = s->budget > 0 ? make_room(s->ctx, c, left) : NULL;
+    int64_t  *removed = s->budget > 0 ? reserve(s->ctx, c, left) : NULL;
     kn_status st = s->budget > 0 && !removed ? kn_fail_memory(err, s->ctx, WHAT) : KN_OK;
     if (st == KN_OK) st = kn_fd_validate(&done, s->data, s->clock, c, left, &effort, err);
     s->late = !done;
@@ -177,7 +177,7 @@ static kn_status check(kn_fd_search *s, bool *again, kn_error *err)
 kn_status kn_fd_search_run(kn_fd_search *s, kn_error *err)
 {
     for (int a = 0; a < s->data->columns; a++)
-        /* No column is constant; those that nearly are, are seen to by the first step. */
+        /* No column is constant; nearly constant ones are handled by the first step. */
         if (!kn_fd_search_failed(s, a, 0)) return kn_fail_memory(err, s->ctx, WHAT);
     KN_TRY(s->budget > 0 ? kn_fd_advance_begin(s, err) : kn_fd_agree_begin(s, err));
     for (bool again = true; again && !s->late;) {

@@ -10,7 +10,7 @@
  *     similar rows, so they agree on much;
  *   - with a budget: the rows beyond the most frequent A are exceptions; once they are more than the budget, the
  *     candidate falls. Exceptions of a candidate that holds are counted exactly.
- * A branch without live candidates is left alone. Two rows need no splitting: with a budget they go through all that is
+ * A branch without live candidates is skipped. Two rows need no splitting: with a budget they go through all that is
  * below in one loop.
  *
  * To guess, some clusters of the first column are looked at, evenly spread, and the budget is their share of it and a
@@ -216,7 +216,7 @@ typedef struct walker {
     const int64_t *weights;
     uint32_t      *near_codes; /* a copy of the rows of a small cluster, and their weights */
     int64_t       *near_weights;
-    uint32_t      *rows;                        /* of the cluster at hand                 */
+    uint32_t      *rows;                        /* of the current cluster                 */
     uint32_t      *moved, *group, *size, *code; /* scratch of a split */
     uint32_t      *slot;                        /* per code of the column with most: group + 1; all 0 between uses */
     int64_t       *sums;                        /* per group: weights                     */
@@ -455,7 +455,7 @@ static void visit(walker *w, uint32_t node, uint32_t first, uint32_t last)
     }
 }
 
-/* The rows of a cluster lie all over the data; walked many times, they had better lie together. */
+/* The rows of a cluster are scattered over the data; since they are visited many times, they are copied together. */
 static void take_cluster(walker *w, const uint32_t *members, uint32_t n)
 {
     const kn_fd_data *d = w->job->data;

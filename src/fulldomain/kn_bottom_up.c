@@ -1,9 +1,9 @@
 /* kn_bottom_up.c: all good nodes, height by height from below (docs/errata.md 3), with and without roll-up.
  *
  * A node with a good node directly below is good and marked; any other is tested. Without roll-up each tested node is
- * counted from the rows; with it there is one scan, of the bottom, and each other tested node is summed up from a direct
- * specialization: all of these were tested and found bad, so their classes are at hand. Where the requirements are not
- * monotone every node is tested.
+ * counted from the rows; with it there is one scan, of the bottom, and each other tested node is summed up from a
+ * direct specialization: all of these were tested and found bad, so their classes are available. If the requirements
+ * are not monotone every node is tested.
  *
  * Then the best of the good nodes is found; see kn_search_measure.c.
  * SPDX-License-Identifier: Apache-2.0

@@ -1,11 +1,11 @@
 /* kn_classes.c: sets of classes: from the rows, from finer levels, from more attributes.
  *
- * Interface: kn_evaluate.h; judging: kn_classes_judge.c. A set is one frequency set per part (quasi-identifiers with the
- * sensitive column or the entity that must be counted with them) and the population's. Keys hold the numbers of the
- * evaluator's levels.
+ * Interface: kn_evaluate.h; judging: kn_classes_judge.c. A set is one frequency set per part (quasi-identifiers with
+ * the sensitive column or the entity that must be counted with them) and the population's. Keys hold the numbers of
+ * the evaluator's levels.
  *
  * Cost: a scan is one look-up per row and attribute and a grouping of the rows; a roll-up or a projection moves each
- * class's key field by field, neighbouring fields that stay as they are in one step, and groups the classes.
+ * class's key field by field, neighbouring unchanged fields in one step, and groups the classes.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_classes.h"
@@ -89,7 +89,7 @@ static kn_status run_group(kn_freq *freq, kn_key_source *source, bool sorted, kn
     kn_group_options options = {.unsorted = !sorted, .quiet = true};
     source->words = freq->layout.words;
     source->bits = kn_layout_bits(&freq->layout);
-    /* Sets up to this size are rolled up side by side, each by one worker: see KN_CLASSES_SMALL. */
+    /* Sets up to this size are rolled up in parallel, each by one worker: see KN_CLASSES_SMALL. */
     bool dense = source->words == 1 && source->bits <= 16;
     if (source->counts && source->items <= KN_CLASSES_SMALL && !dense) options.path = KN_GROUP_SINGLE;
     return kn_group_run(freq, source, &options, err);
@@ -229,7 +229,7 @@ kn_status kn_classes_scan_sorted(kn_classes **out, const kn_evaluator *e, uint64
 
 /* ---- From a finer set ---- */
 
-/* One step of rewriting a key: bits that move together, through a map or as they are. */
+/* One step of rewriting a key: bits that move together, through a map or unchanged. */
 typedef struct key_move {
     uint8_t         from_word, from_shift, to_word, to_shift, bits;
     const uint32_t *map;
@@ -265,7 +265,7 @@ static void fill_from_finer(const void *arg, int64_t begin, int n, uint64_t *key
     }
 }
 
-/* Adds a field to the moves, to the last one where both stay as they are and are neighbours before and after. */
+/* Adds a field to the moves, to the last one if both are unchanged and adjacent before and after. */
 static void add_move(finer_keys *f, kn_field from, kn_field to, const uint32_t *map)
 {
     if (to.bits == 0) return;
@@ -282,7 +282,7 @@ static void add_move(finer_keys *f, kn_field from, kn_field to, const uint32_t *
     f->moves[f->move_count++] = (key_move){from.word, from.shift, to.word, to.shift, from.bits, map};
 }
 
-/* How a finer set becomes a coarser one: per column of the finer set, whether it stays and its map (NULL: as it is). */
+/* How a finer set becomes a coarser one: per column of the finer set, whether it stays and its map (NULL: unchanged). */
 typedef struct coarsening {
     int        columns;
     bool      *stays;
@@ -304,7 +304,7 @@ static kn_status level_map(uint32_t **out, const kn_evaluator *e, int q, int fro
     return KN_OK;
 }
 
-/* `k` must be freed also on failure. */
+/* `k` must be freed even on failure. */
 static kn_status coarsening_make(coarsening *k, const kn_evaluator *e, const kn_classes *to, const int *attributes,
                                  int count, const int *levels, kn_error *err)
 {
@@ -321,7 +321,7 @@ static kn_status coarsening_make(coarsening *k, const kn_evaluator *e, const kn_
     return KN_OK;
 }
 
-/* Sums up one frequency set; columns behind those of the coarsening stay. */
+/* Sums one frequency set; columns after those of the coarsening stay. */
 static kn_status coarsen(kn_freq *to, const kn_freq *from, const coarsening *k, bool sorted, kn_error *err)
 {
     finer_keys keys = {.from = from, .words = to->layout.words};

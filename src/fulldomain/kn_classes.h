@@ -7,16 +7,16 @@
 #include "kn_evaluate.h"
 #include "kn_freq.h"
 
-/* One quasi-identifier: what becomes of its values at each level. An item is a code of the column or, where there is a
- * population, a leaf of the hierarchy (the population may have values that the table has not). A number stands for a node
- * of a level: 0 .. distinct - 1 in leaf order. */
+/* One quasi-identifier: its values at each level. An item is a code of the column or, with a population, a leaf of
+ * the hierarchy (the population may have values that the table does not have). A number stands for a node of a level:
+ * 0 .. distinct - 1 in leaf order. */
 typedef struct kn_evaluator_level {
     uint32_t  distinct; /* numbers                                                                            */
     uint32_t  present;  /* of these, with a row of the table                                                  */
     uint32_t *number;   /* of an item                                                                         */
     uint32_t *by_code;  /* of a code of the column; the same array where items are codes                      */
     uint32_t *item;     /* one of those with this number: the first                                           */
-    uint64_t *cost;     /* of a cell (kn_objective); NULL where the metric does not look at cells             */
+    uint64_t *cost;     /* of a cell (kn_objective); NULL: the metric does not use cells                      */
 } kn_evaluator_level;
 
 typedef struct kn_evaluator_attribute {
@@ -42,7 +42,7 @@ struct kn_evaluator {
     kn_evaluator_part           *parts;
     bool                         leaf_items; /* there is a population                                         */
     bool                         sorted;     /* sets must be in order: they are folded, compared with the population, or suppressed in order */
-    bool                         sizes_only; /* k is all that is asked                                        */
+    bool                         sizes_only; /* only k is required                                            */
     bool                         monotone;   /* good is upward closed, and closed for subsets                 */
     kn_freq                     *population; /* at level 0 of all attributes; NULL: none                      */
 };
@@ -55,7 +55,7 @@ struct kn_classes {
     kn_freq   **parts;
     int         part_count;
     kn_freq    *population; /* NULL: none                                             */
-    uint8_t   **packed;     /* put away: the bytes of each part and of the population */
+    uint8_t   **packed;     /* packed: the bytes of each part and of the population   */
     size_t      packed_bytes;
 };
 
@@ -64,7 +64,7 @@ struct kn_classes {
 KN_CHECK kn_status kn_classes_unpack(kn_freq *out, const kn_classes *classes, int part, kn_error *err);
 void               kn_classes_unpacked_free(kn_freq *freq, const kn_classes *classes);
 
-/* kn_classes_scan in key order whether or not the requirements need it. */
+/* kn_classes_scan, always in key order. */
 KN_CHECK kn_status kn_classes_scan_sorted(kn_classes **out, const kn_evaluator *evaluator, uint64_t attributes,
                                           const int *levels, kn_error *err);
 
@@ -77,22 +77,22 @@ KN_CHECK kn_status kn_classes_population(kn_freq **out, const kn_evaluator *eval
                                          const kn_freq *from, const int *from_attributes, int from_count,
                                          const int *from_levels, kn_error *err);
 
-/* What becomes of each class. */
+/* The fate of each class. */
 enum { KN_CLASS_RELEASED = 0, KN_CLASS_FAILS = 1, KN_CLASS_AVERAGE = 2 };
 
-/* Where the rows of a person stay linked (kn_classes_linked.c): what becomes of each. */
+/* If the rows of a person stay linked (kn_classes_linked.c): the fate of each person. */
 typedef struct kn_linked_fates {
     bool    *persons;  /* per code of the entity: suppressed       */
     int64_t *released; /* per class by the quasi-identifiers: rows */
 } kn_linked_fates;
 
-/* The verdict of such a set; with `fates` what becomes of persons and classes, and `folded` the classes (freed by the
+/* The verdict of such a set; with `fates` the fates of persons and classes, and `folded` the classes (freed by the
  * caller). */
 KN_CHECK kn_status kn_classes_decide_linked(kn_verdict *out, kn_linked_fates *fates, kn_freq **folded,
                                             const kn_evaluator *evaluator, const kn_classes *classes, kn_error *err);
 void               kn_linked_fates_free(kn_linked_fates *fates);
 
-/* What a row of a class costs, and whether anybody asks. */
+/* What a row of a class costs, and whether that is needed. */
 kn_u128 kn_classes_row_cost(const kn_evaluator *evaluator, const kn_classes *classes, const kn_freq *folded, int64_t i);
 bool    kn_classes_cost_cells(const kn_evaluator *evaluator, const kn_classes *classes);
 

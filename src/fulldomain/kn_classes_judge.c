@@ -1,11 +1,11 @@
 /* kn_classes_judge.c: which classes may be released, and whether what must be suppressed is within the budget.
  *
- * Interface: kn_evaluate.h. Where class sizes say it all this is one pass over the counts. Otherwise each part is folded:
- * in key order the values of one class stand side by side, so a pass gives every class its rows, its persons and its
- * histograms; the population is merged in. Classes are asked in parallel; what they answer is added up in order.
+ * Interface: kn_evaluate.h. If class sizes suffice this is one pass over the counts. Otherwise each part is folded:
+ * in key order the values of one class are adjacent, so a pass gives every class its rows, its persons and its
+ * histograms; the population is merged in. Classes are judged in parallel; the results are added in order.
  *
  * A node is good if
- *   - the rows of the classes that fail, and of those that go for the sake of average risk, are within the budget;
+ *   - the rows of the classes that fail, and of those suppressed for average risk, are within the budget;
  *   - with `keep-sensitive` these rows, if there are any, satisfy the requirements as one class whose cells are "*": its
  *     population is everybody. Average risk counts it among the released classes;
  *   - with delta-presence and min > 0 nobody of the population is known to be absent: no class of the population is without
@@ -24,7 +24,7 @@
 
 #define WHAT "judging classes"
 
-enum { GRAIN = 4096 }; /* classes asked by one worker in a row */
+enum { GRAIN = 4096 }; /* classes judged by one worker at a time */
 
 /* ---- Classes as the requirements see them ---- */
 
@@ -56,7 +56,7 @@ static void views_free(class_views *v)
     kn_freq_free(v->folded);
 }
 
-/* The histogram of the column behind the quasi-identifiers: of rows, or of the persons behind it. */
+/* The histogram of the column after the quasi-identifiers: of rows, or of the persons in the next column. */
 static kn_status make_histograms(class_histograms *h, const kn_classes *set, const kn_freq *part, bool persons,
                                  kn_error *err)
 {
@@ -157,7 +157,7 @@ static kn_class_view view_of(const class_views *v, int64_t i, kn_histogram *hist
 
 /* ---- Asking every class ---- */
 
-enum { FATE_IMPOSSIBLE = 4 }; /* beside the fate: the monotone part fails too */
+enum { FATE_IMPOSSIBLE = 4 }; /* added to the fate: the monotone part fails too */
 
 typedef struct asking {
     const class_views *views;
@@ -204,8 +204,8 @@ static void give_up(const class_views *v, uint8_t *fates, kn_average_cut cut, in
     }
 }
 
-/* Average risk: the smallest of the classes that hold go too. With an entity, whose rows may be in several classes, the
- * persons kept together cannot be added up: they count as suppressed. */
+/* Average risk: the smallest of the classes that hold are suppressed too. With an entity, whose rows may be in
+ * several classes, the persons kept together cannot be added up: they count as suppressed. */
 static kn_status cut_for_average(const class_views *v, uint8_t *fates, kn_error *err)
 {
     const kn_fulldomain_problem *p = v->evaluator->problem;
@@ -242,7 +242,7 @@ kn_u128 kn_classes_row_cost(const kn_evaluator *e, const kn_classes *set, const 
     return cost;
 }
 
-/* What the cells of a class cost. */
+/* The cost of the cells of a class. */
 static kn_u128 cells_of(const kn_evaluator *e, const kn_classes *set, const kn_freq *classes, int64_t i)
 {
     return kn_classes_row_cost(e, set, classes, i) * (kn_u128)classes->counts[i];
@@ -307,7 +307,7 @@ static void judge_sizes(kn_verdict *out, const kn_evaluator *e, const kn_classes
 
 /* ---- keep-sensitive: the suppressed rows as one class ---- */
 
-/* The columns behind the quasi-identifiers, of some entries of a part. */
+/* The columns after the quasi-identifiers, of some entries of a part. */
 typedef struct extra_keys {
     const kn_freq   *part;
     const int64_t   *entries;
@@ -350,7 +350,7 @@ static kn_status group_extras(kn_freq *out, const kn_freq *part, int first, cons
     return kn_group_run(out, &source, &quiet, err);
 }
 
-/* The entries of a part that lie in suppressed classes, grouped by the extra columns alone. */
+/* The entries of a part in suppressed classes, grouped by the extra columns alone. */
 static kn_status suppressed_extras(kn_freq **out, const class_views *v, const kn_freq *part, const uint8_t *fates,
                                    kn_error *err)
 {
@@ -380,7 +380,7 @@ static kn_status suppressed_extras(kn_freq **out, const class_views *v, const kn
     return st;
 }
 
-/* The histogram of one sensitive column over the suppressed rows; its arrays are the caller's. */
+/* The histogram of one sensitive column over the suppressed rows; the caller frees its arrays. */
 static kn_status suppressed_histogram(kn_histogram *out, const class_views *v, int s, const uint8_t *fates,
                                       kn_error *err)
 {
@@ -421,7 +421,7 @@ static kn_status suppressed_persons(int64_t *out, const class_views *v, int64_t 
     return KN_OK;
 }
 
-/* Average risk of the release with the suppressed rows as one class more. */
+/* Average risk of the release with the suppressed rows as one more class. */
 static bool average_with(const class_views *v, const uint8_t *fates, int64_t suppressed_persons_count)
 {
     const kn_requirements *r = v->evaluator->problem->requirements;

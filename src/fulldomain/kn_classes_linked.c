@@ -1,11 +1,12 @@
-/* kn_classes_linked.c: judging a set where the rows of a person stay linked: persons are released or suppressed whole.
+/* kn_classes_linked.c: judging a set if the rows of a person stay linked: persons are released or suppressed as a whole.
  *
- * Interface: kn_evaluate.h, kn_classes.h. The first part of a set counts rows by class and person, so the signature of every
- * person (kn_linked.h) follows from it, whether the set was scanned, rolled up or projected. A signature fails if any of its
- * positions does; all rows of its persons are then suppressed. A class keeps the rows of the others.
+ * Interface: kn_evaluate.h, kn_classes.h. The first part of a set counts rows by class and person, so the signature
+ * of every person (kn_linked.h) follows from it, whether the set was scanned, rolled up or projected. A signature
+ * fails if any of its positions does; all rows of its persons are then suppressed. A class keeps the rows of the
+ * others.
  *
- * Generalizing or leaving out an attribute maps equal signatures to equal ones: the persons who look like somebody only
- * become more, so that sizes are upward closed with and without suppression.
+ * Generalizing or dropping an attribute maps equal signatures to equal ones: the number of persons who look like
+ * somebody only grows, so that sizes are upward closed with and without suppression.
  *
  * Cost: O(entries of the set) and a sort of the entries per sensitive column.
  * SPDX-License-Identifier: Apache-2.0
@@ -84,7 +85,7 @@ static void give_up(judging *j, kn_average_cut cut)
     }
 }
 
-/* The smallest of the signatures that hold go too, until the average risk is low enough. */
+/* The smallest of the signatures that hold are suppressed too, until the average risk is low enough. */
 static kn_status cut_for_average(judging *j, kn_error *err)
 {
     const kn_requirements *r = j->evaluator->problem->requirements;

@@ -1,10 +1,10 @@
 /* kn_classes_pack.c: sets of classes packed into a third of their memory or less while they are not used.
  *
- * A class is written as the bytes of its key that the layout uses, and its count in groups of seven bits, the lowest first,
- * each but the last marked by its eighth bit: most classes are small and take one byte. Order is kept. A frequency set that
- * is put away keeps its layout and its numbers of rows and classes; its keys and counts are NULL.
+ * A class is written as the bytes of its key that the layout uses, and its count in groups of seven bits, the lowest
+ * first, each but the last marked by its eighth bit: most classes are small and take one byte. Order is kept. A
+ * packed frequency set keeps its layout and its numbers of rows and classes; its keys and counts are NULL.
  *
- * Cost: one pass either way.
+ * Cost: one pass in either direction.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>

@@ -1,12 +1,12 @@
 /* kn_counter.c: groups of quasi-identifiers, the base set and the tables of the fast counting engine.
  *
- * Interface: kn_counter.h; the counting itself: kn_counter_pass.c. Attributes are put into groups by first fit, the largest
- * first, so that a group has at most GROUP_CODES possible combinations and GROUP_TABLES choices of levels (an attribute
- * that alone has more is a group by itself). Only combinations that occur get codes, and only those numbers occur that
- * some combination has, so key spaces are small.
+ * Interface: kn_counter.h; the counting itself: kn_counter_pass.c. Attributes are put into groups by first fit, the
+ * largest first, so that a group has at most GROUP_CODES possible combinations and GROUP_TABLES choices of levels (an
+ * attribute that alone has more is a group by itself). Only combinations that occur get codes and numbers, so key
+ * spaces are small.
  *
  * Cost: one grouping of the table, then O(distinct combinations × quasi-identifiers); a table costs O(codes of its
- * group) when first asked for. Memory: 2 bytes per group (4 where a column has more than 65,536 values) and 4 for the
+ * group) when first needed. Memory: 2 bytes per group (4 where a column has more than 65,536 values) and 4 for the
  * count per distinct combination, and the tables.
  *
  * Limits: fewer than 2^32 - 1 rows, at most 64 quasi-identifiers.
@@ -185,7 +185,7 @@ typedef struct encode_job {
     uint32_t     **codes; /* per group: of each class, before the width is known; NULL: one attribute, its own code */
 } encode_job;
 
-/* The possible combination that a class has in a group. */
+/* The combination of a class in a group. */
 static inline uint64_t possible_code(const kn_counter *counter, const kn_counter_group *group, const kn_freq *freq,
                                      int64_t i)
 {
@@ -249,7 +249,7 @@ static kn_status encode_range(void *arg, int64_t begin, int64_t end, int worker,
 }
 
 /* Neighbours in key order fall into the same class at most nodes, and adding twice to one counter in a row is slow:
- * entries are dealt from LANES parts of the order in turn. */
+ * entries are taken from LANES parts of the order in turn. */
 static inline int64_t dealt(int64_t i, int64_t classes)
 {
     int64_t part = classes / LANES, rest = part * LANES;
@@ -420,7 +420,7 @@ typedef struct table_job {
     kn_counter_job *jobs;
 } table_job;
 
-/* One group at all the levels that the jobs have: no two workers make the same table. */
+/* One group at all levels that the jobs need: no two workers make the same table. */
 static kn_status table_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
 {
     const table_job *t = arg;

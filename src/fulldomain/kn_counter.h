@@ -1,14 +1,14 @@
-/* kn_counter.h: counting nodes of the lattice where class sizes say it all: the fast engine of the optimal search.
+/* kn_counter.h: counting nodes of the lattice if class sizes suffice: the fast engine of the optimal search.
  *
  * The quasi-identifiers are put into a few groups of a few thousand occurring combinations each. The base is the
  * table's distinct combinations: one small code per group and a number of rows. For each group and each choice of
- * levels of its attributes a table takes a base code to the number of its generalized combination, so that a key at any
- * node is as many look-ups as there are groups. Sets made on the way (rolled up, or with fewer groups) keep base codes
- * too, one per class to stand for all: every set can be rolled up by the same tables.
+ * levels of its attributes a table maps a base code to the number of its generalized combination, so that a key at
+ * any node takes one look-up per group. Intermediate sets (rolled up, or with fewer groups) keep base codes too, one
+ * per class: every set can be rolled up by the same tables.
  *
- * Class sizes are numbers of rows. With other promises beside k the answers are still bounds: what is suppressed here
- * is suppressed anyway. Sets are immutable and may be read by any thread; all other calls come from one thread at a
- * time.
+ * Class sizes are numbers of rows. With other promises besides k the answers are still bounds: what is suppressed
+ * here is suppressed anyway. Sets are immutable and may be read by any thread; all other calls come from one thread
+ * at a time.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_COUNTER_H
@@ -21,7 +21,7 @@ typedef struct kn_counter_set kn_counter_set;
 
 typedef enum kn_counter_path {
     KN_COUNTER_AUTO,
-    KN_COUNTER_DENSE, /* one counter per possible key, wherever that is possible at all */
+    KN_COUNTER_DENSE, /* one counter per possible key, wherever possible                */
     KN_COUNTER_HASH
 } kn_counter_path;
 
@@ -44,7 +44,7 @@ KN_CHECK kn_status kn_counter_make(kn_counter **out, kn_context *ctx, const kn_f
 void               kn_counter_free(kn_counter *counter);
 
 int                kn_counter_groups(const kn_counter *counter);
-/* The group that holds a quasi-identifier. */
+/* The group of a quasi-identifier. */
 int                kn_counter_group_of(const kn_counter *counter, int quasi);
 const kn_counter_set *kn_counter_base(const kn_counter *counter); /* all groups at level 0 */
 
@@ -64,7 +64,7 @@ typedef struct kn_counter_job {
     int64_t            classes; /* suppressed ones too                                                             */
 } kn_counter_job;
 
-/* Counts several nodes, side by side. The answers do not depend on the number of threads. */
+/* Counts several nodes in parallel. The answers do not depend on the number of threads. */
 KN_CHECK kn_status kn_counter_run(kn_counter *counter, kn_counter_job *jobs, int64_t count, kn_error *err);
 
 /* The same, with sets to count from (`from`) chosen and made by the engine. *rollups and *keys (classes gone through)

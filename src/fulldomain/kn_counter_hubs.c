@@ -1,12 +1,11 @@
-/* kn_counter_hubs.c: which set a node is counted from: the base, or a smaller one made on the way.
+/* kn_counter_hubs.c: which set a node is counted from: the base, or a smaller intermediate one.
  *
- * Nodes that a search asks for lie together in some parts of the lattice. The nodes counted from a set are remembered;
- * when a coarser set that lies below some of them would have saved more than making it costs, it is made, and later
- * nodes are counted from it where it lies below them. (To rent until one has paid the price, then to buy, costs at most
- * twice of what the best choice in hindsight does.) How large a set would be is guessed from the features that the
- * search gives.
+ * The nodes of a search are concentrated in some parts of the lattice. The nodes counted from a set are remembered;
+ * when a coarser set below some of them would have saved more than it costs to make, it is made, and later nodes
+ * above it are counted from it. (As in the ski rental problem, this costs at most twice the best choice in
+ * hindsight.) The size of a set is estimated from the features that the search gives.
  *
- * Deterministic: depends on the nodes asked for and their order. Memory: at most HUBS sets that together have at most
+ * Deterministic: depends on the nodes and their order. Memory: at most HUBS sets that together have at most
  * twice the entries of the base.
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +19,7 @@
 
 enum { HUBS = 48, HISTORY = 24, PLAN_AFTER = 4 };
 
-/* A set and the nodes that were counted from it lately. */
+/* A set and the nodes that were recently counted from it. */
 typedef struct hub {
     kn_counter_set *set; /* the base is borrowed */
     int            *levels;
@@ -46,7 +45,7 @@ void kn_counter_hubs_free(kn_counter_hubs *h)
     kn_free(h);
 }
 
-/* Takes the set over where it succeeds. */
+/* Takes ownership of the set on success. */
 static bool add_hub(kn_counter_hubs *h, kn_counter_set *set, const int *levels)
 {
     size_t size = (size_t)h->quasi_count;
@@ -94,7 +93,7 @@ const kn_counter_set *kn_counter_hubs_source(kn_counter_hubs *h, const int *leve
 
 /* ---- Planning ---- */
 
-/* How many classes are left when an attribute goes from one level to another. Combinations that are nearly all
+/* The estimated number of classes after an attribute goes from one level to another. Combinations that are nearly all
  * different hardly merge. */
 static double shrunk(const kn_counter *counter, double classes, int q, int from, int to)
 {
@@ -113,7 +112,7 @@ static int users(const kn_counter_hubs *h, const hub *from, const int *levels)
     return n;
 }
 
-/* Raises `levels` from the hub's as long as that saves more; what it saves in all. *classes: guessed. */
+/* Raises `levels` from the hub's as long as that saves more; returns the total saving. *classes: estimated. */
 static double plan_hub(const kn_counter *counter, const kn_counter_hubs *h, const hub *from, int *levels,
                        double *classes)
 {
@@ -143,7 +142,7 @@ static double plan_hub(const kn_counter *counter, const kn_counter_hubs *h, cons
         *classes = least;
         saved = most;
     }
-    /* Further steps that lose none of the users cost nothing. */
+    /* Further steps that lose no user cost nothing. */
     int n = users(h, from, levels);
     for (int q = 0; saved > 0 && q < h->quasi_count; q++)
         while (levels[q] < (int)counter->problem->hierarchies[q]->height) {
@@ -155,7 +154,7 @@ static double plan_hub(const kn_counter *counter, const kn_counter_hubs *h, cons
     return saved;
 }
 
-/* Forgets the nodes that lie above the new set: they would have been counted from there. */
+/* Forgets the nodes above the new set: they would have been counted from there. */
 static void forget(kn_counter_hubs *h, hub *from, const int *levels)
 {
     int kept = 0, size = h->quasi_count;

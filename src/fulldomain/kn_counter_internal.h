@@ -5,7 +5,7 @@
 
 #include "kn_counter.h"
 
-/* A group at some levels of its attributes: base code → what it becomes. */
+/* A group at some levels of its attributes: base code → generalized combination. */
 typedef struct kn_counter_table {
     uint32_t  distinct;
     void     *ids;   /* codes of the group, of its width: number of the generalized combination */
@@ -17,7 +17,7 @@ typedef struct kn_counter_group {
     int            *attributes; /* quasi-identifiers, ascending                      */
     int64_t        *strides;    /* per attribute: table number = Σ level × stride    */
     int64_t         table_count;
-    kn_counter_table **tables;     /* made when first asked for                         */
+    kn_counter_table **tables;     /* made when first needed                            */
     uint32_t        codes;      /* occurring combinations                            */
     bool            wide;       /* codes take 4 bytes instead of 2                   */
     uint32_t       *parts;      /* codes × count: the column codes of a combination  */
@@ -29,8 +29,8 @@ struct kn_counter_set {
     int64_t     classes;
     uint32_t   *counts;
     int         narrow, wide; /* groups of either width                                                        */
-    void      **codes; /* per group of the engine: its first code; the codes of an entry stand side by side, so that
-                          the next one of the group is `narrow` or `wide` codes further. NULL: not in the set  */
+    void      **codes; /* per group of the engine: its first code; the codes of an entry are adjacent, so that the
+                          next one of the group is `narrow` or `wide` codes further. NULL: not in the set */
 };
 
 /* One place of the hash table. */
@@ -40,13 +40,13 @@ typedef struct kn_counter_slot {
     uint32_t unused;
 } kn_counter_slot;
 
-/* Room for one worker to count in. Tables are all zero between jobs. */
+/* One worker's counting memory. Tables are all zero between jobs. */
 typedef struct kn_counter_scratch {
     uint32_t *dense;
     size_t    dense_size;
     kn_counter_slot *hash;
     size_t        hash_size; /* a power of two */
-    uint64_t *found;     /* classes in order: the slot in the table, and above it the entry that showed it first */
+    uint64_t *found;     /* classes in order: the slot in the table, and above it the first entry of the class   */
     uint32_t *ids;       /* per entry, between passes      */
     size_t    entries;   /* capacity of both               */
 } kn_counter_scratch;
@@ -75,7 +75,7 @@ struct kn_counter {
     size_t                       missing_room;
 };
 
-/* Room for a set with the groups that `like` has; NULL: out of memory. */
+/* Allocates a set with the groups of `like`; NULL: out of memory. */
 kn_counter_set *kn_counter_set_new(const kn_counter *counter, const kn_counter_set *like, int64_t classes);
 
 static inline uint32_t kn_counter_code(const kn_counter_set *set, const kn_counter_group *group, const void *codes, int64_t at)
@@ -91,7 +91,7 @@ static inline int64_t kn_counter_table_number(const kn_counter_group *group, con
     return number;
 }
 
-/* Makes the tables that the jobs need and that are not there yet. */
+/* Makes the tables that the jobs need and that do not exist yet. */
 KN_CHECK kn_status kn_counter_tables_need(kn_counter *counter, kn_counter_job *jobs, int64_t count, kn_error *err);
 
 /* ---- kn_counter_hubs.c ---- */
@@ -101,10 +101,10 @@ typedef struct kn_counter_hubs kn_counter_hubs;
 KN_CHECK kn_status kn_counter_hubs_make(kn_counter_hubs **out, kn_counter *counter, kn_error *err);
 void               kn_counter_hubs_free(kn_counter_hubs *hubs);
 
-/* The smallest set to count a node from; remembers the node. */
+/* The smallest set from which to count a node; remembers the node. */
 const kn_counter_set *kn_counter_hubs_source(kn_counter_hubs *hubs, const int *levels);
 
-/* Makes the sets that would have paid. Adds to *keys what that goes through. */
+/* Makes the sets that would have paid off. Adds the classes visited to *keys. */
 KN_CHECK kn_status kn_counter_hubs_plan(kn_counter_hubs *hubs, kn_counter *counter, int64_t *keys, kn_error *err);
 
 void kn_counter_scratch_free(kn_counter_scratch *scratch);

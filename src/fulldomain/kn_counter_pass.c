@@ -1,12 +1,12 @@
 /* kn_counter_pass.c: counting the classes of a node: the inner loop of the fast engine.
  *
- * Interface: kn_counter.h; groups, base and tables: kn_counter.c. The key of an entry is the mixed-radix number of its
- * groups' numbers at the node. Where the key space is not much larger than the set, a counter per possible key is used,
- * otherwise a hash table with open addressing. In both, the entry that shows a new class is noted without a branch; so
- * the classes are gone through without looking at empty counters, counters are set back one by one, and the noted
- * entry's base codes stand for the class in sums of costs and in the set that is made of it. Groups whose key space
- * together does not fit into KEY_SPACE are taken in several passes: all but the last number the classes so far, and the
- * number is part of the next pass's key.
+ * Interface: kn_counter.h; groups, base and tables: kn_counter.c. The key of an entry is the mixed-radix number of
+ * its groups' numbers at the node. If the key space is not much larger than the set, a counter per possible key is
+ * used, otherwise a hash table with open addressing. In both, the first entry of a new class is recorded without a
+ * branch; so the classes are visited without reading empty counters, counters are reset one by one, and the recorded
+ * entry's base codes represent the class in sums of costs and in the new set. Groups whose combined key space does
+ * not fit into KEY_SPACE are processed in several passes: all but the last number the classes so far, and the number
+ * is part of the next pass's key.
  *
  * Cost: entries × groups look-ups and one counter each. Memory per worker: 4 bytes × key space (at most DENSE_MOST) or
  * 32 bytes and more × classes, and 8 to 12 bytes per entry.
@@ -22,7 +22,7 @@
 
 #define WHAT "searching the lattice"
 
-/* Within DENSE_NEAR the counters are near enough not to be fetched ahead. */
+/* Within DENSE_NEAR the counters are in the cache and need no prefetching. */
 enum {
     BLOCK = 256,
     DENSE_NEAR = 1 << 18,
@@ -165,8 +165,8 @@ static bool hash_block(pass *p, kn_context *ctx, const uint64_t *keys, int64_t b
     return true;
 }
 
-/* The common case without a detour through an array of keys: the whole node in one dense pass, and all groups narrow,
- * so that the codes of an entry stand side by side. */
+/* The common case without an array of keys: the whole node in one dense pass, and all groups narrow, so that the
+ * codes of an entry are adjacent. */
 static inline __attribute__((always_inline)) void fused(pass *p, int groups)
 {
     const uint16_t *codes = p->codes[0], *t0 = p->table[0]->ids, *t1 = NULL, *t2 = NULL, *t3 = NULL;
@@ -248,7 +248,7 @@ static kn_status run_pass(const kn_counter *counter, pass *p, counters *out, kn_
 
 /* ---- One node ---- */
 
-/* Goes through the classes of the last pass: sums, and the set if it is wanted. Counters become 0 again. */
+/* Visits the classes of the last pass: sums, and the set if needed. Resets the counters to 0. */
 static void sum_classes(const kn_counter *counter, const pass *all, kn_counter_job *job, counters counts,
                         uint32_t classes)
 {
@@ -327,7 +327,7 @@ static void undo(kn_counter_scratch *s, counters counts, uint32_t classes)
     for (uint32_t c = 0; c < classes; c++) *cell_of(counts, s->found[c]) = 0;
 }
 
-/* Runs all passes. What a failure in the middle leaves in the tables is forgotten with them. */
+/* Runs all passes. After a failure the tables are freed with what is left in them. */
 static kn_status count_node(const kn_counter *counter, kn_counter_job *job, kn_counter_scratch *scratch, kn_error *err)
 {
     pass all = {.from = job->from, .scratch = scratch};

@@ -1,8 +1,9 @@
-/* kn_datafly.c: the greedy baseline (Sweeney 1997): generalize the attribute with the most distinct values, one level at a
- * time, until what is left over may be suppressed.
+/* kn_datafly.c: the greedy baseline (Sweeney 1997): generalize the attribute with the most distinct values, one level
+ * at a time, until the remaining rows may be suppressed.
  *
- * One scan at the bottom, then roll-ups along one path to the top: at most height + 1 nodes. Of attributes with equally many
- * distinct values the first goes. Where the requirements are not monotone a good node beside the path is missed.
+ * One scan at the bottom, then roll-ups along one path to the top: at most height + 1 nodes. Of attributes with
+ * equally many distinct values the first is generalized. If the requirements are not monotone a good node off the
+ * path is missed.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_alloc.h"

@@ -1,7 +1,7 @@
-/* kn_evaluate.c: the evaluator: what each value becomes at each level, what it costs there, and what must be counted.
+/* kn_evaluate.c: the evaluator: the node of each value at each level, its cost there, and what must be counted.
  *
- * Interface: kn_evaluate.h; the sets of classes: kn_classes.c and kn_classes_judge.c. Making one is O(values × levels) in
- * time and memory per quasi-identifier, and one grouping of the population where there is one.
+ * Interface: kn_evaluate.h; the sets of classes: kn_classes.c and kn_classes_judge.c. Making one is O(values ×
+ * levels) in time and memory per quasi-identifier, and one grouping of the population where there is one.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_evaluate.h"
@@ -23,7 +23,7 @@ static uint32_t node_of_item(const kn_evaluator_attribute *a, bool leaf_items, u
                       : kn_hierarchy_of_code(a->hierarchy, item, level);
 }
 
-/* Numbers of the leaves of a level. The leaves below a node stand side by side, "missing" behind them. */
+/* Numbers of the leaves of a level. The leaves below a node are adjacent, "missing" after them. */
 static void number_leaves(const kn_evaluator_attribute *a, uint32_t level, kn_evaluator_level *l)
 {
     uint32_t before = KN_NODE_NONE;

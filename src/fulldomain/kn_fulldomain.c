@@ -1,5 +1,5 @@
 /* kn_fulldomain.c: full-domain generalization: chooses the method. One file per method: kn_samarati.c, kn_bottom_up.c,
- * kn_incognito.c, kn_datafly.c, kn_optimal.c, kn_heuristic.c. Plans are kn_fulldomain_plan.c's.
+ * kn_incognito.c, kn_datafly.c, kn_optimal.c, kn_heuristic.c. kn_fulldomain_plan.c makes the plan.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_fulldomain.h"
@@ -17,7 +17,7 @@ int kn_standing_compare(kn_standing a, kn_standing b, int quasi_count)
     return kn_levels_compare_by_height(a.levels, b.levels, quasi_count);
 }
 
-/* The bounds of the optimal search and the heuristic are those of classes that are suppressed whole. */
+/* The bounds of the optimal search and the heuristic assume that classes are suppressed as a whole. */
 static bool bounds_hold(const kn_fulldomain_problem *p)
 {
     return !p->requirements->linked || p->objective->cells;

@@ -1,8 +1,8 @@
 /* kn_fulldomain.h: full-domain generalization: one level of its hierarchy for each quasi-identifier.
  *
- * A node of the lattice is a vector of levels; its height is their sum. A node is good if the rows of the classes that
- * fail the requirements are within the budget for suppression (and what is left satisfies the table-level ones).
- * docs/errata.md 3 fixes each algorithm; the counters let a reader compare them.
+ * A node of the lattice is a vector of levels; its height is their sum. A node is good if the rows of the classes
+ * that fail the requirements are within the budget for suppression (and the rest satisfies the table-level ones).
+ * docs/errata.md 3 defines each algorithm; the counters let a reader compare them.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_FULLDOMAIN_H
@@ -45,7 +45,7 @@ typedef struct kn_fulldomain_counters {
     int64_t rollups;       /* made from a finer set of the same attributes                            */
     int64_t projections;   /* made from a set of more attributes                                      */
     int64_t nodes_measured; /* counted again only to learn their loss                                 */
-    int64_t keys;          /* classes gone through by all of these: the work done                     */
+    int64_t keys;          /* classes visited by all of these: the work done                          */
     int                 size_count; /* Incognito: quasi_count, else 0                                 */
     kn_subset_counters *sizes;
 } kn_fulldomain_counters;
@@ -57,9 +57,9 @@ typedef struct kn_solution {
     kn_quotient loss;
 } kn_solution;
 
-/* How good a node is. Negative: `a` is better. The smaller loss; of equal ones, which are compared exactly, fewer suppressed
- * rows, then the lower height, then the lexicographically lower node: the best of some nodes is the same one in whatever
- * order they are looked at. */
+/* How good a node is. Negative: `a` is better. The smaller loss; of equal ones, which are compared exactly, fewer
+ * suppressed rows, then the lower height, then the lexicographically lower node: the best of some nodes does not
+ * depend on the order in which they are compared. */
 typedef struct kn_standing {
     kn_quotient loss;
     int64_t     suppressed;
@@ -83,26 +83,26 @@ typedef struct kn_trace_step {
 
 typedef struct kn_fulldomain_result {
     kn_context            *ctx;
-    bool                   found;    /* false: no good node (complete), or none in time; of datafly where the requirements
-                                        are not monotone: none on its way                                      */
-    bool                   complete; /* the search ended by itself; false: the time limit did                  */
+    bool                   found;    /* false: no good node (complete), or none in time; for datafly, if the
+                                        requirements are not monotone: none on its path */
+    bool                   complete; /* the search finished; false: the time limit ended it                    */
     bool                   optimal;  /* no good node has a smaller loss: proved                                */
     int                    quasi_count;
     kn_solution            best;     /* by kn_standing_compare                                                 */
-    int64_t                good;     /* good nodes there are; -1: the method does not learn that               */
-    int64_t                solution_count; /* with all_solutions: the minimal good nodes, lexicographically; of samarati
-                                              and datafly, which do not look for more, their node              */
+    int64_t                good;     /* number of good nodes; -1: the method does not know it                  */
+    int64_t                solution_count; /* with all_solutions: the minimal good nodes, lexicographically; for
+                                              samarati and datafly, which do not search for more, their node */
     kn_solution           *solutions;
     kn_fulldomain_counters counters;
     int64_t                trace_count;
     kn_trace_step         *trace;
 } kn_fulldomain_result;
 
-/* Searches. What the methods promise: optimal, bottom-up (both) and incognito (all three) the best node; samarati a good
- * node of minimal height, the lexicographically lowest of these; datafly and heuristic a good node.
+/* Searches. What the methods promise: optimal, bottom-up (both) and incognito (all three) the best node; samarati a
+ * good node of minimal height, the lexicographically lowest of these; datafly and heuristic a good node.
  *
  * KN_USAGE: a lattice that the method cannot enumerate. Cancellation is KN_CANCELLED; a time limit is not a
- * failure. The answer "there is none" is not a failure either. */
+ * failure. Finding no node is not a failure either. */
 KN_CHECK kn_status kn_fulldomain_search(kn_fulldomain_result **out, kn_context *ctx,
                                         const kn_fulldomain_problem *problem, kn_error *err);
 void               kn_fulldomain_result_free(kn_fulldomain_result *result);

@@ -1,6 +1,6 @@
-/* kn_fulldomain_methods.h: one function per method; kn_fulldomain_search chooses. Each fills a result that is already
- * there: zero, with ctx, quasi_count and counters.lattice set and good = -1. What it has put into the result when it fails
- * is freed with it.
+/* kn_fulldomain_methods.h: one function per method; kn_fulldomain_search chooses. Each fills an existing result:
+ * zero, with ctx, quasi_count and counters.lattice set and good = -1. On failure the caller frees the result with
+ * what is in it.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_FULLDOMAIN_METHODS_H
 #define KN_FULLDOMAIN_METHODS_H

@@ -37,7 +37,7 @@ typedef struct planning {
 
 /* ---- Cells ---- */
 
-/* The code of each number of level 0; KN_NODE_NONE where several values share a leaf and only the leaf can be shown. */
+/* The code of each number of level 0; KN_NODE_NONE if several values share a leaf and only the leaf can be shown. */
 static void codes_of_numbers(const kn_evaluator_attribute *a, uint32_t *codes)
 {
     const kn_evaluator_level *l = &a->levels[0];
@@ -112,7 +112,7 @@ static uint32_t find_class(const planning *p, const uint64_t *key)
     return KN_CLASS_SUPPRESSED;
 }
 
-/* Where persons are suppressed whole. */
+/* If persons are suppressed as a whole. */
 static bool suppressed_person(const planning *p, int64_t row)
 {
     if (!p->linked.persons) return false;

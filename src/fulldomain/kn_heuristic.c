@@ -1,17 +1,16 @@
-/* kn_heuristic.c: good nodes of lattices too large to go through; better ones the longer it runs.
+/* kn_heuristic.c: good nodes of lattices too large to enumerate; better ones the longer it runs.
  *
- * Nodes are counted as in the optimal search, and the same model guesses what counting would say (kn_optimal_model.c),
- * so that most of the work is done on guesses and only promising nodes are counted, in batches side by side:
+ * Nodes are counted as in the optimal search, and the same model predicts the result of counting
+ * (kn_optimal_model.c), so that most of the work is done on predictions and only promising nodes are counted, in
+ * parallel batches:
  *
- *   chains    a way from the bottom to the top on which each step gives up much of what distinguishes rows for little
- *             loss; its nodes are counted where the guessed loss is least. The first is greedy, later ones have random
+ *   chains    a path from the bottom to the top on which each step removes much of what distinguishes rows for little loss; its nodes are counted where the guessed loss is least. The first is greedy, later ones have random
  *             weights.
  *   climbing  from a good node to the best of its neighbours: one attribute up or down a level, or one up and one down.
  *             Those with the least guessed loss are counted first.
  *   descent   from the top to the best direct specialization, as long as that is better: plain, but independent of
  *             guesses.
- *   restarts  a mixture of two of the best nodes, or one of them with some levels changed, taken down to a minimum of
- *             the guessed loss; from there one climbs again.
+ *   restarts  a mixture of two of the best nodes, or one of them with some levels changed, moved to a minimum of the guessed loss; climbing starts again from there.
  *
  * Nodes seen, nodes below a bad one (where good is upward closed) and nodes whose lower bound is not below the best
  * loss are not counted. The answer is always a node that was counted and found good. If the top is not good and good is
@@ -75,7 +74,7 @@ static kn_status count(kn_heuristic *h, const int *levels, kn_outcome *outcomes,
 
 /* ---- Guesses ---- */
 
-/* A node as the guess sees it; `shift` moves the curve so that it goes through a counted node nearby. */
+/* The prediction for a node; `shift` moves the curve so that it passes through a counted node nearby. */
 typedef struct sight {
     double feature, low, shift;
 } sight;
@@ -98,7 +97,7 @@ static double guessed_suppressed(const kn_heuristic *h, const sight *s)
     return (double)h->oracle.bounds.rows / (1 + exp(-(logit_of(h, suppressed) + s->shift)));
 }
 
-/* Nodes guessed to be bad come behind all others, the worst last. */
+/* Nodes predicted to be bad come after all others, the worst last. */
 static double guessed_loss(const kn_heuristic *h, const sight *s)
 {
     double suppressed = guessed_suppressed(h, s), low = s->low;
@@ -247,7 +246,7 @@ static kn_status climb_from(kn_heuristic *h, int elite, int patience, kn_error *
 
 /* ---- Chains ---- */
 
-/* All nodes of a way from the bottom to the top; `levels` has space for height + 1 nodes. */
+/* All nodes of a path from the bottom to the top; `levels` has space for height + 1 nodes. */
 static int make_chain(kn_heuristic *h, double noise, double *weights, int *levels)
 {
     const kn_oracle *o = &h->oracle;
@@ -475,7 +474,7 @@ static kn_status run(kn_heuristic *h, kn_error *err)
         KN_TRY(and_climb(h, had, before, &better, err));
         if (better) vain = -1;
     }
-    /* Without a good node, and where good is not upward closed, nothing is known of the nodes that were not counted. */
+    /* Without a good node, and if good is not upward closed, nothing is known of the nodes that were not counted. */
     h->result->complete = !late(h) && h->elite_count > 0;
     return KN_OK;
 }

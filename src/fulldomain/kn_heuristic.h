@@ -1,4 +1,4 @@
-/* kn_heuristic.h: the anytime search of lattices too large to go through, with its limits. */
+/* kn_heuristic.h: the anytime search of lattices too large to enumerate, with its limits. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_HEURISTIC_H
 #define KN_HEURISTIC_H
@@ -8,12 +8,12 @@
 #define KN_HEURISTIC_SECONDS 10.0 /* where neither a time nor a node limit is given */
 
 typedef struct kn_heuristic_options {
-    int64_t node_limit;    /* nodes to count at most (a batch may pass it); 0: none                     */
-    bool    greedy;        /* end after the plain descent from the top: what others are measured against */
+    int64_t node_limit;    /* nodes to count at most (a batch may exceed it); 0: none                   */
+    bool    greedy;        /* end after the plain descent from the top: the baseline for comparisons     */
     double  without_limit; /* seconds where the problem has no time limit; 0: none                      */
 } kn_heuristic_options;
 
-/* kn_heuristic_search with limits of one's own. The result depends on the problem and its seed alone unless the time
+/* kn_heuristic_search with given limits. The result depends on the problem and its seed alone unless the time
  * limit ended it (complete is then false). */
 KN_CHECK kn_status kn_heuristic_search_within(kn_fulldomain_result *result, kn_context *ctx,
                                               const kn_fulldomain_problem *problem,

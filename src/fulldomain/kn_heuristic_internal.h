@@ -52,14 +52,14 @@ typedef struct kn_heuristic {
 KN_CHECK kn_status kn_known_make(kn_heuristic *h, kn_error *err);
 void               kn_known_free(kn_heuristic *h);
 
-/* Notes a node; false: it was seen before. (Once too many have been seen, new ones are not noted.) */
+/* Records a node; false: it was seen before. (Once too many have been seen, new ones are not recorded.) */
 KN_CHECK kn_status kn_known_see(kn_heuristic *h, const int *levels, bool *is_new, kn_error *err);
 bool               kn_known_seen(const kn_heuristic *h, const int *levels);
 
 /* Is it known without counting that the node is bad or no better than the best? */
 bool kn_known_ruled_out(const kn_heuristic *h, const int *levels);
 
-/* Takes what counting said of a node. Returns true if it is the best now. */
+/* Records the result of counting a node. Returns true if it is the best now. */
 bool kn_known_learn(kn_heuristic *h, const int *levels, const kn_outcome *o);
 
 #endif

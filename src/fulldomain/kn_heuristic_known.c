@@ -1,9 +1,9 @@
 /* kn_heuristic_known.c: what the heuristic search remembers: nodes seen, nodes that rule out others, the best ones.
  *
- * Nodes seen are kept as bytes in a hash table, at most KN_SEEN_MOST of them. The latest KN_RECORDS counted nodes give
- * bounds as in kn_optimal_bound.c: what lies below a bad one is bad (where that is so), and a node that is by its bounds
- * not better than the best one need not be counted. The elite are the best good nodes that differ from each other in more than
- * one level.
+ * Nodes seen are kept as bytes in a hash table, at most KN_SEEN_MOST of them. The latest KN_RECORDS counted nodes
+ * give bounds as in kn_optimal_bound.c: what is below a bad one is bad (if good is upward closed), and a node that by
+ * its bounds is not better than the best one need not be counted. The elite are the best good nodes that differ from
+ * each other in more than one level.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>

@@ -1,20 +1,19 @@
 /* kn_incognito.c: Incognito (LeFevre, DeWitt, Ramakrishnan 2005; docs/errata.md 3): basic, superroots and cube.
  *
- * For i = 1 .. attributes, each set of i attributes (a family) in lexicographic order: its candidates are the nodes whose
- * projections to i - 1 attributes were all good; they are walked from below (kn_walk.c). This is what joining the good
- * nodes of size i - 1 and pruning gives. Marks are transitive. The three variants differ only in where the classes of a
- * family's roots, its candidates without a candidate below, come from:
+ * For i = 1 .. attributes, each set of i attributes (a family) in lexicographic order: its candidates are the nodes
+ * whose projections to i - 1 attributes were all good; they are walked from below (kn_walk.c). This is what joining
+ * the good nodes of size i - 1 and pruning gives. Marks are transitive. The three variants differ only in the source
+ * of the classes of a family's roots, its candidates without a candidate below:
  *   basic       a scan each;
  *   superroots  one scan at the componentwise minimum of the family's roots, rolled up to each;
- *   cube        one scan of all attributes at level 0; before anything else the sets of all smaller families, each by
- *               dropping one attribute from the smallest set at hand; every root is rolled up from its family's.
- * Where a root is the very node that was scanned or projected there is nothing to roll up.
+ *   cube        one scan of all attributes at level 0; before anything else the sets of all smaller families, each by dropping one attribute from the smallest available set; every root is rolled up from its family's.
+ * If a root is the node that was scanned or projected there is nothing to roll up.
  *
- * Where the requirements are not monotone, families of fewer than all attributes are pruned by their monotone part alone
- * (what is "possible"), and the last family tests each of its candidates.
+ * Where the requirements are not monotone, families of fewer than all attributes are pruned by their monotone part
+ * alone (what is "possible"), and the last family tests each of its candidates.
  *
- * Limits: families and their nodes are enumerated: at most SUBSET_NODES over all subsets. The cube's sets are kept while
- * the search may keep them; further families are projected when their turn comes.
+ * Limits: families and their nodes are enumerated: at most SUBSET_NODES over all subsets. The cube's sets are kept
+ * while the search may keep them; further families are projected when they are needed.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
@@ -108,8 +107,8 @@ static kn_status family_begin(incognito *g, family *f, kn_error *err)
 
 /* ---- Candidates ---- */
 
-/* A node is a candidate if it is good without any one of its attributes. Through the nodes in order, with the numbers of
- * their projections beside. */
+/* A node is a candidate if it is good without any one of its attributes. Visits the nodes in order, tracking the
+ * numbers of their projections. */
 static void find_candidates(const incognito *g, const family *f, uint64_t *candidates)
 {
     const uint64_t *good[MOST_ATTRIBUTES];
@@ -160,7 +159,7 @@ static void take_smaller(const incognito *g, uint64_t mask, const kn_classes **f
     if (set && (!*found || kn_classes_entries(set) < kn_classes_entries(*found))) *found = set;
 }
 
-/* The smallest set at hand of one attribute more, or where there is none of any number more. */
+/* The smallest available set with one more attribute or, if there is none, with any number more. */
 static const kn_classes *cube_source(const incognito *g, uint64_t mask)
 {
     const kn_classes *found = NULL;
@@ -216,7 +215,7 @@ static void cube_end(incognito *g)
 
 /* ---- One family ---- */
 
-/* Where the roots' classes come from. `scanned` is the caller's. */
+/* The source of the roots' classes. The caller frees `scanned`. */
 static kn_status make_base(incognito *g, const family *f, kn_walk *w, kn_classes **scanned, kn_error *err)
 {
     kn_search *s = g->search;

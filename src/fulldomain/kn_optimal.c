@@ -3,14 +3,14 @@
  * Every node starts as an item with a lower bound of its loss. A batch of nodes is chosen (kn_optimal_pick.c) and
  * counted; each counted node may become the best one so far, raises the bounds of the nodes above and below it
  * (kn_optimal_bound.c), and items whose bound is above the best loss leave. When none is left the best one is the
- * optimum: the proof are the bounds. Of equal losses the best one is that of kn_standing_compare: an item whose bound is
- * the best loss stays as long as it may suppress fewer rows, or as many with lower levels.
+ * optimum: the bounds are the proof. Of equal losses the best one is that of kn_standing_compare: an item whose bound
+ * is the best loss stays as long as it may suppress fewer rows, or as many with lower levels.
  *
  * Batches have a fixed size and are chosen from what earlier ones said, so results and counters do not depend on the
  * number of threads. Cost: on Adult (12,960 nodes) 40 to 150 nodes are counted; per batch one pass over the items.
  * Memory: 48 bytes per item, and the engine's. Limit: KN_LATTICE_MAX nodes.
  *
- * With a time limit the clock is asked between batches.
+ * With a time limit the clock is checked between batches.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
@@ -158,7 +158,7 @@ kn_status kn_optimal_count(kn_optimal *s, const uint32_t *nodes, kn_outcome *out
     return s->problem->all_solutions ? kn_optimal_note(s, outcomes, count, err) : KN_OK;
 }
 
-/* Guesses that were too bold make the next ones more careful. */
+/* Predictions that were too optimistic make the next ones more cautious. */
 static void learn(kn_optimal *s, int64_t before, int count)
 {
     bool fruitful = before - s->item_count >= 2 * count;

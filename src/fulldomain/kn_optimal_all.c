@@ -1,14 +1,15 @@
 /* kn_optimal_all.c: every minimal good node, after the search for the best one.
  *
- * Of every node it must be known whether it is good. Where good is upward closed, a good node settles all above it and
- * a bad one all below it, so batches are chosen as in kn_optimal_pick.c: from a node that is not settled one climbs as
- * long as the guess is bad, or descends as long as it is good, and of some such walks those that would settle most are
- * taken. Otherwise a bad node settles those below where its monotone part fails, and all others are counted one by one.
+ * For every node it must be known whether it is good. Where good is upward closed, a good node settles all above it
+ * and a bad one all below it, so batches are chosen as in kn_optimal_pick.c: from an open node a walk climbs as long
+ * as the prediction is bad, or descends as long as it is good, and of some such walks those that would settle most
+ * are taken. Otherwise a bad node settles those below where its monotone part fails, and all others are counted one
+ * by one.
  *
  * A node is minimal if no good node lies below it. Such a node was counted, not just settled, so its loss is known.
  *
- * Cost: O(nodes × attributes) for settling, and per batch one pass over the open nodes, of which a sample stands for
- * the rest where there are many. Memory: 1 byte and 4 to 8 bytes per node.
+ * Cost: O(nodes × attributes) for settling, and per batch one pass over the open nodes, of which a sample is used if
+ * there are many. Memory: 1 byte and 4 to 8 bytes per node.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
@@ -93,7 +94,7 @@ static double feature_of(const kn_optimal *s, uint64_t packed)
     return feature;
 }
 
-/* From an open node as far as the guess stays on its side; *up: what it settles lies above. */
+/* From an open node as far as the prediction does not change; *up: what it settles is above. */
 static uint64_t walk(const kn_optimal *s, uint64_t packed, bool *up)
 {
     double feature = feature_of(s, packed), budget = (double)s->problem->budget;

@@ -1,4 +1,4 @@
-/* kn_optimal_bound.c: losses taken apart into a rising and a falling part, and put together again as lower bounds.
+/* kn_optimal_bound.c: losses split into an increasing and a decreasing part, and combined again into lower bounds.
  *
  * Let v be any node, u below it, w above it; s(x) the suppressed rows at x, N all rows. Going up, classes merge, cells
  * cost no less, and (for class sizes) no row becomes suppressed that was not.

@@ -9,11 +9,11 @@
 
 /* ---- Bounds (kn_optimal_bound.c) ---- */
 
-/* A loss is taken apart into a part that grows from a node to those above it (`low`: what generalizing costs) and one
- * that shrinks (`high`: what suppressing costs beyond that). For u <= v <= w the loss of v is at least
- * kn_bounds_join(low(u), high(w)). Numbers are in units of 2^shift of the loss's own, rounded down; c_avg is held as a
- * fixed-point number. */
-#define KN_BOUND_BAD ((uint64_t)1 << 63)     /* high: more rows go than the budget has              */
+/* A loss is split into a part that grows from a node to those above it (`low`: the cost of generalizing) and one that
+ * shrinks (`high`: the additional cost of suppressing). For u <= v <= w the loss of v is at least
+ * kn_bounds_join(low(u), high(w)). Numbers are in units of 2^shift of the loss's own, rounded down; c_avg is held as
+ * a fixed-point number. */
+#define KN_BOUND_BAD ((uint64_t)1 << 63)     /* high: more rows are suppressed than the budget allows */
 #define KN_BOUND_NOTHING ((uint64_t)1 << 62) /* joined: c_avg where no class is left to be released */
 
 typedef struct kn_bounds {
@@ -66,11 +66,11 @@ KN_CHECK kn_status kn_guess_features(double *out, kn_context *ctx, const kn_full
 
 /* ---- Counting nodes, whatever is asked of them (kn_optimal_oracle.c) ---- */
 
-/* What counting said of a node. */
+/* The result of counting a node. */
 typedef struct kn_outcome {
     uint32_t     node;   /* numbers and packed levels are the caller's */
     uint64_t     packed;
-    bool         judged; /* whether `good` and, where it is bad, high say it all */
+    bool         judged; /* are `good` and, if it is bad, high exact?            */
     bool         good;
     uint64_t     low, high;
     uint64_t     lost; /* rows that every node below suppresses too */
@@ -83,7 +83,7 @@ typedef struct kn_oracle {
     kn_fulldomain_counters      *counters;
     int                          quasi_count;
     bool                         monotone;    /* good is upward closed                            */
-    bool                         exact_sizes; /* the counter says it all                          */
+    bool                         exact_sizes; /* the counter suffices                             */
     kn_bounds                    bounds;
     kn_counter                  *counter;     /* NULL: not possible                                 */
     kn_evaluator                *evaluator; /* NULL: not needed                                   */
@@ -94,17 +94,17 @@ typedef struct kn_oracle {
     uint64_t                    *gaps; /* the same: gap                                           */
 } kn_oracle;
 
-/* Counts the table. Must be freed also on failure. */
+/* Counts the table. Must be freed even on failure. */
 KN_CHECK kn_status kn_oracle_make(kn_oracle *out, kn_context *ctx, const kn_fulldomain_problem *problem,
                                   kn_fulldomain_counters *counters, kn_error *err);
 void               kn_oracle_free(kn_oracle *oracle);
 
-/* Need a node that sizes alone did not rule out not be judged? `low` is the node's. */
+/* Can judging a node that sizes alone did not rule out be skipped? `low` is the node's. */
 typedef bool (*kn_oracle_skip)(const void *arg, const kn_outcome *outcome, uint64_t low);
 
 enum { KN_ORACLE_MOST = 16 };
 
-/* Counts up to KN_ORACLE_MOST nodes side by side: `levels` one after the other. Fills in all but node and packed. */
+/* Counts up to KN_ORACLE_MOST nodes in parallel: `levels` one after the other. Fills in all but node and packed. */
 KN_CHECK kn_status kn_oracle_count(kn_oracle *oracle, const int *levels, kn_outcome *outcomes, int count,
                                    kn_oracle_skip skip, const void *arg, kn_error *err);
 
@@ -150,7 +150,7 @@ typedef struct kn_optimal {
     int64_t                      item_count;
     uint8_t                     *taken;   /* per item, scratch                                            */
     uint64_t                    *counted; /* bits: nodes                                                  */
-    double                       caution; /* guesses must be passed by this share                         */
+    double                       caution; /* predictions must be exceeded by this share                   */
     int64_t                      turn;
     bool                         found;
     uint32_t                     best_node;
@@ -199,11 +199,11 @@ KN_CHECK kn_status kn_optimal_note(kn_optimal *s, const kn_outcome *outcomes, in
 KN_CHECK kn_status kn_optimal_all(kn_optimal *s, kn_error *err);
 bool               kn_optimal_late(const kn_optimal *s);
 
-/* May the node not be the best, whatever counting says? `lost`: rows that it suppresses at least. */
+/* Is it certain that the node is not the best? `lost`: rows that it suppresses at least. */
 bool kn_optimal_dead(const kn_optimal *s, uint32_t node, uint64_t low, uint64_t high, uint64_t lost);
 
-/* Chooses up to KN_BATCH nodes that have not been counted; at least one while there are items. `taken` has space for all
- * of these (kn_optimal_pick.c). The other one: up to `room` >= 2 nodes to begin with, the top among them. */
+/* Chooses up to KN_BATCH nodes that have not been counted; at least one while there are items. `taken` has space for
+ * all of these (kn_optimal_pick.c). The other one: up to `room` >= 2 nodes to start with, including the top. */
 int kn_optimal_pick(kn_optimal *s, uint8_t *taken, uint32_t *nodes);
 int kn_optimal_first_picks(kn_optimal *s, uint32_t *nodes, int room);
 

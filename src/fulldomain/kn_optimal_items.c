@@ -141,7 +141,7 @@ typedef struct applying {
     int               count;
 } applying;
 
-/* Bounds of one range of items; those that leave are noted. */
+/* Bounds of one range of items; those that leave are recorded. */
 static kn_status apply_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
 {
     const applying *a = arg;

@@ -1,10 +1,10 @@
-/* kn_optimal_model.c: guesses how many rows a node suppresses before anybody counts.
+/* kn_optimal_model.c: predicts how many rows a node suppresses before it is counted.
  *
  * The feature of a node is the sum over its attributes of the entropy of the column at the level and of the logarithm
  * of the number of its cells: about twice the logarithm of the number of classes if attributes were independent. The
- * logit of the suppressed share is close to linear in it (on Adult: within a quarter), so counted nodes are points of a
- * curve: neighbours weighted by the inverse fourth power of their distance, each moved along the common slope. Guesses
- * choose what is counted next and never decide anything.
+ * logit of the suppressed share is close to linear in it (on Adult: within a quarter), so counted nodes are points of
+ * a curve: neighbours weighted by the inverse fourth power of their distance, each moved along the common slope.
+ * Predictions choose what is counted next; they never decide a result.
  *
  * Cost of a fit: grid × counted nodes, of which the latest are kept.
  * SPDX-License-Identifier: Apache-2.0
@@ -117,7 +117,7 @@ kn_status kn_guess_features(double *out, kn_context *ctx, const kn_fulldomain_pr
         const kn_column *column = &p->table->columns[p->quasi[q]];
         int64_t         *counts = kn_alloc_array_zero(ctx, (size_t)column->dict.count + 1, sizeof *counts);
         if (!counts) return kn_fail_memory(err, ctx, "searching the lattice");
-        /* Guesses may be rough: a part of the rows of a large table is enough. */
+        /* Predictions may be rough: a part of the rows of a large table is enough. */
         int64_t step = p->table->rows / 65536 + 1;
         for (int64_t row = 0; row < p->table->rows; row += step) counts[kn_column_code(column, row)] += step;
         kn_status st = attribute_features(out, ctx, p, q, counts, err);

@@ -1,11 +1,11 @@
-/* kn_optimal_oracle.c: counts nodes for the optimal search and the heuristic, whatever is asked of them.
+/* kn_optimal_oracle.c: counts nodes for the optimal search and the heuristic, for any requirements.
  *
- * Where class sizes say it all, nodes are counted by kn_counter.h. Otherwise that engine gives bounds first (rows in
- * classes below k are suppressed anyway), and only nodes that the search still wants to know about are judged by
- * kn_evaluate.h, rolled up from the finest set. If good is not upward closed, a bad node says nothing of those below
- * unless its monotone part fails.
+ * If class sizes suffice, nodes are counted by kn_counter.h. Otherwise that engine gives bounds first (rows in
+ * classes below k are suppressed anyway), and only nodes that the search still needs are judged by kn_evaluate.h,
+ * rolled up from the finest set. If good is not upward closed, a bad node says nothing about those below unless its
+ * monotone part fails.
  *
- * Nodes of one call are counted side by side; the answers and counters do not depend on the number of threads.
+ * Nodes of one call are counted in parallel; the answers and counters do not depend on the number of threads.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_alloc.h"
@@ -130,7 +130,7 @@ static kn_status judge_range(void *arg, int64_t begin, int64_t end, int worker, 
     return KN_OK;
 }
 
-/* What the requirements say of a node takes the place of what sizes alone said. */
+/* The verdict of the requirements replaces that of sizes alone. */
 static void adopt(const kn_oracle *oracle, kn_outcome *o, const int *levels, const kn_verdict *verdict, int64_t classes)
 {
     const kn_objective *objective = oracle->problem->objective;
@@ -141,7 +141,7 @@ static void adopt(const kn_oracle *oracle, kn_outcome *o, const int *levels, con
     if (!verdict->possible || (oracle->monotone && !verdict->good)) {
         o->high = KN_BOUND_BAD;
     } else if (oracle->monotone) {
-        /* For the sake of average risk a node below suppresses at least as many rows, but maybe others, which cost less. */
+        /* For average risk a node below suppresses at least as many rows, but possibly others, which cost less. */
         kn_u128 excess = 0;
         o->lost = (uint64_t)o->sums.suppressed;
         if (oracle->problem->requirements->has_average) return;

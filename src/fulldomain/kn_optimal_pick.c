@@ -1,14 +1,14 @@
 /* kn_optimal_pick.c: which nodes the optimal search counts next.
  *
- * A batch has two kinds of picks, both led by the model's guesses. The first are the nodes whose guessed loss is least:
- * they make the best loss known so far small early. The others are to rule out as many nodes as possible: from a seed,
- * a node that is still in the race, one climbs as long as the guess says that the node reached suppresses so many rows
- * that it rules out the seed (kn_optimal_bound.c: high), and so all between; or one descends as long as the node
- * reached is already too general (low). Of a few seeds the one is taken that would rule out most. What a pick would
- * rule out is not looked at again in the same batch.
+ * A batch has two kinds of picks, both guided by the model's predictions. The first are the nodes whose guessed loss
+ * is least: they make the best loss known so far small early. The others are to rule out as many nodes as possible:
+ * from a seed, a node that may still be the best, a walk climbs as long as the node reached is predicted to suppress
+ * so many rows that it rules out the seed (kn_optimal_bound.c: high), and so all nodes between; or it descends as
+ * long as the node reached is already too general (low). Of a few seeds the one that would rule out most is taken.
+ * What a pick would rule out is not considered again in the same batch.
  *
  * Batches do not depend on the number of threads. Cost: batch × (seeds + 2) passes over the items, of which a sample
- * stands for the rest where there are many.
+ * is used if there are many.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
@@ -74,7 +74,7 @@ static double descend_value(const kn_optimal *s, const kn_optimal_item *seed, do
     return kn_bounds_guess_join(&s->oracle.bounds, low, (double)seed->high) > (double)s->best_score ? low : -1;
 }
 
-/* Goes from the seed in steps that change the feature least for what they add to the box of nodes ruled out. */
+/* Moves from the seed in steps that change the feature least for what they add to the box of nodes ruled out. */
 static void walk(const kn_optimal *s, const kn_optimal_item *seed, pick *p)
 {
     double feature = (double)seed->feature, low = (double)seed->low;
@@ -227,7 +227,7 @@ int kn_optimal_pick(kn_optimal *s, uint8_t *taken, uint32_t *nodes)
 
 /* ---- The first batch ---- */
 
-/* Nodes on one way from the bottom to the top, on which each step gives up much of the feature for little cost. */
+/* Nodes on one path from the bottom to the top, on which each step reduces the feature much for little cost. */
 int kn_optimal_first_picks(kn_optimal *s, uint32_t *nodes, int room)
 {
     uint64_t packed = 0;

@@ -1,11 +1,12 @@
 /* kn_samarati.c: Samarati's binary search on the height (2001; docs/errata.md 3).
  *
- * Where good is upward closed, a height has a good node if a lower one has. The nodes of the middle height are counted from
- * the rows and tested in lexicographic order until one is good; then only lower heights remain, otherwise only higher
- * ones. The answer is a good node of minimal height, the lexicographically lowest of that height.
+ * Where good is upward closed, a height has a good node if a lower one has. The nodes of the middle height are
+ * counted from the rows and tested in lexicographic order until one is good; then only lower heights remain,
+ * otherwise only higher ones. The answer is a good node of minimal height, the lexicographically lowest of that
+ * height.
  *
- * Where the requirements are not monotone that halving would be wrong: heights are then looked at one by one from below,
- * which gives the same kind of answer with more tests.
+ * Where the requirements are not monotone that halving would be wrong: heights are then searched one by one from
+ * below, which gives the same kind of answer with more tests.
  *
  * Cost: one scan per tested node; at most log2(height) + 1 heights where good is upward closed.
  * SPDX-License-Identifier: Apache-2.0
@@ -47,7 +48,7 @@ static kn_status halve(kn_search *s, int *levels, int *best, kn_verdict *best_ve
     bool   monotone = kn_evaluator_monotone(s->evaluator);
     size_t bytes = (size_t)s->problem->quasi_count * sizeof *levels;
     int    low = 0, high = s->lattice.height, found_at = -1;
-    /* The top's height is only looked at where no lower one was good. */
+    /* The top's height is only searched if no lower one was good. */
     while (low < high || found_at != low) {
         int        middle = monotone ? low + (high - low) / 2 : low;
         bool       found;

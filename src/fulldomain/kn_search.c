@@ -225,7 +225,7 @@ bool kn_search_promising(const kn_search *s, const int *levels, kn_u128 squares,
     kn_quotient bound = kn_objective_bound(p->objective, levels, squares, classes, p->budget);
     int         order = kn_quotient_compare(bound, s->result->best.loss);
     if (order != 0) return order < 0;
-    /* As good at best: it may still suppress fewer rows, or as few with lower levels. Those above it are higher. */
+    /* At best equally good: it may still suppress fewer rows, or as few with lower levels. Those above it are higher. */
     return s->result->best.suppressed > 0 ||
            kn_levels_compare_by_height(levels, s->result->best.levels, p->quasi_count) < 0;
 }

@@ -1,6 +1,6 @@
 /* kn_search.h: what the enumerating methods share: counting and tracing what they do, the best node so far, the time
- * limit; walking through a lattice from below; measuring what was only marked. Used by one thread, which puts the
- * context's workers to work.
+ * limit; walking through a lattice from below; measuring what was only marked. Used by one thread, which uses the
+ * context's workers.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_SEARCH_H
 #define KN_SEARCH_H
@@ -16,20 +16,20 @@ typedef struct kn_search {
     kn_lattice                   lattice;  /* of all quasi-identifiers                           */
     uint64_t                     all;      /* their bits                                         */
     double                       deadline; /* of the monotonic clock; 0: none                    */
-    bool                         late;     /* the time limit has passed: unwind with what there is */
+    bool                         late;     /* the time limit has passed: return what was found     */
     size_t                       keep;     /* bytes of kept sets                                 */
     int                        **ranks;    /* see kn_search_rank; NULL: not asked for            */
     size_t                       trace_capacity, solution_capacity;
 } kn_search;
 
-/* KN_USAGE: more than 64 quasi-identifiers or more than KN_LATTICE_MAX nodes. Must be ended also on failure. */
+/* KN_USAGE: more than 64 quasi-identifiers or more than KN_LATTICE_MAX nodes. Must be ended even on failure. */
 KN_CHECK kn_status kn_search_begin(kn_search *search, kn_context *ctx, const kn_fulldomain_problem *problem,
                                    kn_fulldomain_result *result, kn_error *err);
 void               kn_search_end(kn_search *search);
 
-/* Which step of an attribute merges how much, by the rows that values and nodes have: ranks[q][level], the smaller, the less
- * does going from level - 1 to level bring down the number of classes. The set of the specialization by the step of the
- * smallest rank is the one to roll a node up from. One pass over the rows. */
+/* Which step of an attribute merges how much, by the rows that values and nodes have: ranks[q][level]: the smaller,
+ * the less the step from level - 1 to level reduces the number of classes. The set of the specialization by the step
+ * of the smallest rank is the one to roll a node up from. One pass over the rows. */
 KN_CHECK kn_status kn_search_rank(kn_search *search, kn_error *err);
 
 /* Sets `late` once the time is over; KN_CANCELLED. */
@@ -55,7 +55,7 @@ KN_CHECK kn_status kn_search_offer(kn_search *search, const int *levels, const k
 /* Can a node be better than the best so far, given the squares and the number of all classes of nodes below it? */
 bool kn_search_promising(const kn_search *search, const int *levels, kn_u128 squares, int64_t classes);
 
-/* Adds a good node to the result's solutions, where all are asked for; sorted by kn_search_sort_solutions. */
+/* Adds a good node to the result's solutions, if all are requested; sorted by kn_search_sort_solutions. */
 KN_CHECK kn_status kn_search_solution(kn_search *search, const int *levels, const kn_verdict *verdict, kn_error *err);
 void               kn_search_sort_solutions(kn_search *search);
 
@@ -75,7 +75,7 @@ typedef struct kn_walk {
     bool              measure;    /* all candidates are good: only learn their losses (exhaustive)           */
     kn_u128           base_squares; /* measure: of all classes of `base`, and how many                       */
     int64_t           base_classes;
-    /* Results; the bits are the caller's, all 0 before. */
+    /* Results; the bits belong to the caller, all 0 before. */
     uint64_t *good;               /* tested or marked                                                        */
     uint64_t *marked;             /* a good node lies below                                                  */
     int64_t   candidate_count, tested_count, good_count;

@@ -1,14 +1,14 @@
 /* kn_search_measure.c: the best of the good nodes when a walk has ended: those that were marked must be measured.
  *
- * A marked node is good but its classes have not been counted. Which to count is a matter of lower bounds (kn_objective.h):
+ * A marked node is good but its classes have not been counted. Lower bounds decide which to count (kn_objective.h):
  *   - cells (lm, ncp, prec, entropy): the bound follows from the levels alone. Nodes are taken in ascending order of it
  *     until none can be better than the best one. Their classes come from a scan of the bottom node and from sets measured
  *     before, of which a few are kept: the smallest one that lies below the node.
  *   - class sizes (dm, dm_star, c_avg): the bound comes from the classes of nodes below. The good nodes are walked from
  *     below once more; what a bound rules out rules out all above it.
- * All this is counted as nodes_measured and keys alone: it is not part of the method that ran before.
+ * All this is counted only as nodes_measured and keys: it is not part of the method itself.
  *
- * Nodes are measured in batches of a fixed size, side by side, so that the counters do not depend on the threads.
+ * Nodes are measured in parallel batches of a fixed size, so that the counters do not depend on the threads.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
@@ -109,7 +109,7 @@ static void pool_drop(measuring *m, int i)
     m->pool[i].bytes = 0;
 }
 
-/* Takes a set over; the oldest ones are dropped for it. */
+/* Takes ownership of a set; the oldest ones are dropped for it. */
 static void pool_put(measuring *m, kn_classes *set, const int *levels)
 {
     size_t bytes = kn_classes_bytes(set), quasi = (size_t)m->search->problem->quasi_count;

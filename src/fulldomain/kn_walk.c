@@ -1,14 +1,15 @@
 /* kn_walk.c: through a lattice from below, height by height: what bottom-up and each family of Incognito do.
  *
  * A candidate without a candidate below it is a root; the others follow from their specializations. The nodes of one
- * height do not depend on each other: marks only go up, and the classes of a node come from the height below. So those
- * that must be tested are counted side by side in waves, and recorded in their order, as if one had come after the other.
+ * height do not depend on each other: marks only go up, and the classes of a node come from the height below. So
+ * those that must be tested are counted in parallel, in waves, and recorded in order, as if they had been counted one
+ * by one.
  *
- * Which of its specializations a node is rolled up from: all of them were tested and found bad, so any would do; it is the
- * one whose step merges least, whose set is therefore among the smallest (kn_search_rank). This rule is fixed, so it is
- * known of each set how many nodes will use it: one without users is freed at once, the others with their last user.
- * Should they take more than the search may keep, sets are not kept, and the nodes that wanted them are rolled up from
- * another specialization's, from the base, or counted from the rows where there is none.
+ * Which of its specializations a node is rolled up from: all of them were tested and found bad, so any is possible;
+ * it is the one whose step merges least, whose set is therefore among the smallest (kn_search_rank). This rule is
+ * fixed, so it is known of each set how many nodes will use it: one without users is freed at once, the others with
+ * their last user. If they exceed the limit, sets are not kept, and the nodes that need them are rolled up from
+ * another specialization's, from the base, or counted from the rows if there is none.
  *
  * Cost: O(nodes × attributes) and the counting. Memory: the kept sets of two heights; 4 bytes and 2 bits per node.
  * SPDX-License-Identifier: Apache-2.0
@@ -25,7 +26,7 @@
 enum {
     WAVE_ITEMS = 512,
     WAVE_BYTES = 64 << 20, /* of the sets that a wave starts from            */
-    PACK_ENTRIES = 1 << 14 /* sets of so many are packed while they are kept */
+    PACK_ENTRIES = 1 << 14 /* sets of this many are packed while they are kept */
 };
 
 /* A set that nodes of the next height are rolled up from. */
@@ -58,7 +59,7 @@ typedef struct walk_state {
     kept_set  *before, *now; /* parallel to the nodes of the height below and of this one */
     int64_t    before_count, now_count;
     size_t     kept_bytes;
-    int64_t    released; /* nodes of this height whose sources have been let go */
+    int64_t    released; /* nodes of this height whose sources have been released */
     wave_item *items;
     int       *levels; /* WAVE_ITEMS × quasi_count */
     int        item_count;
@@ -238,7 +239,7 @@ static const kn_classes *any_kept_below(const walk_state *s, int height, int64_t
     return found;
 }
 
-/* Where the node's classes come from. */
+/* The source of the node's classes. */
 static void choose_source(const walk_state *s, int height, wave_item *item)
 {
     const kn_walk *w = s->walk;
@@ -303,7 +304,7 @@ static kn_status add_item(walk_state *s, int height, int64_t position, int64_t n
     if (s->item_count > 0 && (other || full)) {
         KN_TRY(run_wave(s, err));
         if (s->search->late) return KN_OK;
-        release_used(s, height, position); /* what the nodes before this one wanted; so its source is chosen anew */
+        release_used(s, height, position); /* needed by earlier nodes; so its source is chosen again              */
         choose_source(s, height, &item);
         bytes = item.keep ? (size_t)work_of(s, &item) * 16 : 0;
     }

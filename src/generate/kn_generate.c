@@ -32,7 +32,7 @@ enum { CHUNK_ROWS = 4096, MAX_ATTRIBUTES = 1024 };
 static const int64_t MAX_ROWS = (int64_t)1 << 48;
 static const int64_t MAX_CARDINALITY = (int64_t)1 << 31;
 
-/* Streams beside the chunks' own, which are below 2^36. */
+/* Streams besides the chunks' own, which are below 2^36. */
 #define STREAM_MISSING ((uint64_t)1 << 62)
 #define STREAM_PERSON ((uint64_t)1 << 63)
 
@@ -71,6 +71,12 @@ bool kn_generate_kind_parse(const char *name, kn_generate_kind *out)
 
 static kn_status check_numbers(const kn_generate_options *o, kn_error *err)
 {
+    const kn_generate_options usual = KN_GENERATE_OPTIONS_INIT;
+    bool normal = o->kind == KN_GENERATE_NORMAL, numbers = normal || o->kind == KN_GENERATE_UNIFORM;
+    if (!numbers && (o->attributes != usual.attributes || o->cardinality != usual.cardinality))
+        return kn_fail(err, KN_USAGE, "attributes and cardinality are for kinds uniform and normal");
+    if (!normal && (o->mean != usual.mean || o->deviation != usual.deviation))
+        return kn_fail(err, KN_USAGE, "mean and deviation are for kind normal");
     if (o->attributes < 1 || o->attributes > MAX_ATTRIBUTES)
         return kn_fail(err, KN_USAGE, "the number of attributes must be between 1 and %d", MAX_ATTRIBUTES);
     if (o->cardinality < 1 || o->cardinality > MAX_CARDINALITY)

@@ -27,7 +27,7 @@ typedef struct kn_kind {
     /* Draws a whole row. */
     void (*draw)(const void *model, kn_rng *rng, uint32_t *cells);
 
-    /* Turns a person's row into another record of the same person: draws what changes in a life anew. */
+    /* Turns a person's row into another record of the same person: draws again what may change over time. */
     void (*again)(const void *model, kn_rng *rng, uint32_t *cells);
 
     /* Writes a column's text at `to` (KN_CELL_ROOM bytes) and returns its end. No text needs quotes in CSV. */

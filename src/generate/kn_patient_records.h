@@ -10,14 +10,13 @@
 
 typedef enum kn_patient_form { KN_PATIENT_XML, KN_PATIENT_JSON_LINES } kn_patient_form;
 
-/* Appends what stands before the first record, record `number` (0, 1, ...; it depends on the seed and its number alone),
- * and what stands behind the last. */
+/* Appends the text before the first record, record `number` (0, 1, ...; it depends on the seed and its number alone),
+ * and the text after the last. */
 void kn_patient_begin(kn_buffer *to, kn_patient_form form);
 void kn_patient_record(kn_buffer *to, kn_patient_form form, int64_t number, uint64_t seed);
 void kn_patient_end(kn_buffer *to, kn_patient_form form);
 
-/* The files that stand beside the records patients.xml in a folder: hierarchies, and a release file. NULL behind the
- * last name. */
+/* The files beside the records patients.xml in a folder: hierarchies, and a release file. NULL after the last name. */
 const char *kn_patient_file_name(int file);
 void        kn_patient_file(kn_buffer *to, int file);
 

@@ -7,7 +7,7 @@
 
 #include "kn_buffer.h"
 
-/* The files: tables, hierarchies, and a release file that describes them. NULL behind the last. */
+/* The files: tables, hierarchies, and a release file that describes them. NULL after the last. */
 const char *kn_students_file_name(int file);
 
 /* Appends one of them. Equal arguments give equal bytes, and files of equal arguments fit together. */

@@ -10,7 +10,7 @@
 /* Appends the text of file number `file`. */
 typedef void (*kn_synthetic_file_fn)(const void *arg, int file, kn_buffer *to);
 
-/* Writes the files `name(0)`, `name(1)`, ... until that is NULL into a folder, which must not be there, or be empty. */
+/* Writes the files `name(0)`, `name(1)`, ... until that is NULL into a folder, which must not exist, or be empty. */
 KN_CHECK kn_status kn_synthetic_folder(kn_context *ctx, const char *folder, const char *(*name)(int file),
                                   kn_synthetic_file_fn text, const void *arg, kn_error *err);
 

@@ -1,16 +1,15 @@
 /* kn_borders.c: the border between the sets of columns that keep k and those that break it (kn_borders.h).
  *
- * Two ways lead there, and both end in exact lists or say that they did not:
+ * There are two methods; both give exact lists or say that they did not:
  *   - witness (kn_borders_witness.c): the minimal violating sets from the rows that can be at risk at all; their minimal
  *     hitting sets (kn_dualize.c) are the complements of the maximal sets that hold. Without a budget, and best where
  *     few rows are at risk over all columns: the minimal sets come out even where the maximal ones are too many to
  *     list.
- *   - advance (kn_borders_advance.c): both borders at once, each feeding the other. With a budget, which no single row
- *     decides; where nearly every row is a witness; and where the witnesses have too many sets of their own.
+ *   - advance (kn_borders_advance.c): both borders at once, each feeding the other. With a budget, which does not depend on single rows; where nearly every row is a witness; and where the witnesses have too many sets.
  *
- * What a limit leaves: with a largest size the minimal sets up to it are all there, and maximal sets are listed after
- * an evaluation each. After a deadline, or with too many sets, a violating set of the witness method is listed only if
- * all its subsets with one column less were found to hold.
+ * Under limits: with a largest size all minimal sets up to it are listed, and maximal sets after an evaluation each.
+ * After a deadline, or with too many sets, a violating set of the witness method is listed only if all its subsets
+ * with one column less were found to hold.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_borders.h"
@@ -27,8 +26,8 @@
 
 enum { MOST_COLUMNS = 256, DEFAULT_SETS = 1000000, MOST_PROVEN = 10000 };
 
-/* Left to itself the search tries witnesses first if there are columns enough, at most every eighth combination is a
- * witness, and their scans compare no more than so many words of keys. It gives up on them after so many hitting
+/* By default the search tries witnesses first if there are enough columns, at most every eighth combination is a
+ * witness, and their scans compare no more than this many words of keys. It gives up on them after this many hitting
  * sets. */
 enum { FEW_COLUMNS = 12, WITNESS_SHARE = 8, MOST_LOOKS = 200000 };
 static const double most_scanned = 2e10;
@@ -86,7 +85,7 @@ static kn_status is_minimal(kn_refiner *r, uint64_t *set, int columns, bool *out
     return KN_OK;
 }
 
-/* Keeps of the violating sets those that are minimal, in what time is left. */
+/* Keeps the minimal ones of the violating sets, in the remaining time. */
 static kn_status prove_minimal(kn_border_search *s, kn_error *err)
 {
     kn_refiner r;
@@ -146,8 +145,8 @@ static kn_status find_maximal(kn_border_search *s, bool proven, bool *all, kn_er
     return st;
 }
 
-/* Time is in shares: `spend` of what was given for the witnesses, the rest for proofs and the other border. *done is
- * false where the witnesses were not all looked at and nothing was proven yet. */
+/* Time is shared: `spend` of the limit for the witnesses, the rest for proofs and the other border. *done is false if
+ * not all witnesses were examined and nothing is proven yet. */
 static kn_status by_witnesses(kn_borders *out, kn_border_search *s, double time_limit, bool give_up, bool *done,
                               kn_error *err)
 {
@@ -217,7 +216,7 @@ static kn_status finish(kn_borders *out, kn_border_search *s, kn_error *err)
     return KN_OK;
 }
 
-/* Nothing holds, or everything does: one set says it. true: answered. */
+/* Nothing holds, or everything does: one set is the answer. true: answered. */
 static kn_status answer_at_once(kn_borders *out, kn_border_search *s, bool *answered, kn_error *err)
 {
     uint64_t       none[MOST_COLUMNS / 64] = {0};

@@ -8,10 +8,10 @@
  * When no candidate holds any more, both borders are complete.
  *
  * Candidates are evaluated by partition refinement along the search's own path (kn_refine.c). The search is cut into
- * parts that run in parallel and add edges of their own as they go (kn_dualize.c). Afterwards all parts' edges are put
- * together and a new round begins; the round in which no part finds an edge has seen every candidate. A part ends
- * early when it has found its share of edges: others have better use for them than it has for more. What a round does
- * depends on what was known at its beginning only, hence not on the number of threads.
+ * parts that run in parallel and add edges of their own as they go (kn_dualize.c). Afterwards all parts' edges are
+ * put together and a new round begins; the round in which no part finds an edge has seen every candidate. A part ends
+ * early when it has found its share of edges, so that others can use them. A round depends only on what was known at
+ * its beginning, hence not on the number of threads.
  *
  * Cost: an evaluation for each minimal violating set, up to one per column for each maximal set, and a few searches.
  * Memory: the borders, and one refiner per worker. Limits: where the maximal sets are too many to list, the minimal
@@ -61,7 +61,7 @@ typedef struct visit {
     part   *p;
 } visit;
 
-/* Puts the columns of `chosen` on the refiner's stack, using what is there already. */
+/* Puts the columns of `chosen` on the refiner's stack, reusing what is already there. */
 static kn_status evaluate(worker *w, const uint16_t *chosen, int size, bool *holds, kn_error *err)
 {
     kn_refiner *r = &w->refiner;
@@ -88,7 +88,7 @@ static kn_status extend(engine *e, worker *w, const uint64_t *set, uint64_t *edg
         if (kn_bitset_test(set, column)) continue;
         bool holds = true;
         kn_bitset_set(w->extended, column);
-        /* What is known may be cheaper to ask than the table. */
+        /* Known sets may be cheaper to check than the table. */
         if (e->known.count < kn_refiner_open(r) && kn_set_trie_has_subset(&e->known, w->extended)) {
             holds = false;
         } else {
@@ -133,7 +133,7 @@ static kn_status run_parts(void *arg, int64_t begin, int64_t end, int worker_ind
         visit v = {e, w, &e->parts[i]};
         w->hitting.visitor = (kn_hitting_visitor){&v, NULL, leaf};
         kn_hitting_truncate(&w->hitting, e->search->edges.count);
-        /* From the root, so that what is evaluated does not depend on the part before. */
+        /* From the root, so that what is evaluated does not depend on the previous part. */
         kn_refiner_pop(&w->refiner, 0);
         KN_TRY(kn_hitting_search(&w->hitting, kn_set_list_get(&e->cuts, 2 * i), kn_set_list_get(&e->cuts, 2 * i + 1),
                                  err));
@@ -199,7 +199,7 @@ static kn_status merge(engine *e, bool *done, kn_error *err)
         bool ok = kn_set_list_add_all(&fresh, &p->edges, p->edges.count);
         for (int64_t j = 0; ok && j < p->minimal.count; j++) {
             const uint64_t *set = kn_set_list_get(&p->minimal, j);
-            /* Two parts with edges of their own may come to the same set. */
+            /* Two parts with different edges may find the same set. */
             if (kn_set_trie_has_subset(&e->known, set)) continue;
             ok = kn_set_list_add(&s->minimal, set) && kn_set_trie_add(&e->known, set);
         }

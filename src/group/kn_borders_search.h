@@ -1,4 +1,5 @@
-/* kn_borders_search.h: what the two ways to the borders share; only kn_borders.c, kn_borders_witness.c and kn_borders_advance.c. */
+/* kn_borders_search.h: what the two methods share; only kn_borders.c, kn_borders_witness.c and kn_borders_advance.c
+ * include it. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_BORDERS_SEARCH_H
 #define KN_BORDERS_SEARCH_H
@@ -15,18 +16,18 @@ typedef struct kn_border_search {
     int            columns, words;
     int            max_size; /* < 0: none */
     int64_t        max_sets;
-    int64_t        max_looks; /* hitting sets to look at for all rows together, roughly */
+    int64_t        max_looks; /* hitting sets to examine for all rows together, roughly */
     kn_deadline    deadline;
     kn_set_list    minimal; /* minimal violating sets, or all that was found that violates */
     kn_set_list    edges;   /* complements of maximal sets */
-    bool           cut;     /* larger sets were not looked at           */
+    bool           cut;     /* larger sets were not examined            */
     bool           late;    /* the deadline ended the search            */
-    bool           full;    /* there are more sets than may be listed, or looked at */
+    bool           full;    /* there are more sets than may be listed, or examined  */
     _Atomic int64_t evaluations;
 } kn_border_search;
 
 /* All minimal violating sets into `minimal` (up to max_size, unless late or full: then these are violating sets, each
- * minimal only among the rows looked at). Leaves `edges` empty. */
+ * minimal only among the rows examined). Leaves `edges` empty. */
 KN_CHECK kn_status kn_borders_by_witnesses(kn_border_search *search, kn_error *err);
 
 /* Both borders; whatever is listed is proven. */

@@ -1,9 +1,9 @@
 /* kn_borders_witness.c: the minimal violating sets, row by row (budget 0).
  *
  * S violates k when some row has fewer than k rows, itself included, that agree with it on S. Such a row, a witness,
- * has fewer than k copies over all columns: every other row has its k companions whatever S is. So only those rows are
- * looked at, each against the whole table, and the minimal sets of all witnesses together, without those that contain
- * another, are the minimal violating sets. In a table that is k-anonymous but for a few rows this needs a few scans,
+ * has fewer than k copies over all columns: every other row has its k companions for any S. So only those rows are
+ * examined, each against the whole table, and the minimal sets of all witnesses together, without those that contain
+ * another, are the minimal violating sets. In a table that is k-anonymous except for a few rows this needs a few scans,
  * however many maximal sets there are.
  *
  * For one witness w with c copies: the columns in which a row differs from w are that row's difference set. S puts w
@@ -11,7 +11,7 @@
  * these are SUDA2's minimal sample uniques, Manning, Haglin, Keane 2008.)
  *   1. Difference sets, from the packed keys: one xor and an addition per word find the fields that differ.
  *   2. In order of size, a row is left out when rows kept before it whose difference sets lie inside its own sum up to
- *      k - c: whenever it agrees on S they do, and suffice. Few rows remain.
+ *      k - c: whenever it agrees on S they do, and they suffice. Few rows remain.
  *   3. Minimal hitting sets (kn_dualize.c) of the rows with k - c copies alone. Where the others can make up k - c
  *      together, a hitting set that still leaves them is answered with a new edge: the smallest union of difference
  *      sets, found greedily, inside which k - c rows lie. Its complement holds at w, so S has to hit it.
@@ -51,7 +51,7 @@ typedef struct engine {
     uint64_t          high[MOST_WORDS]; /* top bit of each field of a key */
     uint64_t          low[MOST_WORDS];  /* its other bits                 */
     kn_set_trie       known;
-    int64_t           batch[BATCH]; /* witnesses under way            */
+    int64_t           batch[BATCH]; /* witnesses of the current batch */
     kn_set_list       found[BATCH];
     bool              full[BATCH];
     worker           *workers;
@@ -62,7 +62,7 @@ typedef struct visit {
     engine      *e;
     worker      *w;
     kn_set_list *found;
-    int64_t      need; /* rows beside the witness that make k */
+    int64_t      need; /* other rows needed to reach k        */
     int64_t      evaluations;
     bool         full;
 } visit;
@@ -113,7 +113,7 @@ static bool inside(const uint64_t *a, const uint64_t *b, int words)
     return out == 0;
 }
 
-/* Do rows kept so far, with difference sets inside this one, make up what is needed? `last`: who did the last time. */
+/* Do rows kept so far, with difference sets inside this one, suffice? `last`: which did the last time. */
 static bool outdone(const worker *w, const uint64_t *flags, int words, int64_t need, int64_t *last)
 {
     int64_t rows = 0;
@@ -206,7 +206,7 @@ static void grow_edge(const worker *w, const uint64_t *set, uint64_t *edge)
     for (int j = 0; j < words; j++) edge[j] |= diff[j];
 }
 
-/* A set of columns, as small as it goes, that `set` does not hit and whose complement holds at the witness. */
+/* A set of columns, as small as possible, that `set` does not hit and whose complement holds at the witness. */
 static void make_edge(const visit *v, const uint64_t *set, uint64_t *edge)
 {
     const worker *w = v->w;
@@ -235,7 +235,7 @@ static kn_status leaf(void *arg, const uint64_t *set, const uint16_t *chosen, in
         v->full = w->hitting.stop = true;
         return KN_OK;
     }
-    if (++v->evaluations % 256 == 0) kn_progress_add(v->e->search->ctx, 0); /* one row can take long: a sign of life */
+    if (++v->evaluations % 256 == 0) kn_progress_add(v->e->search->ctx, 0); /* one row can take long: report progress */
     for (int64_t i = 0; i < w->kept.count && rows < v->need; i++)
         if (!hits(kn_set_list_get(&w->kept, i), set, w->kept.words)) rows += w->rows[i];
     *more = rows >= v->need;

@@ -3,18 +3,19 @@
  * The depth-first search MMCS of Murakami and Uno ("Efficient algorithms for dualizing large-scale hypergraphs",
  * Discrete Applied Mathematics 170, 2014). A set S grows one column at a time from an edge it does not hit yet, the
  * one with the fewest candidates. Every column of S must keep an edge that it alone hits: S is otherwise not minimal
- * and neither is any set above it, so the branch ends. After a column's branch it is open again for its later
- * siblings: each minimal hitting set is met once, in the branch of its last column of each edge.
+ * and neither is any set above it, so the branch ends. After a column's branch it is available again to its later
+ * siblings: each minimal hitting set is found once, in the branch of its last column of each edge.
  *
  * Sets of edges are bitmaps. Per depth two of them are kept: the edges not hit, and the edges hit by exactly one
- * column. The edges that column u alone hits are "hit once" ∩ "having u". A step so costs |S| × edges / 64 words at
- * most, and mostly far less, since one common bit ends a test.
+ * column. The edges that column u alone hits are "hit once" ∩ "having u". So a step costs at most |S| × edges / 64
+ * words, and mostly far less, since one common bit ends a test.
  *
- * A new edge found on the way is disjoint from S and thus not hit anywhere on the path: one bit per depth. The idea is
- * HPIValid's (Birnick, Bläsius, Friedrich, Naumann, Papenbrock, Schirneck: "Hitting set enumeration with partial
- * information for unique column combination discovery", PVLDB 13(11), 2020). A single search stays exact with edges
- * that arrive this way, because it visits S \ {u} before it can reject S for u; searches over parts of the tree do not
- * see each other's edges, so those who add edges in parallel must search until no part finds one (kn_borders_advance.c).
+ * A new edge found during the search is disjoint from S and thus not hit anywhere on the path: one bit per depth. The
+ * idea is HPIValid's (Birnick, Bläsius, Friedrich, Naumann, Papenbrock, Schirneck: "Hitting set enumeration with
+ * partial information for unique column combination discovery", PVLDB 13(11), 2020). A single search stays exact with
+ * edges that arrive this way, because it visits S \ {u} before it can reject S for u; searches over parts of the tree
+ * do not see each other's edges, so callers that add edges in parallel must search until no part finds one
+ * (kn_borders_advance.c).
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_dualize.h"
@@ -143,8 +144,8 @@ static bool has_own_edge(const kn_hitting *h, int column, const uint64_t *once)
     return false;
 }
 
-/* Adds a column to the set, one level deeper. false: some column would be left without an edge of its own; the caller
- * takes the column out again in both cases. */
+/* Adds a column to the set, one level deeper. false: some column would no longer hit any edge alone; the caller
+ * removes the column again in both cases. */
 static bool push(kn_hitting *h, int column)
 {
     const uint64_t *open = not_hit(h, h->size), *once = hit_once(h, h->size), *mine = having(h, column);
@@ -198,7 +199,7 @@ static kn_status add_below(kn_hitting *h, kn_error *err)
     return KN_OK;
 }
 
-/* Hits the edges that are left, if any. *open: there are some, and `choices` says how to go on. */
+/* Hits the remaining edges, if any. *open: there are some, and `choices` says how to continue. */
 static kn_status settle(kn_hitting *h, uint64_t *choices, bool *open, kn_error *err)
 {
     *open = choose(h, choices);
@@ -344,7 +345,7 @@ typedef struct collector {
     int64_t     looks; /* hitting sets shown to `keep` */
 } collector;
 
-/* Have the parts before this one found all that can be listed? Then it has nothing to add. */
+/* Have the earlier parts found all that can be listed? Then this one has nothing to add. */
 static bool too_late(const collector *c)
 {
     int64_t before = 0;

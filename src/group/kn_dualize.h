@@ -1,7 +1,7 @@
 /* kn_dualize.h: minimal hitting sets (transversals) of a family of sets of columns, called edges.
  *
  * A kn_hitting holds the edges and the state of one depth-first search; it belongs to one thread. Edges may be added
- * while the search runs, by the visitor that found a hitting set wanting. kn_dualize runs many of them in parallel.
+ * while the search runs, by a visitor that rejects a hitting set. kn_dualize runs many of them in parallel.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_DUALIZE_H
@@ -10,13 +10,13 @@
 #include "kn_clock.h"
 #include "kn_sets.h"
 
-/* What the search asks on its way. `set` is the current set of columns, `chosen` the same in order of choice. */
+/* What the search calls. `set` is the current set of columns, `chosen` the same in order of choice. */
 typedef struct kn_hitting_visitor {
     void *arg;
-    /* A column was added: go on below? NULL: always. */
+    /* A column was added: continue below? NULL: always. */
     bool (*enter)(void *arg, const uint64_t *set);
-    /* All edges are hit, and no column of `set` can be spared. To go on from here, fill in `edge` with a new one that
-     * `set` does not hit and say *more = true; otherwise the search leaves this set. */
+    /* All edges are hit, and `set` is minimal. To continue from here, fill in `edge` with a new one that `set` does
+     * not hit and set *more = true; otherwise the search leaves this set. */
     kn_status (*leaf)(void *arg, const uint64_t *set, const uint16_t *chosen, int size, uint64_t *edge, bool *more,
                       kn_error *err);
 } kn_hitting_visitor;
@@ -38,14 +38,14 @@ typedef struct kn_hitting {
     int          size;
     int          max_size;   /* no hitting sets above this size; < 0: all               */
     bool         cut;        /* some were left out for that reason                      */
-    bool         stop;       /* set by a visitor or the deadline: leave at once         */
+    bool         stop;       /* set by a visitor or the deadline: stop at once          */
     kn_deadline *deadline;   /* may be NULL                                             */
     int64_t      steps;
     kn_hitting_visitor visitor;
 } kn_hitting;
 
 KN_CHECK kn_status kn_hitting_init(kn_hitting *h, kn_context *ctx, int columns, kn_error *err);
-void               kn_hitting_free(kn_hitting *h); /* also after a failed init, or zeroed */
+void               kn_hitting_free(kn_hitting *h); /* even after a failed init, or zeroed */
 
 /* Adds an edge, between searches. */
 KN_CHECK kn_status kn_hitting_add(kn_hitting *h, const uint64_t *edge, kn_error *err);
@@ -60,13 +60,13 @@ KN_CHECK kn_status kn_hitting_search(kn_hitting *h, const uint64_t *set, const u
  * pairs (set, candidates). At least `wanted` parts where there are that many. Depends on the edges only. */
 KN_CHECK kn_status kn_hitting_split(kn_set_list *out, kn_hitting *h, int64_t wanted, kn_error *err);
 
-/* A last look at a hitting set before it is listed: is it to be kept? Called by any worker, and only for the first few
- * hundred sets of each of some hundred parts of the search: what is not kept costs time without end. */
+/* A last check of a hitting set before it is listed: is it to be kept? Called by any worker, and only for the first
+ * few hundred sets of each of some hundred parts of the search, to bound the time for sets that are not kept. */
 typedef kn_status (*kn_dualize_keep)(void *arg, const uint64_t *set, int worker, bool *keep, kn_error *err);
 
 typedef struct kn_dualize_options {
     int             max_size; /* < 0: none                                              */
-    int64_t         max_sets; /* stop after so many: the first ones in search order     */
+    int64_t         max_sets; /* stop after this many: the first ones in search order   */
     kn_deadline    *deadline; /* may be NULL                                            */
     kn_dualize_keep keep;     /* may be NULL                                            */
     void           *keep_arg;

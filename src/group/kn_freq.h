@@ -10,7 +10,7 @@
 
 #include "kn_table.h"
 
-/* Where one column's code stands in a key. */
+/* The place of one column's code in a key. */
 typedef struct kn_field {
     uint8_t word, shift, bits; /* bits == 0: only one code is possible */
 } kn_field;
@@ -48,7 +48,7 @@ static inline uint32_t kn_freq_code(const kn_freq *freq, int64_t class_index, in
 
 void kn_freq_free(kn_freq *freq); /* NULL is fine */
 
-/* Counts the rows of a table by some of its columns. Missing cells are a value of their own. */
+/* Counts the rows of a table by some of its columns. Missing cells are a separate value. */
 KN_CHECK kn_status kn_freq_of_table(kn_freq **out, kn_context *ctx, const kn_table *table, const int *columns,
                                     int column_count, kn_error *err);
 
@@ -60,10 +60,10 @@ KN_CHECK kn_status kn_freq_classify(const kn_freq *freq, const kn_table *table, 
 /* The class with this key; -1: none. */
 int64_t kn_freq_find(const kn_freq *freq, const uint64_t *key);
 
-/* What becomes of one column when a finer set is summed up into a coarser one. */
+/* What happens to one column when a finer set is summed into a coarser one. */
 typedef struct kn_rollup {
-    bool            drop;     /* projection: the column goes                          */
-    const uint32_t *map;      /* code → coarser code; NULL: stays as it is            */
+    bool            drop;     /* projection: the column is dropped                    */
+    const uint32_t *map;      /* code → coarser code; NULL: unchanged                 */
     uint32_t        distinct; /* of coarser codes, with a map                         */
 } kn_rollup;
 
@@ -74,9 +74,9 @@ KN_CHECK kn_status kn_freq_rollup(kn_freq **out, const kn_freq *from, const kn_r
  * neither valid (kn_freq_validate) nor to be folded or searched. */
 KN_CHECK kn_status kn_freq_rollup_unsorted(kn_freq **out, const kn_freq *from, const kn_rollup *by, kn_error *err);
 
-/* A set of the first `columns` columns of `fine`, and where each of its classes begins among the fine ones: class i is
- * fine classes starts[i] to starts[i + 1] - 1. One linear pass, since equal prefixes stand together. This is how
- * histograms of sensitive columns, distinct persons and weights come out of one kernel: group by (QI, X), then fold. */
+/* A set of the first `columns` columns of `fine`, and where each of its classes begins among the fine ones: class i
+ * is fine classes starts[i] to starts[i + 1] - 1. One linear pass, since equal prefixes are adjacent. This is how one
+ * kernel gives histograms of sensitive columns, distinct persons and weights: group by (QI, X), then fold. */
 KN_CHECK kn_status kn_freq_fold(kn_freq **out, int64_t **starts, const kn_freq *fine, int columns, kn_error *err);
 
 /* How many classes have each size, and how many rows lie in them: sizes ascending. Freed by the caller. */
@@ -92,8 +92,8 @@ KN_CHECK kn_status kn_size_histogram_make(kn_size_histogram *out, kn_context *ct
                                           const int64_t *rows, int64_t count, kn_error *err);
 void               kn_size_histogram_free(kn_size_histogram *histogram);
 
-/* Per class of (columns): the number of distinct values of one more column among its rows (missing cells of it do not
- * count as a person of their own each, but together as one), and the class's rows. `sizes` is freed by the caller. */
+/* Per class of (columns): the number of distinct values of one more column among its rows (all missing cells of it
+ * together count as one person), and the class's rows. `sizes` is freed by the caller. */
 KN_CHECK kn_status kn_freq_distinct(kn_freq **out, int64_t **sizes, kn_context *ctx, const kn_table *table,
                                     const int *columns, int column_count, int entity, kn_error *err);
 
@@ -134,7 +134,7 @@ typedef struct kn_group_options {
     kn_key_hash   hash;
     kn_group_path path;
     bool          unsorted; /* see kn_freq_rollup_unsorted */
-    bool          quiet;    /* part of a larger stage: no progress of its own */
+    bool          quiet;    /* part of a larger stage: does not report progress */
 } kn_group_options;
 
 KN_CHECK kn_status kn_freq_of_table_with(kn_freq **out, kn_context *ctx, const kn_table *table, const int *columns,

@@ -1,6 +1,6 @@
 /* kn_group.c: the parallel group-by kernel over packed keys.
  *
- * Three ways to the same result, chosen by size:
+ * Three methods with the same result, chosen by size:
  *   dense    up to 2^16 possible keys: an array of counters per worker, added up;
  *   single   few items: one open-addressing table on one thread;
  *   buckets  all else: see below.
@@ -127,7 +127,7 @@ static inline const uint64_t *key_in(const uint64_t *record, int words, uint64_t
 }
 
 /* The slot of a key among `slots` records, or the free one where it belongs; the search begins at slot `at`. In both
- * forms the count stands in the record's last word. */
+ * forms the count is in the record's last word. */
 static inline uint64_t *find_slot(uint64_t *base, uint64_t slots, uint64_t at, const uint64_t *key, int words)
 {
     for (;;) {
@@ -182,7 +182,7 @@ static inline bool table_add(grouping *g, hash_table *t, const uint64_t *key, ui
     return t->used * 5 < t->slots * 4 || table_grow(g, t);
 }
 
-/* The three forms of records, each compiled on its own. */
+/* The three forms of records, each compiled separately. */
 #define BY_FORM(call, ...)                                                                                             \
     (g->words == PACKED ? call(__VA_ARGS__, PACKED)                                                                    \
      : g->words == 1    ? call(__VA_ARGS__, 1)                                                                         \
@@ -218,8 +218,8 @@ static kn_status run_single(grouping *g, kn_error *err)
 
 /* ---- Buckets ---- */
 
-/* Moves a worker's part into its bucket and clears it. The slots are asked for ahead of their use: the bucket's table is
- * often not in the cache, and the requests overlap. */
+/* Moves a worker's part into its bucket and clears it. The slots are prefetched: the bucket's table is often not in
+ * the cache, and the requests overlap. */
 static inline bool move_part(grouping *g, uint64_t *part, hash_table *t, int words)
 {
     uint64_t *records[MOST_PART_SLOTS], room;
@@ -546,7 +546,7 @@ static kn_status dense_result(grouping *g, kn_error *err)
     return KN_OK;
 }
 
-/* In the dense path the used bits stand at the low end of the word: see kn_layout_make. */
+/* In the dense path the used bits are at the low end of the word: see kn_layout_make. */
 static kn_status run_dense(grouping *g, kn_error *err)
 {
     g->worker_count = kn_context_threads(g->ctx);

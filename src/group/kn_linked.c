@@ -1,7 +1,8 @@
 /* kn_linked.c: signatures of persons (kn_linked.h).
  *
- * Entries are dealt to persons by counting; within a person they come in the order of the classes, so that a signature is a
- * list of (class, rows). Equal lists are found through a hash table and compared. Histograms: one sort of (position, value).
+ * Entries are distributed to persons by counting; within a person they come in the order of the classes, so that a
+ * signature is a list of (class, rows). Equal lists are found through a hash table and compared. Histograms: one sort
+ * of (position, value).
  *
  * Memory: some 24 bytes per entry.
  * SPDX-License-Identifier: Apache-2.0
@@ -163,7 +164,7 @@ static kn_status sort_entries(kn_sort_record **out, size_t *count, const kn_link
     return kn_sort_records(l->ctx, list, entries, NULL, NULL, err);
 }
 
-/* Where most of a value's rows stand first. */
+/* Values with most rows first. */
 static int most_first(const void *arg, uint64_t a, uint64_t b)
 {
     const int64_t *counts = arg;

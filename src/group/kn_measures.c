@@ -1,7 +1,7 @@
-/* kn_measures.c: what else is known of a class beside its rows: distinct persons, weights, histograms of a column.
+/* kn_measures.c: what is known of a class besides its rows: distinct persons, weights, histograms of a column.
  *
  * All three group by (columns, one more column) and fold: after sorting, the values of the extra column of one class
- * stand side by side. Cost: that of one grouping with the extra column; memory in proportion to the distinct pairs.
+ * are adjacent. Cost: that of one grouping with the extra column; memory in proportion to the distinct pairs.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>

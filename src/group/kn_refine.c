@@ -3,8 +3,7 @@
  * The combinations of a frequency set are split by one column after the other. Of each partition only the classes that
  * can still matter are kept, in the manner of TANE's stripped partitions (Huhtala, Kärkkäinen, Porkka, Toivonen 1999):
  *   - a class with fewer than k rows is at risk and stays so: its rows are added up and it is forgotten;
- *   - a combination that has k rows over all columns is never at risk, so a class of nothing but those is forgotten.
- * Where most rows are safe, next to nothing is left after a few columns.
+ *   - a combination that has k rows over all columns is never at risk, so a class of only those is forgotten. If most rows are safe, almost nothing is left after a few columns.
  *
  * Refining permutes combinations only inside a class, so one array of members serves all depths: a class further down
  * the stack is still the same range. Cost of a push: the members of the open classes. Memory: about 32 bytes for each
@@ -91,7 +90,7 @@ void kn_refiner_free(kn_refiner *r)
     *r = (kn_refiner){0};
 }
 
-/* Numbers the codes of a class in order of appearance and adds up what each has; returns how many there are. */
+/* Numbers the codes of a class in order of appearance and sums the rows of each; returns how many there are. */
 static uint32_t count_groups(kn_refiner *r, kn_field field, uint32_t first, uint32_t last)
 {
     const kn_freq *freq = r->freq;

@@ -17,7 +17,7 @@ typedef struct kn_refiner {
     int64_t       *risk;    /* per depth: rows at risk, exact if ≤ allowed                      */
     int64_t       *begin;   /* per depth: its first range                                       */
     uint32_t      *members; /* combinations, those of one class next to each other              */
-    uint32_t     (*ranges)[2]; /* classes worth looking at, [first, last) in `members`           */
+    uint32_t     (*ranges)[2]; /* classes that still matter, [first, last) in `members`          */
     size_t         range_capacity;
     uint32_t      *group, *moved, *slot, *group_count, *group_at; /* scratch of one refinement  */
     int64_t       *group_rows;
@@ -27,11 +27,11 @@ typedef struct kn_refiner {
 
 KN_CHECK kn_status kn_refiner_init(kn_refiner *r, kn_context *ctx, const kn_freq *freq, int64_t k, int64_t allowed,
                                    kn_error *err);
-void               kn_refiner_free(kn_refiner *r); /* also after a failed init, or zeroed */
+void               kn_refiner_free(kn_refiner *r); /* even after a failed init, or zeroed */
 
-/* Adds a column. *holds: at most `allowed` rows are at risk; if not, the only thing to do is to pop. */
+/* Adds a column. *holds: at most `allowed` rows are at risk; if not, only pop may follow. */
 KN_CHECK kn_status kn_refiner_push(kn_refiner *r, int column, bool *holds, kn_error *err);
-void               kn_refiner_pop(kn_refiner *r, int depth); /* down to so many columns */
+void               kn_refiner_pop(kn_refiner *r, int depth); /* down to this many columns */
 
 /* Combinations that a further column could still put at risk. */
 int64_t kn_refiner_open(const kn_refiner *r);

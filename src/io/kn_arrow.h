@@ -24,12 +24,12 @@ typedef enum kn_arrow_kind {
 typedef struct kn_arrow_format {
     kn_arrow_kind kind;
     int           width; /* bytes per element of the second buffer; 0: bits, or no such buffer */
-    int           scale; /* DECIMAL: digits behind the mark; may be negative                   */
+    int           scale; /* DECIMAL: digits after the point; may be negative                   */
     int64_t       units; /* DATE: per day; TIME, TIMESTAMP: per second                         */
     bool          naive; /* TIMESTAMP: without a zone                                          */
 } kn_arrow_format;
 
-/* Reads a format string; false where it is malformed or of a type that has no place in a table. */
+/* Reads a format string; false if it is malformed or of a type that tables do not have. */
 bool kn_arrow_format_parse(const char *format, kn_arrow_format *out);
 
 /* Is the type one of integers, which can be indices into a dictionary? */
@@ -50,19 +50,20 @@ typedef struct kn_arrow_cell {
     size_t      size;
     bool        nan;    /* a float that is not a number: no text        */
     bool        wide;   /* an unsigned integer above the largest int64  */
-    const char *reason; /* why there can be no text; NULL: there is one */
+    const char *reason; /* why there is no text; NULL: there is one     */
 } kn_arrow_cell;
 
 /* For SIGNED, UNSIGNED, FLOAT, DECIMAL, DATE, TIME and TIMESTAMP. `from` may be unaligned. Deterministic and the same in
  * every locale. */
 void kn_arrow_cell_text(kn_arrow_cell *cell, const kn_arrow_format *format, const void *from);
 
-/* Reads a stream as if it were a CSV file with the same cells: types are inferred from the cells' texts, the same texts are missing,
- * columns come in the order in which they are asked for, and types that the user gives decide. `csv` may be NULL. The stream is consumed. */
+/* Reads a stream as if it were a CSV file with the same cells: types are inferred from the cells' texts, the same
+ * texts are missing, columns come in the requested order, and the user's types take precedence. `csv` may be NULL.
+ * The stream is consumed. */
 KN_CHECK kn_status kn_arrow_import_as_csv(kn_table **out, kn_context *ctx, struct ArrowArrayStream *stream,
                                           const kn_csv_options *csv, kn_error *err);
 
-/* Why a text may not stand in a table: not UTF-8, or a NUL inside; NULL: it may. */
+/* Why a text is not allowed in a table: not UTF-8, or a NUL inside; NULL: it is. */
 const char *kn_arrow_text_reason(kn_string text);
 
 /* The checked buffers of one array. */
@@ -70,21 +71,21 @@ typedef struct kn_arrow_view {
     const uint8_t     *validity; /* NULL: all valid                                    */
     const uint8_t     *data;     /* values, offsets, views or bits                     */
     const uint8_t     *bytes;    /* UTF8                                               */
-    const void *const *pieces;   /* VIEW: the buffers that long texts stand in         */
+    const void *const *pieces;   /* VIEW: the buffers of long texts                    */
     const uint8_t     *sizes;    /* VIEW: their sizes, int64 each                      */
     int64_t            piece_count;
-    int64_t            start; /* where row 0 stands in the buffers                  */
+    int64_t            start; /* index of row 0 in the buffers                      */
     int64_t            length;
 } kn_arrow_view;
 
-/* What every array must satisfy; NULL: it does. */
+/* Which of the conditions for every array is violated; NULL: none. */
 const char *kn_arrow_check(const struct ArrowArray *array, int64_t least_length);
 
-/* Opens `rows` rows of an array behind the first `skip`; NULL: done. */
+/* Opens `rows` rows of an array after the first `skip`; NULL: success, else why not. */
 const char *kn_arrow_open(kn_arrow_view *view, const struct ArrowArray *array, const kn_arrow_format *format, int64_t skip,
                           int64_t rows);
 
-/* The text at an absolute place of a UTF8 or VIEW array, or why there is none. */
+/* The text at an absolute index of a UTF8 or VIEW array, or why there is none. */
 const char *kn_arrow_text_at(const kn_arrow_view *view, const kn_arrow_format *format, int64_t at, kn_string *out);
 
 static inline bool kn_arrow_bit(const uint8_t *bits, int64_t i)

@@ -1,13 +1,14 @@
 /* kn_arrow_export.c: a table → an Arrow stream.
  *
- * Interface: kn_table_export_arrow in kanon/arrow.h. Batches of rows are made one by one as they are asked for. Numbers,
- * dates and times are written out from the dictionary's values; text is a dictionary array whose indices are the table's
+ * Interface: kn_table_export_arrow in kanon/arrow.h. Batches of rows are made one by one on request. Numbers, dates
+ * and times are written out from the dictionary's values; text is a dictionary array whose indices are the table's
  * own codes.
  *
- * Who owns what: each array owns its buffers, so a consumer may move a column out of its batch and release both in any
- * order. A text column's dictionary is copied once per stream and shared by its batches through an atomic count of
- * holders, so that small batches of a large table do not copy it again and again. The stream shares the table. All memory
- * is the context's, which lives as long as any of it: the producer's program may free table and context when it likes.
+ * Who owns what: each array owns its buffers, so a consumer may move a column out of its batch and release both in
+ * any order. A text column's dictionary is copied once per stream and shared by its batches through an atomic
+ * reference count, so that small batches of a large table do not copy it each time. The stream shares the table. All
+ * memory is the context's, which lives as long as any of it: the producer's program may free table and context at any
+ * time.
  *
  * Cost: O(rows) per column and batch. Limits: a decimal is exported as the nearest double unless asked for as text.
  * SPDX-License-Identifier: Apache-2.0
@@ -27,7 +28,7 @@ enum { BATCH_ROWS = 1 << 16 };
 
 typedef enum form { FORM_INT64, FORM_INT32, FORM_DOUBLE, FORM_INDEX, FORM_PLAIN } form;
 
-/* A text column's dictionary as Arrow wants it. Held by the stream and by each array that shows it. */
+/* A text column's dictionary in Arrow's form. Owned by the stream and by each array that uses it. */
 typedef struct shared {
     atomic_size_t holders;
     int64_t       count;
@@ -324,7 +325,7 @@ static bool copy_dictionary(exporter *ex, out_column *c)
     return true;
 }
 
-/* Offsets of 4 bytes are what consumers know best; 8 only where a batch, or the dictionary, could not do with 4. */
+/* Offsets of 4 bytes are the most widely supported; 8 only if a batch, or the dictionary, needs them. */
 static bool text_column(exporter *ex, out_column *c, bool plain)
 {
     const kn_dictionary *dict = &c->column->dict;

@@ -1,16 +1,16 @@
 /* kn_arrow_import.c: an Arrow stream → a table.
  *
- * Interface: kn_table_import_arrow in kanon/arrow.h. The stream's schema is checked once; then each batch is checked and
- * read in chunks of rows, its columns in parallel, each column interning the texts of its cells. A dictionary-encoded
- * column interns each dictionary entry once per batch, unless the dictionary is much longer than the batch. Columns of
- * numbers and dates keep a small cache value → id in front of the interner, so that repeated values are not written out
- * as text again.
+ * Interface: kn_table_import_arrow in kanon/arrow.h. The stream's schema is checked once; then each batch is checked
+ * and read in chunks of rows, its columns in parallel, each column interning the texts of its cells. A
+ * dictionary-encoded column interns each dictionary entry once per batch, unless the dictionary is much longer than
+ * the batch. Columns of numbers and dates keep a small cache value → id before the interner, so that repeated values
+ * are not converted to text again.
  *
- * Nothing in a batch is believed that can be checked: lengths, offsets, counts of buffers and children, NULL pointers,
- * string offsets that run backwards, dictionary indices, UTF-8. The interface does not tell how large a buffer is: that
- * a length is true is the one thing a producer has to be trusted with.
+ * Everything in a batch that can be checked is checked: lengths, offsets, counts of buffers and children, NULL
+ * pointers, string offsets that run backwards, dictionary indices, UTF-8. The interface does not give the size of a
+ * buffer: that lengths are true is the one thing a producer must be trusted with.
  *
- * Cost: O(cells), beside the growing table at most IDS_BYTES of ids, 16 KiB of cache per column and one id per
+ * Cost: O(cells); besides the growing table at most IDS_BYTES of ids, 16 KiB of cache per column and one id per
  * dictionary entry of the batch (at most twice as many as rows). Limits: one struct level; see docs/arrow.md for types.
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -52,7 +52,7 @@ typedef struct column {
     bool            encoded;    /* rows are indices                 */
     kn_arrow_format index;      /* of the rows, where encoded       */
     kn_arrow_format value;      /* of the rows or the dictionary    */
-    kn_arrow_view   rows, dict; /* of the batch at hand             */
+    kn_arrow_view   rows, dict; /* of the current batch             */
     uint32_t       *known;      /* dictionary entry → id + 1; 0: not yet looked up */
     size_t          known_capacity;
     bool            use_known;
@@ -72,16 +72,16 @@ typedef struct import {
     int64_t               child_count; /* of the stream */
     uint32_t             *ids;         /* chunk_rows for each column */
     int64_t               chunk_rows;
-    int64_t               chunk_first, chunk_size; /* the rows of the batch at hand */
+    int64_t               chunk_first, chunk_size; /* the rows of the current batch */
     int64_t               batch;                   /* from 1 */
     kn_builder           *builder;
     kn_timezone          *zone;
-    const kn_csv_options *csv; /* a table in the place of a CSV file; NULL: a stream alone */
+    const kn_csv_options *csv; /* a table instead of a CSV file; NULL: a plain stream      */
     struct ArrowSchema    schema;
     struct ArrowArray     array;
 } import;
 
-/* A format string is the producer's: only its printable beginning goes into a message. */
+/* A format string comes from the producer: only its printable beginning goes into a message. */
 static kn_status fail_format(kn_error *err, const char *label, const char *format, const char *what)
 {
     char   shown[41];
@@ -138,7 +138,7 @@ static kn_status parse_column(column *c, const struct ArrowSchema *schema, kn_er
     return KN_OK;
 }
 
-/* Columns without a name get one by their place, as those of a CSV file without a header do. */
+/* Columns without a name are named by position, as in a CSV file without a header. */
 static kn_status name_column(import *im, column *c, const struct ArrowSchema *schema, kn_error *err)
 {
     if (schema->name && schema->name[0]) {
@@ -172,7 +172,7 @@ static int by_key(const void *key, const void *element)
     return strcmp(key, *(const char *const *)element);
 }
 
-/* No two columns of one name, and every column asked for is there. */
+/* No two columns have the same name, and every requested column exists. */
 static kn_status check_names(const import *im, kn_error *err)
 {
     const char **labels = kn_alloc_array(im->ctx, (size_t)im->column_count + 1, sizeof *labels);
@@ -358,7 +358,7 @@ static kn_status fixed_id(const import *im, column *c, const uint8_t *from, int6
     return intern(im, c, (kn_string){cell.text, cell.size}, id, err);
 }
 
-/* The id of the valid value at an absolute place of `v`, which holds values (rows, or a dictionary). */
+/* The id of the valid value at an absolute index of `v`, which holds values (rows, or a dictionary). */
 static kn_status value_id(const import *im, column *c, const kn_arrow_view *v, int64_t at, int64_t row, uint32_t *id,
                           kn_error *err)
 {
@@ -380,7 +380,7 @@ static kn_status value_id(const import *im, column *c, const kn_arrow_view *v, i
     return KN_OK;
 }
 
-/* NaN becomes missing here and is counted per row, also where it stands in a dictionary. */
+/* NaN becomes missing here and is counted per row, even if it is in a dictionary. */
 static bool is_nan_at(const column *c, const kn_arrow_view *v, int64_t at)
 {
     if (c->value.kind != KN_ARROW_FLOAT) return false;
@@ -409,7 +409,7 @@ static kn_status encoded_id(const import *im, column *c, int64_t row, uint32_t *
     return KN_OK;
 }
 
-/* One column's rows of the chunk at hand → ids. */
+/* One column's rows of the current chunk → ids. */
 static kn_status read_column(const import *im, column *c, uint32_t *ids, kn_error *err)
 {
     bool utf8 = !c->encoded && c->value.kind == KN_ARROW_UTF8;
@@ -418,7 +418,7 @@ static kn_status read_column(const import *im, column *c, uint32_t *ids, kn_erro
         ids[i] = KN_ID_MISSING;
         if (!c->encoded && c->value.kind == KN_ARROW_NULL) continue;
         if (!kn_arrow_valid(&c->rows, at)) {
-            /* A null has no text, but its offsets must be in order like all others. */
+            /* A null has no text, but its offsets must be ascending like all others. */
             int width = c->value.width;
             if (utf8 && kn_arrow_load_signed(c->rows.data + (at + 1) * width, width) <
                             kn_arrow_load_signed(c->rows.data + at * width, width))
@@ -545,7 +545,7 @@ static kn_status read_options(import *im, const kn_arrow_options *options, kn_er
     return KN_OK;
 }
 
-/* Releases all that is the producer's, and what only reading needed. */
+/* Releases everything of the producer's, and what only reading needed. */
 static void end_reading(import *im, struct ArrowArrayStream *stream)
 {
     if (im->array.release) im->array.release(&im->array);

@@ -1,13 +1,13 @@
 /* kn_arrow_value.c: Arrow format strings, and the text of one cell of each fixed-width type.
  *
- * Integers are written in decimal; floats with the fewest digits that give the same float back (so a float32 of 0.1 is
- * "0.1", not its neighbour among the doubles), whole ones below 10^15 in full; decimals exactly, with as many digits
- * behind the mark as their scale says; dates and times as in ISO 8601, fractions of a second without trailing zeros. A
- * value that has no exact text within kanon's range (years 1 to 9999, microseconds) has none at all: the caller names the
- * cell and stops.
+ * Integers are written in decimal; floats with the fewest digits that give the same float back (so a float32 of 0.1
+ * is "0.1", not its neighbour among the doubles), whole ones below 10^15 in full; decimals exactly, with as many
+ * digits after the point as their scale; dates and times as in ISO 8601, fractions of a second without trailing
+ * zeros. A value that has no exact text within kanon's range (years 1 to 9999, microseconds) has none: the caller
+ * names the cell and stops.
  *
- * Cost: a few divisions per cell; floats with more than 15 digits a few library calls. Cells are read in the host's byte
- * order, whatever their alignment.
+ * Cost: a few divisions per cell; floats with more than 15 digits a few library calls. Cells are read in the host's
+ * byte order, at any alignment.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <float.h>
@@ -74,7 +74,7 @@ static int64_t unit_per_second(char unit)
     }
 }
 
-/* What stands behind the 't'. */
+/* What follows the 't'. */
 static bool parse_temporal(const char *p, kn_arrow_format *out)
 {
     if (p[0] == 'd' && (p[1] == 'D' || p[1] == 'm') && !p[2]) {
@@ -169,7 +169,7 @@ static void put_zeros(kn_arrow_cell *cell, int count)
     for (; count > 0; count--) cell->text[cell->size++] = '0';
 }
 
-/* n in decimal, with zeros in front up to `least` digits. */
+/* n in decimal, padded with zeros to `least` digits. */
 static void put_unsigned(kn_arrow_cell *cell, uint64_t n, int least)
 {
     char  digits[20];
@@ -184,7 +184,7 @@ static void put_signed(kn_arrow_cell *cell, int64_t n)
     put_unsigned(cell, n < 0 ? 0 - (uint64_t)n : (uint64_t)n, 1);
 }
 
-/* The digits of an integer with `scale` of them behind the mark. */
+/* The digits of an integer with `scale` of them after the point. */
 static void put_scaled(kn_arrow_cell *cell, const char *digits, int count, int scale)
 {
     if (scale <= 0) {
@@ -203,7 +203,7 @@ static void put_scaled(kn_arrow_cell *cell, const char *digits, int count, int s
     put(cell, digits + count - scale, (size_t)scale);
 }
 
-/* Divides the `words` least significant words first by ten and returns the rest. */
+/* Divides by ten a number of `words` words, least significant first, and returns the remainder. */
 static int divide_by_ten(uint64_t *words, int count)
 {
     uint64_t rest = 0;
@@ -268,8 +268,8 @@ static bool same_float(double read, double value, int width)
     int    bits = width == 4 ? FLT_MANT_DIG : 11, least = width == 4 ? FLT_MIN_EXP : -13, exponent;
     double mantissa = frexp(value, &exponent);
     double ulp = ldexp(1, (exponent < least ? least : exponent) - bits);
-    /* Just under half the way to the neighbour, so that no rounding on the way can matter; below a power of two it is
-     * only half as far away, except among the smallest numbers. */
+    /* Just under half the distance to the neighbour, so that intermediate rounding cannot matter; below a power of
+     * two it is only half as far away, except among the smallest numbers. */
     return fabs(read - value) < (mantissa > 0.5 || exponent <= least ? 0.499 : 0.2499) * ulp;
 }
 
@@ -307,7 +307,8 @@ static void put_float(kn_arrow_cell *cell, const char *digits, int count, int ex
 /* The same through the library, for all other positive numbers. */
 static void put_long_float(kn_arrow_cell *cell, double value, int width)
 {
-    /* A decimal of so many digits survives the way through a normal float, so if a shorter one exists %e finds it. */
+    /* A decimal with this many digits survives conversion to a normal float and back, so if a shorter one exists %e
+     * finds it. */
     int    digits = width == 8 ? DBL_DIG : width == 4 ? FLT_DIG : 3;
     int    most = width == 8 ? 17 : width == 4 ? 9 : 5;
     double normal = width == 8 ? DBL_MIN : width == 4 ? (double)FLT_MIN : 0x1p-14;

@@ -1,7 +1,7 @@
 /* kn_arrow_view.c: the checked buffers of Arrow arrays, and the texts in them. Interface: kn_arrow.h.
  *
- * Nothing in an array is believed that can be checked. The interface does not say how large a buffer is: that a length is true is
- * the one thing a producer has to be trusted with.
+ * Everything in an array that can be checked is checked. The interface does not give the size of a buffer: that
+ * lengths are true is the one thing a producer must be trusted with.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_arrow.h"
@@ -51,7 +51,7 @@ const char *kn_arrow_open(kn_arrow_view *v, const struct ArrowArray *a, const kn
     return open_buffers(v, a, format);
 }
 
-/* The text at an absolute place of a UTF8 array, or why there is none. */
+/* The text at an absolute index of a UTF8 array, or why there is none. */
 static const char *utf8_at(const kn_arrow_view *v, int width, int64_t at, kn_string *out)
 {
     int64_t begin = kn_arrow_load_signed(v->data + at * width, width);
@@ -65,7 +65,7 @@ static const char *utf8_at(const kn_arrow_view *v, int width, int64_t at, kn_str
     return kn_arrow_text_reason(*out);
 }
 
-/* The same of a view: 4 bytes of length, then up to 12 of text, or 4 of text, a buffer and an offset there. */
+/* The same for a view: 4 bytes of length, then up to 12 of text, or 4 of text, a buffer number and an offset into it. */
 static const char *view_at(const kn_arrow_view *v, int64_t at, kn_string *out)
 {
     const uint8_t *record = v->data + at * 16;

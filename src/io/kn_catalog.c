@@ -18,7 +18,7 @@ void kn_catalog_free(kn_catalog *c)
     kn_arena_free(&c->arena);
 }
 
-/* Space for one more element: a new list twice as long where the old one is full (at powers of two). */
+/* Makes space for one more element: a new list twice as long if the old one is full (at powers of two). */
 static bool room(kn_catalog *c, void *list, int count, size_t size)
 {
     void *old, *wider;

@@ -1,6 +1,6 @@
-/* kn_catalog.h: what a source of tables says of them before they are read: names, declared types and keys, as texts.
+/* kn_catalog.h: what a source declares about its tables before they are read: names, types and keys, as texts.
  *
- * A source fills a catalog (kn_cells.h); whoever reads lays over it what the user says of tables. Everything in a catalog lies
+ * A source fills a catalog (kn_cells.h); readers override it by the user's declarations. Everything in a catalog is
  * in its arena.
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -59,7 +59,7 @@ KN_CHECK int kn_catalog_add_link_column(kn_catalog *catalog, int table, int link
 int kn_catalog_find(const kn_catalog *catalog, const char *table);
 int kn_catalog_find_column(const kn_catalog_table *table, const char *column);
 
-/* Was this table asked for? (All are, where the options name none.) */
+/* Was this table requested? (All are if the options name none.) */
 bool kn_catalog_wanted(const kn_database_options *options, const char *table);
 
 #endif

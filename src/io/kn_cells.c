@@ -29,7 +29,10 @@ kn_database_kind kn_database_kind_of(const char *name)
 kn_status kn_cells_open(kn_cells **out, kn_context *ctx, const char *name, const char *snapshot, kn_error *err)
 {
     *out = NULL;
-    switch (kn_database_kind_of(name)) {
+    kn_database_kind kind = kn_database_kind_of(name);
+    if (snapshot && kind != KN_DATABASE_POSTGRES && kind != KN_DATABASE_NONE)
+        return kn_fail(err, KN_USAGE, "%s: only a PostgreSQL server has snapshots; leave the snapshot out", name);
+    switch (kind) {
     case KN_DATABASE_SQLITE: return kn_sqlite_cells(out, ctx, kn_name_sqlite(name), err);
     case KN_DATABASE_POSTGRES: return kn_postgres_cells(out, ctx, name, snapshot, err);
     case KN_DATABASE_FOLDER: return kn_folder_cells(out, ctx, name, err);

@@ -1,7 +1,8 @@
-/* kn_cells.h: a source of tables, open: what it says of its tables, and their cells row by row, as texts.
+/* kn_cells.h: an open source of tables: what it declares about them, and their cells row by row, as texts.
  *
- * Reading (kn_database_read) and verification both begin here. Nothing is known of types, of missing values beside NULL, or of
- * the keys that a user names; nothing is kept. Tables of a folder are files, which their readers tokenize themselves.
+ * Reading (kn_database_read) and verification both begin here. It knows nothing of types, of missing values other
+ * than NULL, or of the keys that a user names; nothing is stored. Tables of a folder are files, which their readers
+ * tokenize themselves.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_CELLS_H
@@ -11,8 +12,8 @@
 #include "kn_extras.h"
 #include "kn_string.h"
 
-/* Receives the cells of a table, row by row, in the order of the catalog's columns. Data NULL: missing; a text lives until the
- * call returns. It may be anything but UTF-8. */
+/* Receives the cells of a table, row by row, in the order of the catalog's columns. Data NULL: missing; a text is
+ * valid until the call returns. It need not be UTF-8. */
 typedef struct kn_cell_sink {
     void *state;
     kn_status (*cell)(void *state, kn_string text, kn_error *err);
@@ -21,19 +22,19 @@ typedef struct kn_cell_sink {
 typedef struct kn_cells {
     kn_context *ctx;
     void       *state;
-    const char *name; /* for messages; no password in it */
+    const char *name; /* for messages; without a password */
     /* Fills the catalog with all tables, or those of the options. Tables that are files have no columns there. */
     kn_status (*list)(void *state, kn_catalog *catalog, const kn_database_options *options, kn_error *err);
     kn_status (*rows)(void *state, const kn_catalog_table *table, const kn_cell_sink *sink, kn_error *err);
-    /* The file of a table, to be freed. NULL: tables are no files, and `rows` is there; otherwise it is not. */
+    /* The file of a table, to be freed. NULL: tables are not files, and there is `rows` instead. */
     kn_status (*file)(void *state, char **out, const char *table, kn_error *err);
-    /* What is there beside the cells (kn_extras.h). `original`: whose declared types a release may have. */
+    /* What there is besides the cells (kn_extras.h). `original`: whose declared types a release may have. */
     kn_status (*extras)(void *state, const kn_catalog *original, kn_extras_fn tell, void *arg, kn_error *err);
     void (*close)(void *state);
 } kn_cells;
 
-/* Opens a source by its name (kn_database_read). `snapshot`: of a server, as kn_input_mark_snapshot gives it; NULL: the moment of
- * this call. One transaction where the source has them. KN_USAGE: no database is called so. */
+/* Opens a source by its name (kn_database_read). `snapshot`: of a server, as kn_input_mark_snapshot gives it; NULL:
+ * the current state. In one transaction if the source has transactions. KN_USAGE: not the name of a database. */
 KN_CHECK kn_status kn_cells_open(kn_cells **out, kn_context *ctx, const char *name, const char *snapshot, kn_error *err);
 void               kn_cells_close(kn_cells *cells); /* NULL is fine */
 

@@ -16,7 +16,7 @@ enum { KN_CSV_MAX_COLUMNS = 65535 };
 typedef enum kn_csv_fault {
     KN_CSV_FINE,
     KN_CSV_GRAMMAR, /* see `result`                          */
-    KN_CSV_BYTES,   /* not the encoding it should be, or NUL */
+    KN_CSV_BYTES,   /* not in the given encoding, or NUL     */
     KN_CSV_MEMORY
 } kn_csv_fault;
 
@@ -29,7 +29,7 @@ typedef struct kn_csv_piece {
     int64_t       records;
     int64_t       first_row;
     int           slot; /* the worker whose ids these are                                */
-    bool          more; /* the record at `end` goes on behind the buffer                 */
+    bool          more; /* the record at `end` continues after the buffer                */
     kn_csv_fault  fault;
     kn_csv_result result;
     size_t        fault_at; /* in the buffer                                                 */
@@ -37,7 +37,7 @@ typedef struct kn_csv_piece {
     size_t        ids_capacity;
 } kn_csv_piece;
 
-/* What one worker needs for itself. */
+/* The scratch memory of one worker. */
 typedef struct kn_csv_worker {
     kn_csv_scanner scanner;
     kn_csv_field  *fields; /* a batch of records × columns              */
@@ -63,7 +63,7 @@ typedef struct kn_csv_reader {
     char       delimiter;
     char      *buffer;
     size_t     capacity, filled;
-    bool       ended; /* all of the file is in the buffer */
+    bool       ended; /* the end of the file is in the buffer */
     size_t     at;    /* the next record                  */
     uint64_t   line;  /* line ends before `at`            */
     uint64_t   told;  /* bytes reported as progress       */
@@ -74,7 +74,7 @@ typedef struct kn_csv_reader {
     int            piece_count, piece_capacity;
 } kn_csv_reader;
 
-/* Fills the buffer behind what is still in it; doubles it when a record does not fit. */
+/* Fills the buffer after what is still in it; doubles it if a record does not fit. */
 KN_CHECK kn_status kn_csv_fill(kn_csv_reader *r, kn_error *err);
 
 /* Reads all records from r->at to the end of the file into the builder. */

@@ -24,7 +24,7 @@ enum {
     MAX_WAVE = 1 << 28, /* positions in the buffer, which a long record doubles, fit in 31 bits */
     SNIFF_SIZE = 1 << 20,
     BATCH = 1024,          /* records that are interned at a time ... */
-    BATCH_CELLS = 1 << 20, /* ... and at most so many cells           */
+    BATCH_CELLS = 1 << 20, /* ... and at most this many cells         */
     MIN_BATCH = 8,
     FIRST_CELLS = 128 /* of the first record, to begin with */
 };
@@ -146,7 +146,7 @@ static kn_status open_file(kn_csv_reader *r, const char *path, kn_error *err)
     return KN_OK;
 }
 
-/* The fault that ends the search for the first record: the first one, so the bytes before it are looked at too. */
+/* The fault that ends the search for the first record: the first one, so the bytes before it are checked too. */
 static kn_status bad_first_record(kn_csv_reader *r, kn_csv_result result, size_t at, kn_error *err)
 {
     size_t wrong = r->at + kn_csv_wrong_byte(r, r->buffer + r->at, at - r->at);
@@ -157,7 +157,7 @@ static kn_status bad_first_record(kn_csv_reader *r, kn_csv_result result, size_t
     return fail_place(r, at, r->at, 0, what, err);
 }
 
-/* The first record of a file: its cells, as they stand in the buffer, and where it begins and ends. */
+/* The first record of a file: its cells in the buffer, and where it begins and ends. */
 typedef struct first_row {
     kn_csv_field *fields; /* owned */
     size_t        capacity;
@@ -184,7 +184,7 @@ static kn_status grow_first_row(kn_csv_reader *r, first_row *row, kn_error *err)
     return KN_OK;
 }
 
-/* Fills the buffer until the first record is whole. */
+/* Fills the buffer until the first record is complete. */
 static kn_status find_first_row(kn_csv_reader *r, first_row *row, kn_error *err)
 {
     kn_csv_scanner *s = kn_alloc(r->ctx, sizeof *s);
@@ -253,7 +253,7 @@ static kn_status check_names(kn_csv_reader *r, const kn_csv_field *fields, kn_er
     return st;
 }
 
-/* "c1", "c2", ... by its place; with underscores behind where a column with a name has that one. */
+/* "c1", "c2", ... by position; with underscores appended if another column has that name. */
 static kn_status give_name(kn_csv_reader *r, int column, kn_error *err)
 {
     char  *name = kn_arena_bytes(&r->arena, 16 + (size_t)r->columns);
@@ -264,7 +264,7 @@ static kn_status give_name(kn_csv_reader *r, int column, kn_error *err)
         if (c == column || !kn_string_equal(r->names[c], r->names[column])) continue;
         name[r->names[column].size++] = '_';
         name[r->names[column].size] = '\0';
-        c = -1; /* look at all of them again: each fits at most once, so this ends */
+        c = -1; /* check all of them again: each matches at most once, so this ends */
     }
     return KN_OK;
 }
@@ -316,7 +316,7 @@ static kn_status read_header(kn_csv_reader *r, bool first, kn_error *err)
         st = same_header(r, &row, err);
     kn_free(row.fields);
     if (st != KN_OK) return st;
-    /* Blank lines before the first row are no rows, not even of a single column. */
+    /* Blank lines before the first row are not rows, even with a single column. */
     r->line = r->opt->no_header ? kn_csv_count_lines(r->buffer + r->at, row.begin - r->at) : row.end_line;
     r->at = r->opt->no_header ? row.begin : row.end;
     return KN_OK;

@@ -1,4 +1,4 @@
-/* kn_csv_read.h: CSV files → table. The public functions stand in kanon/table.h. */
+/* kn_csv_read.h: CSV files → table. The public functions are in kanon/table.h. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_CSV_READ_H
 #define KN_CSV_READ_H
@@ -12,7 +12,7 @@ KN_CHECK kn_status kn_csv_read_pieces(kn_table **out, kn_context *ctx, const cha
 /* The names of a file's columns and its delimiter, without reading the rows. Freed by kn_csv_names_free. */
 typedef struct kn_csv_names {
     char **names;
-    bool  *unnamed; /* the file has none, and it is called by its place */
+    bool  *unnamed; /* the file has none, and it is named by position   */
     int    count;
     char   delimiter;
 } kn_csv_names;

@@ -95,7 +95,7 @@ static inline bool next_mark(kn_csv_scanner *s, size_t *at)
     return true;
 }
 
-/* From an opening quote to its closing one; *close is its position. */
+/* Goes from an opening quote to its closing one; *close is its position. */
 static kn_csv_result scan_quoted(kn_csv_scanner *s, size_t open, size_t *close, bool *doubled)
 {
     size_t q;
@@ -272,7 +272,7 @@ size_t kn_csv_count_quotes(const char *text, size_t size)
 {
     const char *end = text + size;
     size_t      n = 0;
-    /* Most files have none, some have a few: memchr is the fastest reader there is. */
+    /* Most files have none, some have a few: memchr is fastest. */
     for (int tries = 0; tries < 16; tries++) {
         text = memchr(text, '"', (size_t)(end - text));
         if (!text) return n;

@@ -1,8 +1,8 @@
 /* kn_csv_scan.h: where the cells of a CSV text are.
  *
- * RFC 4180 with the readings of everyday files: records end with LF, CRLF or CR; a quote opens a quoted cell only at the
+ * RFC 4180, extended to everyday files: records end with LF, CRLF or CR; a quote opens a quoted cell only at the
  * cell's first byte and is an ordinary character elsewhere in an unquoted cell; after a closing quote only a delimiter
- * or the end of the record may follow. The scanner looks at a piece of text in memory and never copies it.
+ * or the end of the record may follow. The scanner reads a piece of text in memory and never copies it.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_CSV_SCAN_H
@@ -25,10 +25,10 @@ typedef struct kn_csv_field {
 
 typedef enum kn_csv_result {
     KN_CSV_OK,
-    KN_CSV_MORE,         /* the text ends inside a record: come again with more of it  */
+    KN_CSV_MORE,         /* the text ends inside a record: call again with more of it  */
     KN_CSV_TOO_FEW,      /* cells in a record                                           */
     KN_CSV_TOO_MANY,     /* cells in a record                                           */
-    KN_CSV_AFTER_QUOTE,  /* something stands between a closing quote and the delimiter  */
+    KN_CSV_AFTER_QUOTE,  /* there is something between a closing quote and the delimiter */
     KN_CSV_UNTERMINATED, /* the input ends inside quotes                                */
     KN_CSV_TOO_LONG      /* a record of more than KN_CSV_MAX_RECORD bytes               */
 } kn_csv_result;
@@ -50,21 +50,20 @@ typedef struct kn_csv_scanner {
 void kn_csv_scanner_init(kn_csv_scanner *scanner, const char *base, size_t size, bool last, char delimiter, size_t at);
 
 /* Scans records of exactly `columns` cells that begin before `stop` into fields[record * columns + column], at most
- * `max_records`; blank lines are passed over (with one column, a blank line is a record with an empty cell). On any
- * result but OK the records before it are still given. *records == 0 with OK: `stop` or the end was reached. */
+ * `max_records`; blank lines are skipped (with one column, a blank line is a record with an empty cell). On any
+ * result but OK the records before it are still returned. *records == 0 with OK: `stop` or the end was reached. */
 kn_csv_result kn_csv_scan(kn_csv_scanner *scanner, size_t stop, int columns, kn_csv_field *fields, size_t max_records,
                           size_t *records);
 
-/* Scans one record of any number of cells up to `capacity`; blank lines before it are passed over. *count == 0 with OK:
+/* Scans one record of any number of cells up to `capacity`; blank lines before it are skipped. *count == 0 with OK:
  * the end was reached. */
 kn_csv_result kn_csv_scan_any(kn_csv_scanner *scanner, kn_csv_field *fields, size_t capacity, size_t *count);
 
 /* Copies a cell with its doubled quotes made single; `out` has space for field->size bytes. Returns the new size. */
 size_t kn_csv_undouble(char *out, const char *text, size_t size);
 
-/* Where a record that does not reach over `from` probably begins, looking from there to `size`, which is the answer where
- * there is none; `inside`: `from` seems to stand inside quotes. A guess, to be checked by whoever scans the text before
- * it. */
+/* The probable beginning of the first record at or after `from`; `size`: there is none. `inside`: `from` seems to be
+ * inside quotes. A guess, to be checked by the scan of the text before it. */
 size_t kn_csv_guess_start(const char *base, size_t size, size_t from, bool inside);
 
 /* Quotes in a text. */

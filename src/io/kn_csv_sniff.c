@@ -1,8 +1,9 @@
 /* kn_csv_sniff.c: which delimiter a CSV text uses.
  *
- * Each candidate splits the first records of the sample; the one whose records all have the same number (> 1) of cells
- * wins, more cells before fewer, candidates in the order , ; tab | at a tie. If none is even all through, the one whose
- * records agree longest from the start wins: then the reader's error about the first uneven record is the useful one.
+ * Each candidate splits the first records of the sample; the one whose records all have the same number (> 1) of
+ * cells wins, more cells before fewer, candidates in the order , ; tab | at a tie. If none is even throughout, the
+ * one whose records agree longest from the start wins: then the reader's error about the first uneven record is
+ * useful.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_csv_scan.h"

@@ -1,12 +1,12 @@
 /* kn_csv_wave.c: records → ids, several pieces of the buffer at a time.
  *
- * Workers scan the pieces of a wave side by side, each from where a record seems to begin: behind the first line end
- * outside quotes, judged by the parity of the quotes before it. Afterwards the pieces are chained: a piece counts only
- * if it began exactly where the one before it ended; otherwise it is scanned again from there. So a stray quote costs
- * time, never correctness. Cells are interned column by column, while a column's dictionary is in the cache.
+ * Workers scan the pieces of a wave in parallel, each from where a record seems to begin: after the first line end
+ * outside quotes, judged by the parity of the quotes before it. Afterwards the pieces are chained: a piece counts
+ * only if it began exactly where the one before it ended; otherwise it is scanned again from there. So a stray quote
+ * costs time, never correctness. Cells are interned column by column, while a column's dictionary is in the cache.
  *
- * Cost: one pass; the wave holds up to 8 pieces of 512 KiB per thread. Of several faults the first in the file is reported,
- * whatever the number of threads.
+ * Cost: one pass; the wave holds up to 8 pieces of 512 KiB per thread. Of several faults the first in the file is
+ * reported, whatever the number of threads.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
@@ -19,7 +19,7 @@
 #include "kn_parallel.h"
 #include "kn_utf8.h"
 
-/* The text of a cell, in UTF-8 and without doubled quotes; NULL data: memory is out. */
+/* The text of a cell, in UTF-8 and without doubled quotes; NULL data: out of memory. */
 static kn_string cell_text(kn_csv_reader *r, kn_csv_worker *w, kn_csv_field field)
 {
     kn_string text = {r->buffer + field.begin, field.size};
@@ -39,7 +39,7 @@ static kn_string cell_text(kn_csv_reader *r, kn_csv_worker *w, kn_csv_field fiel
     return text;
 }
 
-/* Interns one column of a batch of records; false: memory is out. */
+/* Interns one column of a batch of records; false: out of memory. */
 static bool intern_column(kn_csv_reader *r, kn_csv_worker *w, kn_csv_piece *p, int selected, size_t records,
                           uint32_t *ids)
 {
@@ -110,7 +110,7 @@ static void scan_piece(kn_csv_reader *r, kn_csv_piece *p, int slot)
     }
     p->end = s->at;
     p->lines = s->lines;
-    /* Behind a fault the end is not known; what stands before it is still checked, so that the first fault is found. */
+    /* After a fault the end is unknown; what is before it is still checked, so that the first fault is found. */
     check_bytes(r, p, p->fault == KN_CSV_FINE ? p->end : p->fault_at);
 }
 
@@ -188,7 +188,7 @@ static kn_status chain_pieces(kn_csv_reader *r, kn_error *err)
     uint64_t line = r->line;
     for (int i = 0; i < r->piece_count; i++) {
         kn_csv_piece *p = &r->pieces[i];
-        if (at >= p->stop) { /* a record of an earlier piece reaches over all of this one */
+        if (at >= p->stop) { /* a record of an earlier piece spans all of this one        */
             if (p->records > 0) kn_builder_set_unused(r->builder);
             p->records = 0;
             continue;

@@ -33,7 +33,7 @@ bool kn_csv_needs_quotes(kn_string text, char delimiter)
         char c = text.data[i];
         if (c == delimiter || c == '"' || c == '\n' || c == '\r') return true;
     }
-    /* At the start of a file this would be taken for its encoding's mark. */
+    /* At the start of a file this would be read as a byte order mark. */
     return text.size >= 3 && memcmp(text.data, "\xEF\xBB\xBF", 3) == 0;
 }
 

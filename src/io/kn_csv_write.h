@@ -21,15 +21,15 @@ void kn_csv_cell(kn_buffer *to, kn_string text, char delimiter);
  * number. */
 bool kn_csv_formula(kn_string text);
 
-/* Does a guarded file hold it with an apostrophe more in front: a formula, or one that has apostrophes in front already, so
- * that no two texts look the same? */
+/* Does a guarded file add an apostrophe before it? To a formula, and to one that already has apostrophes, so that no
+ * two texts look the same. */
 bool kn_csv_guards(kn_string text);
 
 /* The same cell in a guarded file, and back. */
 void      kn_csv_guarded_cell(kn_buffer *to, kn_string text, char delimiter);
 kn_string kn_csv_unguarded(kn_string text);
 
-/* Appends one row with its line end. A single empty cell is written "" since an empty line would be no row. */
+/* Appends one row with its line end. A single empty cell is written "" since an empty line would not be a row. */
 void kn_csv_row(kn_buffer *to, const kn_string *cells, int count, char delimiter);
 
 #endif

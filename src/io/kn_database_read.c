@@ -1,7 +1,7 @@
 /* kn_database_read.c: a source of tables → a database: which tables, with which types, joined by which keys.
  *
- * What the user says of a table is laid over what the catalog says: a key replaces the catalog's, a parent its foreign keys
- * to listed tables. Columns of keys are read as text: a key is compared by its spelling.
+ * The user's declarations override the catalog: a key replaces the catalog's, a parent its foreign keys to listed
+ * tables. Columns of keys are read as text: a key is compared by its spelling.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
@@ -41,14 +41,15 @@ static bool is_parent_link(const kn_catalog_link *link, const kn_spec_table *sai
     return same;
 }
 
-/* A foreign key that the user's parent takes the place of names a row of a listed table by its old key. Its columns are
- * dropped for lack of a role; one that would show, or be needed, is refused. */
+/* A foreign key that the user's parent replaces holds old keys of a listed table. Its columns are dropped if they
+ * have no role; one that would be released, or is needed, is refused. */
 static kn_status check_left_out(const reading *r, const kn_catalog_table *t, const kn_catalog_link *link,
                                 const kn_spec_table *said, kn_error *err)
 {
     for (int i = 0; i < link->count; i++) {
         const char *column = link->columns[i];
-        if (named(said->parent_columns, said->parent_column_count, column)) continue; /* drawn anew with the parent's */
+        if (named(said->parent_columns, said->parent_column_count, column))
+            continue; /* replaced together with the parent's */
         if (named(t->key, t->key_count, column))
             return kn_fail(
                 err, KN_INPUT,
@@ -66,7 +67,7 @@ static kn_status check_left_out(const reading *r, const kn_catalog_table *t, con
     return KN_OK;
 }
 
-/* The user's parent is the table's only one: the catalog's other foreign keys to listed tables do not count. */
+/* The user's parent is the table's only one: the catalog's other foreign keys to listed tables are ignored. */
 static kn_status lay_parent(reading *r, int table, const kn_spec_table *said, kn_error *err)
 {
     kn_catalog_table *t = &r->catalog.tables[table];
@@ -74,7 +75,7 @@ static kn_status lay_parent(reading *r, int table, const kn_spec_table *said, kn
     int               kept = 0;
     for (int l = 0; l < t->link_count; l++) {
         kn_catalog_link link = t->links[l];
-        bool            parent = is_parent_link(&link, said); /* the catalog knows it, and perhaps more of it */
+        bool            parent = is_parent_link(&link, said); /* the catalog has it, perhaps with more details */
         if (!parent && kn_catalog_wanted(r->options, link.target))
             KN_TRY(check_left_out(r, t, &link, said, err));
         else if (!parent || !known)
@@ -122,7 +123,7 @@ static void mark(kn_catalog_table *t, const char *column)
     if (c >= 0) t->columns[c].joined = true;
 }
 
-/* Columns of primary keys, of foreign keys to tables that are read, and what those name. */
+/* Columns of primary keys, of foreign keys to tables that are read, and the columns they refer to. */
 static void mark_keys(reading *r)
 {
     for (int i = 0; i < r->count; i++) {
@@ -317,6 +318,9 @@ kn_status kn_database_read(kn_database **out, kn_context *ctx, const char *input
         for (int j = 0; j < i; j++)
             if (strcmp(options->tables[i].name, options->tables[j].name) == 0)
                 return kn_fail(err, KN_USAGE, "table \"%s\" is listed twice", options->tables[i].name);
+    kn_database_kind kind = kn_database_kind_of(input);
+    if (options->schema && (kind == KN_DATABASE_SQLITE || kind == KN_DATABASE_FOLDER))
+        return kn_fail(err, KN_USAGE, "%s: only a PostgreSQL server has schemas; leave the schema out", input);
     kn_cells *cells = NULL;
     KN_TRY(kn_cells_open(&cells, ctx, input, options->snapshot, err));
     kn_status status = kn_database_read_cells(out, cells, options, err);

@@ -1,6 +1,6 @@
 /* kn_database_roles.c: which column of which table plays which role; hierarchies of quasi-identifiers.
  *
- * A key has no role but identifier: it is drawn anew in every release, so what stands in it is never published, and a
+ * A key can only be an identifier: it is replaced in every release, so its values are never published, and a
  * quasi-identifier in a key could not be generalized without breaking the joins (section 4.1, rule 1).
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,4 +1,4 @@
-/* kn_database_roles.h: what a request says of the columns of a database, and its persons as records. */
+/* kn_database_roles.h: the roles of a database's columns, and its persons as records. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_DATABASE_ROLES_H
 #define KN_DATABASE_ROLES_H
@@ -8,11 +8,11 @@
 #include "kn_database.h"
 
 /* Gives columns their roles and makes the hierarchies of quasi-identifiers (one without a hierarchy gets value -> *).
- * KN_INPUT: a table or column that is not there, a quasi-identifier that is part of a key. */
+ * KN_INPUT: a table or column that does not exist, a quasi-identifier that is part of a key. */
 KN_CHECK kn_status kn_database_roles(kn_database *db, const kn_spec_table *tables, int table_count, kn_error *err);
 
-/* Reads an empty text as a missing cell, beside what `csv` calls one: for releases that cannot tell them apart. *out is the
- * list that `csv` then points to: the caller's, with kn_free once all is read. */
+/* Adds the empty text to what `csv` counts as missing, for releases that cannot distinguish the two. *out is the list
+ * that `csv` then points to: freed by the caller with kn_free after reading. */
 KN_CHECK kn_status kn_csv_empty_is_missing(const char ***out, kn_context *ctx, const char *input, kn_csv_options *csv,
                                            kn_error *err);
 

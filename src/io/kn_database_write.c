@@ -1,10 +1,10 @@
-/* kn_database_write.c: released rows of every table → a database: new keys, an order, and the sinks behind one door.
+/* kn_database_write.c: released rows of every table → a database: new keys, an order, and one interface to all sinks.
  *
- * Interface: kn_database_write.h. Each table draws a random permutation of 1 .. rows for its own keys (Fisher and Yates,
- * seeded by the caller, one stream per table); a foreign key copies the number of the row it names, level by level up.
- * So every join of the release gives what the same join of the original gives for the rows that stayed, and nothing else
- * of the old keys is left (docs/errata.md M4). Rows are sorted by what is written of them, column by column: numbers of keys by
- * value, texts by bytes, missing cells last.
+ * Interface: kn_database_write.h. Each table draws a random permutation of 1 .. rows for its own keys (Fisher and
+ * Yates, seeded by the caller, one stream per table); a foreign key copies the number of the row it refers to, level
+ * by level up. So every join of the release gives what the same join of the original gives for the rows that stayed,
+ * and nothing else of the old keys remains (docs/errata.md M4). Rows are sorted by what is written of them, column by
+ * column: numbers of keys by value, texts by bytes, missing cells last.
  *
  * Cost: one sort per table. Memory: 4 bytes per row for the keys, 16 for the order of one table.
  * SPDX-License-Identifier: Apache-2.0
@@ -94,7 +94,7 @@ static key_cell origin_of(const kn_database_rows *rows, key_cell at)
     }
 }
 
-/* The number that stands in a key column of a released row. */
+/* The number in a key column of a released row. */
 static uint32_t key_number(const kn_key_map *map, const kn_database_rows *rows, int table, int column, int64_t row)
 {
     key_cell origin = origin_of(rows, (key_cell){table, column, row});
@@ -134,7 +134,7 @@ static bool same_columns(const int *a, int a_count, const int *b, int b_count)
     return a_count == b_count && memcmp(a, b, (size_t)a_count * sizeof *a) == 0;
 }
 
-/* What children name, where it is not the primary key. */
+/* What children refer to, if it is not the primary key. */
 static bool describe_unique(table_writer *w)
 {
     const kn_database       *db = w->rows->db;

@@ -1,14 +1,14 @@
-/* kn_database_write.h: writing a database with the schema of another: keys drawn anew, rows in the order of what they
- * show, all of it at once or nothing.
+/* kn_database_write.h: writing a database with the schema of another: new keys, rows in the order of what they show,
+ * all or nothing.
  *
  *     kn_database_writer_open(&w, ctx, "sqlite:release.db", NULL, err);
  *     kn_database_writer_write(w, &rows, err);
  *     kn_database_writer_read(&back, w, &options, err);      // what was written, to be verified
  *     kn_database_writer_commit(w, err);                     // or kn_database_writer_abort(w): either ends the writer
  *
- * Written are key columns (primary, foreign, and those that others name) and columns with a role other than identifier.
- * Key cells hold new numbers from a random permutation of 1 .. rows, the same wherever the key stands; no gap shows a
- * deleted row. The type of a quasi-identifier becomes text, for what it shows may be a group; other types stay.
+ * Key columns (primary, foreign, and those that others refer to) and columns with a role other than identifier are
+ * written. Key cells hold new numbers from a random permutation of 1 .. rows, the same wherever the key occurs; no
+ * gap shows a deleted row. The type of a quasi-identifier becomes text, since it may show a group; other types stay.
  *
  * A writer is used by one thread at a time.
  * SPDX-License-Identifier: Apache-2.0
@@ -30,15 +30,15 @@ kn_database_kind kn_database_kind_of(const char *name);
 
 /* ---- What to write ---- */
 
-/* The text of a cell of a released row; false: it is missing. Only asked for columns that are written and no keys. The
- * text must stay as long as the write. Called from several threads. */
+/* The text of a cell of a released row; false: it is missing. Only called for columns that are written and are not
+ * keys. The text must be valid during the write. Called from several threads. */
 typedef bool (*kn_release_cell_fn)(const void *arg, int table, int column, int64_t row, kn_string *out);
 
-/* The released rows of one table, in any order that says nothing of the original's (they are numbered 0 .. rows - 1). */
+/* The released rows of one table, in any order that does not reveal the original's (they are numbered 0 .. rows - 1). */
 typedef struct kn_release_rows {
     int64_t         rows;
-    const uint32_t *parent; /* the released row of the parent table that each refers to; NULL: the table of persons, or
-                               one without a link, whose rows refer to none */
+    const uint32_t *parent; /* the released row of the parent table that each refers to; NULL: the table of persons,
+                               or one without a link */
 } kn_release_rows;
 
 typedef struct kn_database_rows {
@@ -46,7 +46,7 @@ typedef struct kn_database_rows {
     const kn_release_rows *tables; /* one per table of db                             */
     kn_release_cell_fn     cell;
     const void            *arg;
-    uint64_t               seed; /* of the new keys: whoever has it can undo them     */
+    uint64_t               seed; /* of the new keys: whoever knows it can undo them   */
 } kn_database_rows;
 
 /* Is this column written? */
@@ -66,13 +66,13 @@ void               kn_key_map_free(kn_key_map *map);
 
 typedef struct kn_database_writer kn_database_writer;
 
-/* Opens a target: "sqlite:FILE" (replaced), "FOLDER/" (must not be there, or be empty) or "postgresql://.../db#SCHEMA" (a
- * new schema; `schema` stands for the fragment where it is not NULL). KN_IO where it cannot be written. */
+/* Opens a target: "sqlite:FILE" (replaced), "FOLDER/" (must not exist, or be empty) or "postgresql://.../db#SCHEMA" (a
+ * new schema; `schema`, if not NULL, replaces the fragment). KN_IO: it cannot be written. */
 KN_CHECK kn_status kn_database_writer_open(kn_database_writer **out, kn_context *ctx, const char *target,
                                            const char *schema, kn_error *err);
 
-/* Cells that a spreadsheet would execute get an apostrophe in front (kn_csv_guarded_cell). false: not CSV. Before anything
- * is written. */
+/* Cells that a spreadsheet would execute get an apostrophe (kn_csv_guarded_cell). false: not CSV. To be called before
+ * anything is written. */
 bool kn_database_writer_guard(kn_database_writer *writer);
 
 /* Writes everything. Once. */
@@ -86,7 +86,7 @@ KN_CHECK kn_status kn_database_writer_write_keys(kn_database_writer *writer, con
 KN_CHECK kn_status kn_database_writer_read(kn_database **out, kn_database_writer *writer,
                                            const kn_database_options *options, kn_error *err);
 
-/* The same as texts, for whoever reads it another way. To be closed before the writer ends. */
+/* The same as texts, for other readers. To be closed before the writer ends. */
 KN_CHECK kn_status kn_database_writer_cells(kn_cells **out, kn_database_writer *writer, kn_error *err);
 
 /* A folder's temporary place, where other files may be put before the commit; NULL for other targets. */
@@ -99,19 +99,19 @@ const char *kn_database_writer_file(const kn_database_writer *writer);
 typedef struct kn_database_place {
     const char *temporary, *target; /* of a file or folder, kept by the writer; NULL: a server's                   */
     unsigned    mode;               /* that it gets with its name                                                */
-    uint64_t    schema;             /* of a server: the number of the new schema, which nobody else sees as yet  */
+    uint64_t    schema;             /* of a server: the number of the new schema, which is not visible to others yet */
 } kn_database_place;
 
-/* Writes everything out to the disk and says where it lies. */
+/* Syncs everything and says where it is. */
 KN_CHECK kn_status kn_database_writer_sync(kn_database_writer *writer, kn_database_place *out, kn_error *err);
 
-/* Ends the writer and leaves the file or folder to whoever gives it its name. */
+/* Ends the writer and leaves the file or folder to the caller, who gives it its name. */
 void kn_database_writer_detach(kn_database_writer *writer);
 
 /* Was this schema committed? `target` as for kn_database_writer_open: a server's. */
 KN_CHECK kn_status kn_database_committed(bool *out, kn_context *ctx, const char *target, uint64_t schema, kn_error *err);
 
-/* Makes it visible, all at once. Ends the writer, also on failure: nothing is then left. */
+/* Makes it visible, all at once. Ends the writer, even on failure: nothing is left then. */
 KN_CHECK kn_status kn_database_writer_commit(kn_database_writer *writer, kn_error *err);
 void               kn_database_writer_abort(kn_database_writer *writer); /* NULL is fine */
 
@@ -131,7 +131,7 @@ typedef struct kn_sink_table {
     const kn_sink_column *columns;
     int                   primary_count; /* of columns: indexes into `columns`  */
     const int            *primary;
-    int                   unique_count; /* sets that other tables name, beside the primary key */
+    int                   unique_count; /* sets that other tables refer to, besides the primary key */
     const int           **unique;       /* each `unique_sizes` long                            */
     const int            *unique_sizes;
     int                   link_count; /* 0 or 1: columns, the parent's name and its columns    */
@@ -148,7 +148,7 @@ typedef struct kn_database_sink {
     kn_status (*table_end)(void *state, kn_error *err);
     kn_status (*finish)(void *state, kn_error *err); /* makes all tables readable; NULL: they are          */
     kn_status (*cells)(void *state, kn_cells **out, kn_error *err);
-    kn_status (*commit)(void *state, kn_error *err); /* ends the state, also on failure                    */
+    kn_status (*commit)(void *state, kn_error *err); /* frees the state, even on failure                   */
     void (*abort)(void *state);
     const char *file; /* see kn_database_writer_file */
     bool       *guarded; /* CSV: see kn_database_writer_guard; NULL elsewhere */

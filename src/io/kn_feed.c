@@ -1,6 +1,7 @@
 /* kn_feed.c: rows of cells → a table. Interface: kn_feed.h.
  *
- * Each cell is interned as it comes; batches of rows go to the builder. One thread, for sources give rows one after another.
+ * Each cell is interned as it comes; batches of rows go to the builder. One thread, since sources give rows one after
+ * another.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_feed.h"
@@ -53,7 +54,7 @@ static kn_status write_batch(kn_feed *f, kn_error *err)
     return KN_OK;
 }
 
-/* Rows that belong together mostly come together: is it the text of the cell above? */
+/* Related rows are mostly adjacent: is it the text of the previous cell in the column? */
 static bool like_above(const kn_feed *f, const uint32_t *id, kn_string text)
 {
     if (f->batch == 0 || id[-1] == KN_ID_MISSING) return false;
@@ -81,7 +82,7 @@ kn_status kn_feed_cell(void *feed, kn_string text, kn_error *err)
     return ++f->batch == BATCH_ROWS ? write_batch(f, err) : KN_OK;
 }
 
-/* The texts that the user calls missing, beside NULL. */
+/* The user's texts for missing cells, besides NULL. */
 static kn_status feed_na(kn_feed *f, kn_string **out, const kn_database_options *options, kn_error *err)
 {
     const kn_csv_options *csv = options->csv;

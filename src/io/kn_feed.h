@@ -7,8 +7,8 @@
 #include "kn_cells.h"
 #include "kn_database.h"
 
-/* Reads all tables of a source: what the user says of tables is laid over its catalog, each is read with the types that
- * follow (keys are text), and the keys are put into the database. */
+/* Reads all tables of a source: the user's declarations override its catalog, each table is read with the resulting
+ * types (keys are text), and the keys are added to the database. */
 KN_CHECK kn_status kn_database_read_cells(kn_database **out, const kn_cells *cells, const kn_database_options *options,
                                           kn_error *err);
 
@@ -29,10 +29,10 @@ typedef struct kn_feed {
 KN_CHECK kn_status kn_feed_open(kn_feed *feed, kn_context *ctx, const char *source, const kn_catalog_table *table,
                                 kn_error *err);
 
-/* The next cell, as a sink of cells takes it; NULL data: missing. KN_INPUT where it is not UTF-8. */
+/* The next cell, as a sink of cells takes it; NULL data: missing. KN_INPUT: it is not UTF-8. */
 KN_CHECK kn_status kn_feed_cell(void *feed, kn_string text, kn_error *err);
 
-/* Makes the table; the feed is ended, also on failure. */
+/* Makes the table and ends the feed, even on failure. */
 KN_CHECK kn_status kn_feed_finish(kn_table **out, kn_feed *feed, const kn_builder_type *types,
                                   const kn_database_options *options, kn_error *err);
 void               kn_feed_abort(kn_feed *feed);

@@ -1,6 +1,6 @@
 /* kn_folder_read.c: a folder of CSV files as a source of tables. Interface: kn_folder.h, kn_cells.h.
  *
- * Each file is a table with the file's name. Only visible files whose names end as those of tables do are looked at.
+ * Each file is a table with the file's name. Only visible files with a table's ending are read.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <dirent.h>
@@ -24,7 +24,7 @@ typedef struct folder {
     char       *path;
 } folder;
 
-/* The length of the table's name in a file's; 0: it is no table. */
+/* The length of the table's name in a file's; 0: not a table. */
 static size_t table_of_file(const char *file)
 {
     size_t size = strlen(file);
@@ -55,7 +55,7 @@ static kn_status add_file(const folder *f, kn_catalog *catalog, const char *file
     return status;
 }
 
-/* Names in memory that begin with the folder's. Those that are no files are tables by themselves. */
+/* Names in memory that begin with the folder's. Those that are not files are tables themselves. */
 static kn_status list_memory(const folder *f, kn_catalog *catalog, const kn_database_options *options, kn_error *err)
 {
     const char *slash = f->path[strlen(f->path) - 1] != '/' ? "/" : "";
@@ -88,7 +88,7 @@ static kn_status list(void *state, kn_catalog *catalog, const kn_database_option
     return status;
 }
 
-/* The file of a table: the first ending that is there. */
+/* The file of a table: the first ending that exists. */
 static kn_status table_file(void *state, char **out, const char *table, kn_error *err)
 {
     const folder *f = state;

@@ -1,8 +1,8 @@
 /* kn_folder_write.c: a database → a folder of CSV files that appears whole or not at all. Interface: kn_folder.h.
  *
  * The files are written into a folder with a temporary name beside the target, which gets its name at the end: rename
- * replaces a folder only if it is empty, so nothing of the user's is ever lost. A run that is killed leaves the temporary
- * folder to the next run, which removes it (kn_output_place.c).
+ * replaces a folder only if it is empty, so no file of the user is ever lost. A run that is killed leaves the
+ * temporary folder, which the next run removes (kn_output_place.c).
  * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE
@@ -32,7 +32,7 @@ typedef struct folder_sink {
     char       *temporary;
     int         fd;   /* of the temporary folder: its claim */
     mode_t      mode; /* that the folder gets   */
-    kn_output  *file; /* of the table under way */
+    kn_output  *file; /* of the current table   */
     int         columns;
     bool        guarded; /* kn_database_writer_guard */
     bool        memory;  /* the folder is one of names in memory (kn_memory.h) */
@@ -159,7 +159,7 @@ static void sink_detach(void *state)
     sink_abort(s); /* what is left of it */
 }
 
-/* The folder is open to others only once it has its name. */
+/* The folder is readable by others only once it has its name. */
 static kn_status give_name(folder_sink *s, kn_error *err)
 {
     if (!sync_folder(s->fd) || rename(s->temporary, s->target) != 0)
@@ -189,7 +189,7 @@ static kn_status sink_commit(void *state, kn_error *err)
     return status;
 }
 
-/* Is the target free: not there, or an empty folder? Such a one keeps its permissions. */
+/* Is the target free: nonexistent, or an empty folder? An empty one keeps its permissions. */
 static kn_status check_target(folder_sink *s, kn_error *err)
 {
     struct stat info;
@@ -218,7 +218,7 @@ static kn_status make_temporary(folder_sink *s, kn_error *err)
     if (!s->temporary) return kn_fail_memory(err, s->ctx, WHAT);
     snprintf(s->temporary, folder + 2, "%.*s", folder ? (int)folder : 1, folder ? s->target : ".");
     kn_place_clean(s->temporary, name, keep);
-    do { /* again where another run took it for a leftover before it was claimed */
+    do { /* again if another run took it for a leftover before it was claimed    */
         if (s->fd >= 0) close(s->fd);
         sprintf(s->temporary + folder, ".%.*s.kanon-XXXXXX", (int)keep, name);
         if (!mkdtemp(s->temporary)) {

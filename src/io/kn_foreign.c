@@ -1,6 +1,6 @@
 /* kn_foreign.c: workbooks, columnar files, databases and archives are recognized by how they begin (kn_foreign.h).
  *
- * Some of these beginnings could be the first letters of a text: they count only where bytes follow that no text has.
+ * Some of these could be the first letters of a text: they count only if bytes follow that no text has.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_foreign.h"

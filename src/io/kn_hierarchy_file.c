@@ -1,11 +1,11 @@
 /* kn_hierarchy_file.c: hierarchy files, one line per leaf: "leaf;parent;...;root".
  *
- * The text is read as CSV (RFC 4180) without a header. Lines of different lengths meet at the root: a shorter line is a
- * leaf that lies higher. Blank lines are passed over. The delimiter, where not given, is the first of ; tab | , that
- * splits every line and leaves the same last field on all of them.
+ * The text is read as CSV (RFC 4180) without a header. Lines of different lengths meet at the root: a shorter line is
+ * a leaf higher up. Blank lines are skipped. The delimiter, if not given, is the first of ; tab | , that splits every
+ * line and leaves the same last field on all of them.
  *
- * Cost: one pass over the text (up to five to find the delimiter). Limits: 1 GiB, KN_HIERARCHY_MAX_LEVELS fields a line.
- * Columns in messages are characters, counted from 1.
+ * Cost: one pass over the text (up to five to find the delimiter). Limits: 1 GiB, KN_HIERARCHY_MAX_LEVELS fields a
+ * line. Columns in messages are characters, counted from 1.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_hierarchy_file.h"
@@ -63,7 +63,7 @@ static const char candidates[] = ";\t|,"; /* in the order they are tried */
 
 typedef enum split { SPLIT_NO, SPLIT_EVERY_LINE, SPLIT_ONE_ROOT } split;
 
-/* A quote inside an unquoted field: legal, and more often a quoted field of another delimiter. */
+/* A quote inside an unquoted field: legal, but more often a quoted field of another delimiter. */
 static bool odd_quote(const char *text, const kn_csv_field *fields, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -218,7 +218,7 @@ kn_status kn_hierarchy_read_file(kn_hierarchy **out, kn_context *ctx, const kn_h
 
 /* ---- Writing ---- */
 
-/* Quotes also what would mislead the search for the delimiter (those tried before it), or be taken for a byte order
+/* Also quotes what would mislead the search for the delimiter (those tried before it), or look like a byte order
  * mark. */
 static void append_field(kn_buffer *out, kn_string label, char delimiter)
 {

@@ -6,7 +6,7 @@
 #include "kn_buffer.h"
 #include "kn_hierarchy.h"
 
-/* Makes a hierarchy from the text of a file that messages call `name`. `delimiter` 0: sniffed. KN_INPUT with line and
+/* Makes a hierarchy from the text of a file, called `name` in messages. `delimiter` 0: sniffed. KN_INPUT with line and
  * column where the text is not a tree. */
 KN_CHECK kn_status kn_hierarchy_parse(kn_hierarchy **out, kn_context *ctx, const char *name, const char *text,
                                       size_t size, char delimiter, kn_error *err);
@@ -22,7 +22,7 @@ KN_CHECK kn_status kn_hierarchy_read_file(kn_hierarchy **out, kn_context *ctx, c
 /* Appends one line per leaf, in leaf order; a failed append is remembered in the buffer. */
 void kn_hierarchy_format(const kn_hierarchy *h, char delimiter, kn_buffer *out);
 
-/* Checks that the text is UTF-8 without NUL and passes over a byte order mark. */
+/* Checks that the text is UTF-8 without NUL and skips a byte order mark. */
 KN_CHECK kn_status kn_hierarchy_check_text(const char *name, const char **text, size_t *size, kn_error *err);
 
 #endif

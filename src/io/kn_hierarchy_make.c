@@ -1,5 +1,5 @@
-/* kn_hierarchy_make.c: hierarchies as a request describes them: from a file, or built over a column's values; over the
- * values of a table and its population.
+/* kn_hierarchy_make.c: hierarchies as requested: from a file, or built over the values of a column, or of a table and
+ * its population.
  *
  * Interface: kanon/hierarchy.h, kn_hierarchy_make.h. Cost: that of reading or building.
  * SPDX-License-Identifier: Apache-2.0

@@ -1,7 +1,7 @@
 /* kn_input_mark.c: marks of inputs. Interface: kn_input_mark.h.
  *
- * A mark of files is a sum of hashes over name, inode, size and time of change: the order in which a folder lists them does not
- * matter. Cost: one call of the system per file.
+ * A mark of files is a sum of hashes over name, inode, size and time of change: the order in which a folder lists
+ * them does not matter. Cost: one system call per file.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_input_mark.h"
@@ -30,7 +30,7 @@ struct kn_input_mark {
     char        snapshot[64];
 };
 
-/* An empty file is as good as none: SQLite makes and removes such logs. */
+/* An empty file counts as none: SQLite makes and removes such logs. */
 static uint64_t mark_file(int folder, const char *path)
 {
     struct stat info;

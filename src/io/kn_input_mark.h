@@ -1,8 +1,8 @@
-/* kn_input_mark.h: an input that is read twice: is it still what it was, and how is a server asked for what it was?
+/* kn_input_mark.h: an input that is read twice: has it changed, and how is a server asked for its earlier state?
  *
- * A release is made from one reading of the original and verified by another. Files are marked by what the file system says of
- * them; a SQLite file's journal and log count too. A server keeps what it shows at that moment: a transaction that does nothing
- * is held open, and readers join its snapshot.
+ * A release is made from one reading of the original and verified by another. Files are marked by their metadata; a
+ * SQLite file's journal and log count too. A server keeps its current state: an idle transaction is held open, and
+ * readers use its snapshot.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_INPUT_MARK_H
@@ -12,15 +12,15 @@
 
 typedef struct kn_input_mark kn_input_mark;
 
-/* Of a file, a folder, "sqlite:FILE" or "postgresql://...", before it is read. An input that is not there has a mark too: reading
- * says it better. KN_IO: the server cannot be reached. */
+/* Of a file, a folder, "sqlite:FILE" or "postgresql://...", before it is read. A nonexistent input has a mark too:
+ * reading it gives a better message. KN_IO: the server cannot be reached. */
 KN_CHECK kn_status kn_input_mark_take(kn_input_mark **out, kn_context *ctx, const char *name, kn_error *err);
 void               kn_input_mark_free(kn_input_mark *mark); /* NULL is fine */
 
 /* For kn_database_options.snapshot; NULL: the input has none. Lives as long as the mark. */
 const char *kn_input_mark_snapshot(const kn_input_mark *mark);
 
-/* Did it change since? Never of a server, whose snapshot stays. NULL: no. */
+/* Has it changed since? Never for a server, whose snapshot stays. NULL: no. */
 bool kn_input_mark_changed(const kn_input_mark *mark);
 
 #endif

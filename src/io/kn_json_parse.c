@@ -1,6 +1,6 @@
 /* kn_json_parse.c: JSON as a stream of tokens. See the header.
  *
- * Cost: one look at each byte. Memory: one piece of the file and the longest text. Limits: KN_JSON_MAX_DEPTH lists and
+ * Cost: each byte is read once. Memory: one piece of the file and the longest text. Limits: KN_JSON_MAX_DEPTH lists and
  * objects inside each other, texts of KN_JSON_MAX_TEXT bytes. Reference: RFC 8259; Unicode 15, table 3-7.
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -66,7 +66,7 @@ static kn_status more(kn_json *j, kn_error *err)
     return kn_cancelled(j->ctx) ? kn_fail_cancelled(err) : KN_OK;
 }
 
-/* The next byte, which stays; -1: the file has ended. */
+/* The next byte, without consuming it; -1: the file has ended. */
 static kn_status peek(kn_json *j, int *out, kn_error *err)
 {
     KN_TRY(more(j, err));
@@ -113,7 +113,7 @@ static kn_status hex4(kn_json *j, uint32_t *out, kn_error *err)
     return KN_OK;
 }
 
-/* Behind "\u". */
+/* After "\u". */
 static kn_status unicode_escape(kn_json *j, kn_error *err)
 {
     uint32_t c = 0, low = 0;
@@ -152,7 +152,7 @@ static kn_status escape(kn_json *j, kn_error *err)
     return keep(j, &to[found - from], 1, err);
 }
 
-/* One character that is not ASCII: all its bytes, which may stand in two pieces. */
+/* One character that is not ASCII: all its bytes, which may be in two pieces. */
 static kn_status wide_character(kn_json *j, kn_error *err)
 {
     char   bytes[4];
@@ -172,7 +172,7 @@ static kn_status wide_character(kn_json *j, kn_error *err)
     return kn_fail_at(err, KN_INPUT, j->file, line, column, "not JSON: bytes that are not UTF-8");
 }
 
-/* Behind the opening quote. */
+/* After the opening quote. */
 static kn_status text(kn_json *j, kn_error *err)
 {
     j->at++;
@@ -203,7 +203,7 @@ static kn_status text(kn_json *j, kn_error *err)
 
 /* ---- Numbers and words ---- */
 
-/* Digits behind what is kept so far; at least one. */
+/* Appends digits; at least one. */
 static kn_status digits(kn_json *j, kn_error *err)
 {
     for (size_t count = 0;; count++) {
@@ -316,7 +316,7 @@ static kn_status key(kn_json *j, int c, kn_error *err)
     return KN_OK;
 }
 
-/* At the beginning of a document, or behind its end. */
+/* At the beginning of a document, or after its end. */
 static kn_status outside(kn_json *j, int c, kn_error *err)
 {
     if (c < 0 && (j->done || j->many)) {

@@ -1,8 +1,8 @@
-/* kn_json_parse.h: JSON (RFC 8259), piece by piece: the next token and where it stands.
+/* kn_json_parse.h: JSON (RFC 8259), piece by piece: the next token and its place.
  *
- * A parser of our own: it never holds more than one text, knows line and column, refuses what the RFC calls no JSON (and
- * texts with NUL, lone surrogates or bytes that are not UTF-8), and limits depth and length. Names that stand twice in an
- * object are the caller's to judge. Used by one thread.
+ * A parser of our own: it never holds more than one text, knows line and column, refuses what is not JSON by the RFC
+ * (and texts with NUL, lone surrogates or bytes that are not UTF-8), and limits depth and length. Repeated names in
+ * an object are left to the caller. Used by one thread.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_JSON_PARSE_H
@@ -48,23 +48,23 @@ typedef struct kn_json {
     /* Grammar. */
     int       depth;
     bool      in_object[KN_JSON_MAX_DEPTH];
-    bool      first;      /* nothing stands in the innermost list or object yet          */
+    bool      first;      /* the innermost list or object is still empty                 */
     bool      after_key;  /* a value must follow                                         */
     bool      done;       /* the document has ended                                      */
     kn_buffer scratch;
 } kn_json;
 
-/* The source is borrowed. Ended by kn_json_close, also on failure. */
+/* The source is borrowed. To be closed with kn_json_close, even on failure. */
 KN_CHECK kn_status kn_json_open(kn_json *json, kn_context *ctx, kn_source *source, bool many, kn_error *err);
 void               kn_json_close(kn_json *json);
 
 /* The next token. KN_INPUT with file, line and column: not JSON. */
 KN_CHECK kn_status kn_json_next(kn_json *json, kn_error *err);
 
-/* Passes over the value that the token at hand begins: to its last token. */
+/* Skips the value that the current token begins: to its last token. */
 KN_CHECK kn_status kn_json_skip(kn_json *json, kn_error *err);
 
-/* Fails at the token at hand. */
+/* Fails at the current token. */
 kn_status kn_json_fail(const kn_json *json, kn_error *err, const char *message);
 
 #endif

@@ -1,14 +1,14 @@
 /* kn_json_read.c: records of a JSON or JSON Lines file, front to back.
  *
- * A document is a list of records, or an object in which options.record names it (people, data/people; "record" also finds
- * "records"). In JSON Lines every document is a record. A record is an object. Its nodes, and theirs, are written in two ways,
- * which may be mixed:
+ * A document is a list of records, or an object in which options.record names it (people, data/people; "record" also
+ * finds "records"). In JSON Lines every document is a record. A record is an object. Its nodes, and theirs, are
+ * written in two ways, which may be mixed:
  *
  *     "children": [{"v": "Hospital1", "class": "MedicalCenter", "children": [...]}]     the class may be left out
  *     "MedicalCenter": [{"v": "Hospital1", "Disease": ["Gastritis"]}]                   class names as keys
  *
- * Where one node is meant, no list is needed; a text, number, true or false is a node with nothing below; null is none. The
- * key of a value is "v", or what the class says. Any other key is passed over with all that it holds.
+ * A single node needs no list; a text, number, true or false is a node with nothing below; null is none. The key of a
+ * value is "v", or what the class declares. Any other key is skipped with its content.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
@@ -25,7 +25,7 @@ typedef struct reading {
     const char   *path; /* of the list of records                               */
     kn_buffer     found;
     bool          located;
-    uint64_t     *seen; /* per depth: which keys of the object were there: four words of our own, then class names */
+    uint64_t     *seen; /* per depth: which keys of the object occurred: four of our own, then class names         */
     size_t        words;
 } reading;
 
@@ -53,7 +53,7 @@ static bool scalar(const reading *r)
     return k == KN_JSON_TEXT || k == KN_JSON_NUMBER || k == KN_JSON_TRUE || k == KN_JSON_FALSE;
 }
 
-/* The object at hand has no key yet. */
+/* The current object has no key yet. */
 static void forget_keys(reading *r)
 {
     memset(r->seen + r->words * (size_t)(r->json.depth - 1), 0, r->words * sizeof *r->seen);
@@ -74,7 +74,7 @@ static const char *value_key(const reading *r, int cls)
     return value[0] == '@' ? value + 1 : value;
 }
 
-/* Is it the key of a node's value? While the class is not known, any class's will do. */
+/* Is it the key of a node's value? While the class is unknown, any class's key is accepted. */
 static bool is_value_key(const reading *r, int64_t node, kn_string key)
 {
     if (node < 0) return false;
@@ -113,7 +113,7 @@ static kn_status read_class(reading *r, int64_t node, kn_error *err)
     return KN_OK;
 }
 
-/* The value behind a key of a node or record. */
+/* The value after a key of a node or record. */
 static kn_status read_member(reading *r, int64_t node, int what, int cls, kn_error *err)
 {
     switch (what) {
@@ -132,7 +132,7 @@ static kn_status read_member(reading *r, int64_t node, int what, int cls, kn_err
     return read_nodes(r, node, cls, false, err);
 }
 
-/* From the token behind "{" to "}". */
+/* From the token after "{" to "}". */
 static kn_status read_object(reading *r, int64_t node, kn_error *err)
 {
     forget_keys(r);

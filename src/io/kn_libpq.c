@@ -23,7 +23,7 @@ static const struct {
 
 kn_status kn_libpq_open(kn_libpq *out, kn_error *err)
 {
-    /* It stays once it was there: what it is linked with (OpenSSL, Kerberos) leaves threads and handlers behind. */
+    /* It stays loaded: what it is linked with (OpenSSL, Kerberos) leaves threads and handlers behind. */
     *out = (kn_libpq){.handle = dlopen(soname, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE)};
     if (!out->handle) {
         const char *why = dlerror();
@@ -38,7 +38,7 @@ kn_status kn_libpq_open(kn_libpq *out, kn_error *err)
             return kn_fail(err, KN_IO, "postgresql: %s has no function %s; install a newer one (Debian: libpq5)",
                            soname, functions[i].name);
         }
-        memcpy((char *)out + functions[i].offset, &found, sizeof found); /* ISO C knows no cast from one to the other */
+        memcpy((char *)out + functions[i].offset, &found, sizeof found); /* ISO C has no cast from one to the other   */
     }
     return KN_OK;
 }

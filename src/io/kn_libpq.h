@@ -1,8 +1,8 @@
-/* kn_libpq.h: libpq, loaded when a server is first asked for; every function of it that is called, in one table.
+/* kn_libpq.h: libpq, loaded when a server is first used; one table of all its functions that are called.
  *
- * Neither the program nor the library is linked with libpq: who reads files only needs neither it nor Kerberos and LDAP, which
- * it brings. Each connection fills a table of its own, so there is no state to share between threads (the loader counts how
- * often a library is in use, and locks by itself). Types and signatures are those of libpq's header.
+ * Neither the program nor the library is linked with libpq: users of files need neither it nor Kerberos and LDAP, on
+ * which it depends. Each connection fills its own table, so threads share no state (the loader counts the uses of a
+ * library, and locks itself). Types and signatures are those of libpq's header.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_LIBPQ_H
@@ -25,7 +25,7 @@ typedef struct kn_libpq {
 #undef KN_LIBPQ_MEMBER
 } kn_libpq;
 
-/* Fills the table; ended by kn_libpq_close. KN_IO: libpq is not installed, or lacks a function. */
+/* Fills the table; freed by kn_libpq_close. KN_IO: libpq is not installed, or lacks a function. */
 KN_CHECK kn_status kn_libpq_open(kn_libpq *out, kn_error *err);
 void               kn_libpq_close(kn_libpq *pq);
 

@@ -1,13 +1,13 @@
 /* kn_output.c: files that appear whole or not at all, streams, and pieces made in parallel but written in order.
  *
- * A file: ".NAME.kanon-XXXXXX.tmp" beside the target, created exclusively with mode 0600; commit is flush, fsync, rename,
- * chmod, fsync of the folder, so that a temporary file is never open to others. The path is made absolute first, so that a
- * later chdir does no harm; a symbolic link is followed, so that what it points to is replaced and not the link, unless
- * somebody else may have laid it. A run that is killed leaves the temporary file to the next run, which removes it
- * (kn_output_place.c).
+ * A file: ".NAME.kanon-XXXXXX.tmp" beside the target, created exclusively with mode 0600; commit is flush, fsync,
+ * rename, chmod, fsync of the folder, so that a temporary file is never open to others. The path is made absolute
+ * first, so that a later chdir does no harm; a symbolic link is followed, so that its target is replaced and not the
+ * link, unless another user may have planted it. A run that is killed leaves the temporary file, which the next run
+ * removes (kn_output_place.c).
  *
- * A stream: SIGPIPE is blocked around writes and taken back if it came, since a library must not end its host. Pipes and
- * terminals are waited for with poll and fed in pieces that do not block, so that cancelling works while a reader sleeps.
+ * A stream: SIGPIPE is blocked around writes and consumed if it was raised, since a library must not end its host.
+ * Writes to pipes and terminals wait with poll and do not block, so that cancelling works while a reader sleeps.
  *
  * Cost: one copy through a 256 KiB buffer; larger writes go straight through. Limits: owner, links and extended
  * attributes of a replaced file are not carried over.
@@ -60,7 +60,7 @@ struct kn_output {
 
 /* ---- Opening ---- */
 
-/* Moves a descriptor out of the way of 0, 1 and 2: if the caller closed one of them, it must not become our file. */
+/* Moves a descriptor beyond 0, 1 and 2: if the caller closed one of them, it must not become our file. */
 static int above_standard(int fd)
 {
     if (fd < 0 || fd > 2) return fd;
@@ -71,7 +71,7 @@ static int above_standard(int fd)
     return moved;
 }
 
-/* umask() can only be read by changing it for all threads, so the kernel is asked; where it does not say, files stay
+/* umask() can only be read by changing it for all threads, so it is read from /proc; if that fails, files stay
  * private. */
 unsigned kn_output_umask(void)
 {
@@ -95,8 +95,8 @@ static kn_status open_stream(kn_output *o, int fd, bool owned, kn_error *err)
     return KN_OK;
 }
 
-/* Sets the target: the absolute path of the file to make. Needs the folder to exist. The name itself is followed where it is a
- * link: what is none now and becomes one meanwhile is replaced. */
+/* Sets the target: the absolute path of the file to make. Needs the folder to exist. The name itself is followed if
+ * it is a link; if it becomes one later, it is replaced. */
 static kn_status resolve(kn_output *o, bool is_link, kn_error *err)
 {
     const char *slash = strrchr(o->path, '/');
@@ -136,7 +136,7 @@ static kn_status create_temporary(kn_output *o, kn_error *err)
     sprintf(o->temporary, "%.*s", (int)folder, o->target);
     kn_place_clean(o->temporary, name, keep);
     o->owned = true;
-    do { /* again where another run took it for a leftover before it was claimed */
+    do { /* again if another run took it for a leftover before it was claimed    */
         if (o->fd >= 0) close(o->fd);
         sprintf(o->temporary + folder, ".%.*s%s", (int)keep, name, ending);
         o->fd = above_standard(mkostemps(o->temporary, 4, O_CLOEXEC));
@@ -207,7 +207,7 @@ kn_status kn_output_open(kn_output **out, kn_context *ctx, const char *path, con
     if (!o->path) {
         st = kn_fail_memory(err, ctx, "opening the output");
     } else if (standard) {
-        fflush(stdout); /* what the program printed before comes before */
+        fflush(stdout); /* what the program printed earlier comes first */
         st = open_stream(o, STDOUT_FILENO, false, err);
     } else if (kn_memory_is(ctx, path)) {
         st = open_memory(o, err);
@@ -262,8 +262,8 @@ static void write_through(kn_output *o, const char *data, size_t size)
     }
 }
 
-/* The same with SIGPIPE and SIGXFSZ (a limit on file sizes) held back: a signal that comes from our own write is taken
- * back, one that was already pending is left. */
+/* The same with SIGPIPE and SIGXFSZ (a limit on file sizes) blocked: a signal from our own write is consumed, one
+ * that was already pending is left. */
 static void write_quietly(kn_output *o, const char *data, size_t size)
 {
     sigset_t ours, before, pending;

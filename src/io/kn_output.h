@@ -2,13 +2,13 @@
  *
  *     kn_output_open(&out, ctx, path, NULL, err);
  *     kn_output_write(out, data, size);          // as often as needed; a failure is remembered
- *     kn_output_flush(out, err);                 // only to look at the temporary file before it is committed
+ *     kn_output_flush(out, err); // only to read the temporary file before it is committed
  *     kn_output_commit(out, err);                // or kn_output_abort(out): either ends the output
  *
- * A file is written under a temporary name in the folder of its target (mode 0600) and renamed at the end, so a reader
- * sees the old file or the new one, and a failed run leaves the old one untouched. "-" is standard output; it and an
- * existing path that is neither a file nor a folder (/dev/null, a pipe) are streams: written directly, nothing to take
- * back. An output is used by one thread at a time. Writing to a closed pipe is KN_IO, never a signal.
+ * A file is written under a temporary name in the folder of its target (mode 0600) and renamed at the end, so a
+ * reader sees the old file or the new one, and a failed run leaves the old one untouched. "-" is standard output; it
+ * and an existing path that is neither a file nor a folder (/dev/null, a pipe) are streams: written directly, nothing
+ * can be undone. An output is used by one thread at a time. Writing to a closed pipe is KN_IO, never a signal.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_OUTPUT_H
@@ -44,23 +44,23 @@ KN_CHECK kn_status kn_output_hold(kn_output *output, const char *kind, void *obj
 KN_CHECK kn_status kn_output_prepare(kn_output *output, kn_error *err);
 
 bool     kn_output_in_memory(const kn_output *output); /* its name is one in memory (kn_memory.h)                    */
-bool     kn_output_is_stream(const kn_output *output); /* what was written cannot be taken back                      */
+bool     kn_output_is_stream(const kn_output *output); /* what was written cannot be undone                          */
 const char *kn_output_temporary(
     const kn_output *output);              /* absolute path of the temporary file; NULL for a stream     */
 int kn_output_fd(const kn_output *output); /* open for reading too, except a stream; kept by the output  */
 
-/* For a commit of several files at once (kn_set.h): writes everything out to the disk; what the file will be called, and with
- * which permissions; ends the output and leaves the temporary file to whoever gives it its name. */
+/* For a commit of several files at once (kn_set.h): syncs everything; the final name and permissions; ends the output
+ * and leaves the temporary file to the caller, who gives it its name. */
 KN_CHECK kn_status kn_output_sync(kn_output *output, kn_error *err);
 const char        *kn_output_target(const kn_output *output); /* absolute; NULL for a stream */
 unsigned           kn_output_mode(const kn_output *output);
 void               kn_output_detach(kn_output *output);
 
-/* Writes the rest out to the disk and gives the file its name. Ends the output, also on failure: the temporary file is
- * then removed and the target as it was. */
+/* Syncs the rest and gives the file its name. Ends the output, even on failure: the temporary file is then removed
+ * and the target unchanged. */
 KN_CHECK kn_status kn_output_commit(kn_output *output, kn_error *err);
 
-/* Commits where `made` is KN_OK; otherwise aborts and returns `made`. */
+/* Commits if `made` is KN_OK; otherwise aborts and returns `made`. */
 KN_CHECK kn_status kn_output_finish(kn_output *output, kn_status made, kn_error *err);
 
 /* The permissions that new files and folders of the process do not get. */

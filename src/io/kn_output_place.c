@@ -1,14 +1,15 @@
-/* kn_output_place.c: whose are the links that lead to an output, and the temporary files around it?
+/* kn_output_place.c: who owns the links that lead to an output, and the temporary files around it?
  *
- * Links. In a folder like /tmp anybody may lay a link under the name that somebody is about to write to. Linux refuses to
- * follow it (fs.protected_symlinks), but an output's path is resolved here, by reading the links, and not every system is set
- * so. The rule is Linux's.
+ * Links. In a folder like /tmp anybody may plant a link with the name that somebody is about to write to. Linux
+ * refuses to follow it (fs.protected_symlinks), but an output's path is resolved here, by reading the links, and not
+ * every system has that setting. The rule is Linux's.
  *
- * Leftovers. Every temporary file (".NAME.kanon-XXXXXX.tmp", made by kn_output.c) and folder (".NAME.kanon-XXXXXX", made by
- * kn_folder_write.c) is locked with flock by the run that makes it, until it has its name or is removed; the system gives the
- * lock back when the run ends, however it ends. What can be locked is therefore nobody's. Between its creation and its
- * lock a file can be taken for such a one: so whoever made it looks, once it is locked, whether it is still there. On
- * file systems of the network a lock may be unknown to other machines: nothing is removed there.
+ * Leftovers. Every temporary file (".NAME.kanon-XXXXXX.tmp", made by kn_output.c) and folder (".NAME.kanon-XXXXXX",
+ * made by kn_folder_write.c) is locked with flock by the run that makes it, until it has its name or is removed; the
+ * system releases the lock when the run ends, however it ends. What can be locked therefore belongs to no running
+ * process. Between creation and locking a file can be mistaken for a leftover: so its maker checks, once it is
+ * locked, whether it still exists. On network file systems a lock may be invisible to other machines: nothing is
+ * removed there.
  * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE
@@ -40,7 +41,8 @@ typedef struct following {
 
 static kn_status follow(following *f, const char *path, kn_error *err);
 
-/* Is the link at `path` somebody else's, in a folder where anybody may lay one? The folder is all up to the last slash. */
+/* Does the link at `path` belong to another user, in a folder where anybody may create one? The folder is everything
+ * up to the last slash. */
 static bool is_strange(char *path, const struct stat *link)
 {
     struct stat folder;
@@ -59,7 +61,7 @@ static kn_status follow_link(following *f, char *path, const struct stat *link, 
         return kn_fail(err, KN_IO,
                        "%s: a symbolic link of another user leads there, from a folder where anybody can create one",
                        f->asked);
-    if (++f->links > MOST_LINKS) return KN_OK; /* the system says it better */
+    if (++f->links > MOST_LINKS) return KN_OK; /* the system gives a better message */
     char   *target = kn_alloc(f->ctx, 2 * PATH_MAX);
     ssize_t size = 0;
     if (!target) return kn_fail_memory(err, f->ctx, "opening the output");
@@ -75,7 +77,7 @@ static kn_status follow_link(following *f, char *path, const struct stat *link, 
     return st;
 }
 
-/* Looks at every beginning of an absolute path that ends before a slash, and at the whole. */
+/* Checks every prefix of an absolute path that ends before a slash, and the whole. */
 static kn_status follow(following *f, const char *path, kn_error *err)
 {
     size_t size = strlen(path);
@@ -145,7 +147,7 @@ bool kn_place_claim(int fd, const char *temporary)
            (lstat(temporary, &there) == 0 && there.st_dev == ours.st_dev && there.st_ino == ours.st_ino);
 }
 
-/* ".NAME[.something].kanon-XXXXXX", and ".tmp" behind it: of a file; ".old": of one that a new one replaced. */
+/* ".NAME[.something].kanon-XXXXXX", followed by ".tmp": a file; by ".old": one that was replaced. */
 static bool is_temporary(const char *entry, const char *name, size_t keep, bool *file)
 {
     static const char mark[] = ".kanon-";
@@ -160,7 +162,7 @@ static bool is_temporary(const char *entry, const char *name, size_t keep, bool 
     return *file || *at == '\0';
 }
 
-/* Does the journal of a release stand there whose file it may be? Of ".a.b.kanon-XXXXXX.tmp": of "a" or of "a.b". */
+/* Is there a journal of a release that the file may belong to? For ".a.b.kanon-XXXXXX.tmp": of "a" or of "a.b". */
 static bool is_journaled(int folder, const char *entry)
 {
     char name[NAME_MAX + sizeof KN_JOURNAL_ENDING];
@@ -174,7 +176,7 @@ static bool is_journaled(int folder, const char *entry)
     return false;
 }
 
-/* Beside its file, while a statement runs, SQLite may have these. */
+/* Files that SQLite may have beside its own while a statement runs. */
 static void remove_journals(int folder, const char *file)
 {
     static const char *const endings[] = {"-journal", "-wal", "-shm"};
@@ -187,7 +189,7 @@ static void remove_journals(int folder, const char *file)
     }
 }
 
-/* What is in it is files alone. */
+/* It contains only files. */
 static void remove_content(int fd)
 {
     int  copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
@@ -223,7 +225,7 @@ static void remove_unclaimed(int folder, const char *entry, bool file)
     close(fd);
 }
 
-/* May another machine have a run there whose locks are not seen here? */
+/* May another machine have a run there whose locks are invisible here? */
 static bool is_remote(int fd)
 {
     static const unsigned long remote[] = {0x6969,     0x517B,     0xFF534D42, 0xFE534D42, 0x01021997,

@@ -5,27 +5,28 @@
 
 #include <kanon/context.h>
 
-/* Follows every symbolic link of a path. KN_IO for one that somebody else could have laid: in a folder that others may write
- * to and whose files only their owners may remove (/tmp), a link that is neither the user's nor that of the folder's owner.
- * What cannot be looked at is left to whoever opens it. */
+/* Follows every symbolic link of a path. KN_IO for one that another user could have planted: in a folder that others
+ * may write to and whose files only their owners may remove (/tmp), a link that is neither the user's nor that of the
+ * folder's owner. What cannot be read is left to the open call. */
 KN_CHECK kn_status kn_place_check_links(kn_context *ctx, const char *path, kn_error *err);
 
 /* Claims a new temporary file or folder: no other run removes it while a descriptor is open. false: one has just done so. */
 bool kn_place_claim(int fd, const char *temporary);
 
-/* Makes the name of a file or folder itself last, by syncing the folder it stands in. false: errno says why not. A folder that
+/* Makes the name of a file or folder durable, by syncing its folder. false: errno says why not. A folder that
  * may be written but not read, or whose file system cannot do this, counts as done. */
 bool kn_place_sync(const char *path);
 
-/* Removes a file, or a folder and the files in it. A path that is not there is no failure; false: errno says why not. */
+/* Removes a file, or a folder and the files in it. A path that does not exist is not a failure; false: errno says why
+ * not. */
 bool kn_place_remove(const char *path);
 
-/* The journal of a release that is just getting its names stands beside it as ".NAME" and this (kn_set.h). */
+/* The ending of the journal of a release whose files are getting their names: ".NAME" and this (kn_set.h). */
 #define KN_JOURNAL_ENDING ".kanon-journal"
 
-/* Removes temporary files and folders of the user's that no living run has claimed: those of `folder`/`name`, of which the
- * first `keep` bytes stand in their names, and those of files beside it that are called NAME.something. Where the journal of
- * a release stands they are left: its run was killed, and they are needed to complete or undo it. */
+/* Removes the user's temporary files and folders that no running process has claimed: those of `folder`/`name`, of
+ * which the first `keep` bytes are in their names, and those of files beside it named NAME.something. If there is a
+ * journal of a release they are kept: its run was killed, and they are needed to complete or undo it. */
 void kn_place_clean(const char *folder, const char *name, size_t keep);
 
 #endif

@@ -1,9 +1,9 @@
-/* kn_postgres.c: connecting to a PostgreSQL server, and reporting what went wrong without revealing secrets.
+/* kn_postgres.c: connecting to a PostgreSQL server, and reporting failures without revealing secrets.
  *
- * Messages: of a connection that cannot be made, libpq's own words with every password of the connection string taken out; of
- * a string that libpq cannot parse, none of its words, for they quote the string. Of a statement that fails, none of the
- * server's words, for any of them may quote a value of the data (a view may call a function that raises one): the kind of
- * failure and its code, and the table, column or constraint that the server names.
+ * Messages: if a connection fails, libpq's own message with every password of the connection string removed; if libpq
+ * cannot parse the string, nothing of its message, since that quotes the string. If a statement fails, nothing of the
+ * server's message, since that may quote a value of the data (a view may call a function that raises one): only the
+ * kind of failure and its code, and the table, column or constraint that the server names.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "kn_names.h"
 #include "kn_postgres_internal.h"
 
-/* Notices belong to nobody: libpq would print them. */
+/* Discards notices: libpq would print them. */
 static void ignore_notice(void *arg, const PGresult *result)
 {
     (void)arg;
@@ -28,7 +28,7 @@ static bool is_secret(const PQconninfoOption *o)
     return o->val && *o->val && (strstr(o->keyword, "password") || strcmp(o->dispchar, "*") == 0);
 }
 
-/* The longest secret that stands at the beginning of a text; 0: none. */
+/* The length of the longest secret at the beginning of a text; 0: none. */
 static size_t secret_at(const PQconninfoOption *info, const char *text)
 {
     size_t longest = 0;
@@ -109,7 +109,7 @@ static void add_place(kn_buffer *to, const char *what, const char *name)
 kn_status kn_pg_fail(kn_pg *pg, const PGresult *result, kn_error *err)
 {
     const char *state = field(pg, result, PG_DIAG_SQLSTATE);
-    if (!*state) /* nothing came back; what libpq says may be what the server said before */
+    if (!*state) /* no result; libpq's message may be an earlier one of the server's      */
         return kn_fail(err, KN_IO, "%s: %s", pg->name ? pg->name : "postgresql",
                        pg->pq.status(pg->conn) == CONNECTION_OK ? "the server refused"
                                                                 : "the connection to the server was lost");
@@ -178,7 +178,7 @@ kn_status kn_pg_query(kn_pg *pg, PGresult **out, const char *sql, const char *co
 
 /* ---- Connecting ---- */
 
-/* Where a URI's fragment begins; its length where there is none. A # in a password is no fragment. */
+/* Where a URI's fragment begins; its length: there is none. A # in a password is not a fragment. */
 static size_t fragment_of(const char *uri)
 {
     const char *at = strrchr(uri, '@'), *mark = strrchr(uri, '#');
@@ -186,7 +186,7 @@ static size_t fragment_of(const char *uri)
     return (size_t)(mark - uri);
 }
 
-/* The connection string of a name, and the schema in it. libpq knows the scheme in small letters only. */
+/* The connection string of a name, and the schema in it. libpq accepts the scheme in lower case only. */
 static kn_status split_name(kn_pg *pg, const char *name, const char *schema, char **conninfo, kn_error *err)
 {
     const char *rest = kn_name_server(name);

@@ -1,9 +1,9 @@
-/* kn_postgres_extras.c: what a schema of a PostgreSQL database holds beside plain tables and their keys. Interface:
+/* kn_postgres_extras.c: what a schema of a PostgreSQL database holds besides plain tables and their keys. Interface:
  * kn_extras.h.
  *
- * The server's own record of what depends on what is asked, not a list of kinds: whatever depends on the schema and is no
- * table, and whatever depends on a table and is no key, was not made by a release. Beside that comments and labels, columns
- * that were dropped, and types that are not the server's own. Names are not reported: they may be data.
+ * The server's own record of dependencies is queried, not a list of kinds: whatever depends on the schema and is not
+ * a table, and whatever depends on a table and is not a key, was not made by a release. Also comments and labels,
+ * dropped columns, and types that are not the server's own. Names are not reported: they may be data.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdio.h>

@@ -11,42 +11,42 @@ typedef struct kn_pg {
     kn_context       *ctx;
     kn_libpq          pq;     /* its functions                                   */
     PGconn           *conn;
-    PQconninfoOption *info;   /* what the user said, for the secrets in it       */
+    PQconninfoOption *info;   /* the user's text, for the secrets in it          */
     char             *name;   /* for messages: server and database, no password  */
-    char             *schema; /* NULL: not said                                  */
+    char             *schema; /* NULL: not given                                 */
 } kn_pg;
 
-/* Connects; ended by kn_pg_close, also on failure. */
+/* Connects; to be closed with kn_pg_close, even on failure. */
 KN_CHECK kn_status kn_pg_open(kn_pg *pg, kn_context *ctx, const char *name, const char *schema, kn_error *err);
 void               kn_pg_close(kn_pg *pg);
 
-/* Runs a statement whose answer is not looked at. */
+/* Runs a statement whose result is not needed. */
 KN_CHECK kn_status kn_pg_run(kn_pg *pg, const char *sql, kn_error *err);
 
 /* Runs a statement of one result; `out` is freed with pq.clear. Parameters are texts. */
 KN_CHECK kn_status kn_pg_query(kn_pg *pg, PGresult **out, const char *sql, const char *const *parameters, int count,
                                kn_error *err);
 
-/* What went wrong, in words that hold neither password nor cell: `result` may be NULL (the connection failed). */
+/* What went wrong, without password or cell: `result` may be NULL (the connection failed). */
 kn_status kn_pg_fail(kn_pg *pg, const PGresult *result, kn_error *err);
 
-/* Runs the statement in `sql`, which is freed. `wanted`: that it is done, or that a COPY begins. */
+/* Runs the statement in `sql`, which is freed. `wanted`: the expected status. */
 KN_CHECK kn_status kn_pg_run_buffer(kn_pg *pg, kn_buffer *sql, ExecStatusType wanted, kn_error *err);
 
 /* The end of a COPY: how the server says it went. */
 KN_CHECK kn_status kn_pg_copy_end(kn_pg *pg, kn_error *err);
 
-/* What the schema holds beside tables and their keys, within the transaction that is open. */
+/* What the schema holds besides tables and their keys, within the open transaction. */
 KN_CHECK kn_status kn_pg_extras(kn_pg *pg, kn_extras_fn report, void *arg, kn_error *err);
 
-/* Within a transaction: rows come in the same order whenever they are read, for scans of large tables begin at their beginning
- * and in one process. */
+/* Within a transaction: makes rows come in the same order each time, since scans of large tables then start at their
+ * beginning and in one process. */
 #define KN_PG_IN_ORDER "SET LOCAL synchronize_seqscans = off; SET LOCAL max_parallel_workers_per_gather = 0"
 
 /* The tables of the schema within the transaction that is open, as long as the connection is. */
 kn_cells kn_pg_cells(kn_pg *pg);
 
-/* Begins a transaction, and says by which name others see what it sees, as long as it lasts. */
+/* Begins a transaction and exports its snapshot, which others can use as long as it lasts. */
 KN_CHECK kn_status kn_pg_export(kn_pg *pg, char *snapshot, size_t size, kn_error *err);
 
 #endif

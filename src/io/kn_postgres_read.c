@@ -1,8 +1,8 @@
 /* kn_postgres_read.c: the tables of a PostgreSQL schema as texts. Interface: kn_postgres.h, kn_cells.h.
  *
- * One read-only transaction at isolation level repeatable read sees all tables at one moment. Keys come from pg_constraint;
- * rows through COPY (SELECT ...) TO STDOUT, so that partitioned tables (and views, where the release file lists them) are
- * read like any other. COPY's text form is taken apart in the buffer that libpq gives.
+ * One read-only transaction at isolation level repeatable read sees all tables at one moment. Keys come from
+ * pg_constraint; rows through COPY (SELECT ...) TO STDOUT, so that partitioned tables (and views, where the release
+ * file lists them) are read like any other. COPY's text form is parsed in libpq's buffer.
  *
  * Cost: one pass over each table, on one thread.
  * SPDX-License-Identifier: Apache-2.0
@@ -39,8 +39,8 @@ static kn_status list_columns(kn_pg *pg, kn_catalog *c, int table, const char *o
     return ok ? KN_OK : kn_fail_memory(err, pg->ctx, pg->name);
 }
 
-/* Rows of a constraint follow each other, in the order of its columns. A target in another schema gets its name in front,
- * so that it is never taken for a table of this one. */
+/* Rows of a constraint follow each other, in the order of its columns. A target in another schema is prefixed with
+ * its name, so that it is never mistaken for a table of this one. */
 static kn_status list_keys(kn_pg *pg, kn_catalog *c, int table, const char *oid, kn_error *err)
 {
     static const char sql[] =
@@ -120,7 +120,7 @@ static kn_status list(void *state, kn_catalog *c, const kn_database_options *opt
 
 /* ---- Rows ---- */
 
-/* What a letter behind a backslash stands for. */
+/* What a letter after a backslash means. */
 static char unescape(char c)
 {
     static const char letters[] = "bfnrtv", meanings[] = "\b\f\n\r\t\v";
@@ -128,7 +128,7 @@ static char unescape(char c)
     return found ? meanings[found - letters] : c;
 }
 
-/* One cell from `at`, taken apart in place; returns where the next begins. */
+/* One cell from `at`, decoded in place; returns where the next begins. */
 static char *take_cell(char *at, const char *end, kn_string *out)
 {
     char *from = at, *to = at;
@@ -212,7 +212,7 @@ kn_cells kn_pg_cells(kn_pg *pg)
     return (kn_cells){pg->ctx, pg, pg->name, list, read_rows, NULL, extras, keep_open};
 }
 
-/* A connection of its own. */
+/* With its own connection. */
 typedef struct own {
     kn_pg    pg;
     kn_cells cells;

@@ -1,6 +1,6 @@
 /* kn_postgres_write.c: a database → a new schema of a PostgreSQL database, in one transaction. Interface: kn_postgres.h.
  *
- * The schema must not be there: nothing is ever replaced. Rows go through COPY FROM STDIN; the transaction stays open
+ * The schema must not exist: nothing is ever replaced. Rows go through COPY FROM STDIN; the transaction stays open
  * while what was written is read back and verified, and a connection that ends before the commit leaves nothing.
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -28,8 +28,8 @@ static void sink_abort(void *state)
     kn_free(s);
 }
 
-/* The type of a new column. A type from a server's catalog is kept; a SQLite file may declare anything, and a user's own
- * type may not be there: those become text. A key must be of a type that numbers fit. */
+/* The type of a new column. A type from a server's catalog is kept; a SQLite file may declare anything, and a
+ * user-defined type may not exist: those become text. A key must be of a type that numbers fit. */
 static const char *type_of(const kn_sink_column *column)
 {
     static const struct {

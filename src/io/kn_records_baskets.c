@@ -1,6 +1,6 @@
 /* kn_records_baskets.c: one record per line, its values between delimiters.
  *
- * Values lose the spaces around them; empty ones are passed over. A value in double quotes may hold the delimiter, and a
+ * Spaces around values are dropped, empty values skipped. A value in double quotes may hold the delimiter, and a
  * quote if it is doubled. An empty line is an empty basket. Bytes are UTF-8. Paper: section III (n = 0, flat records).
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -40,7 +40,7 @@ static kn_status add_value(lines *l, kn_string text, const char *line, const cha
     return kn_collector_value(l->c, node, text, err);
 }
 
-/* A quoted value: *at stands behind the opening quote, then behind the closing one. */
+/* A quoted value: *at is after the opening quote, then after the closing one. */
 static kn_status quoted(lines *l, const char *line, const char **at, const char *end, kn_error *err)
 {
     const char *p = *at;
@@ -96,7 +96,7 @@ static kn_status fill(lines *l, kn_error *err)
     if (l->at > 0) memmove(l->buffer, l->buffer + l->at, l->filled - l->at);
     l->filled -= l->at;
     l->at = 0;
-    wanted = l->filled > PIECE ? l->filled : PIECE; /* a long line is looked through a few times, not many */
+    wanted = l->filled > PIECE ? l->filled : PIECE; /* a long line is searched a few times, not many       */
     if (l->filled >= KN_RECORDS_MAX_RECORD)
         return kn_fail_at(err, KN_INPUT, l->c->file, l->line, 0, "a line of more than %d bytes", KN_RECORDS_MAX_RECORD);
     if (!KN_GROW(l->c->ctx, &l->buffer, &l->capacity, l->filled + wanted))

@@ -1,4 +1,4 @@
-/* kn_records_collect.h: one record at a time, gathered before it is passed on: a value may come after its children.
+/* kn_records_collect.h: one record at a time, collected before it is passed on: a value may come after its children.
  *
  * Shared by the readers of the forms (kn_xml_read.c, kn_json_read.c, kn_records_baskets.c).
  * SPDX-License-Identifier: Apache-2.0
@@ -11,7 +11,7 @@
 #include "kn_records_scan.h"
 #include "kn_source.h"
 
-/* A node of the record at hand. */
+/* A node of the current record. */
 typedef struct kn_collected {
     int64_t  line, column;
     uint64_t text; /* where its value begins in `bytes` */
@@ -28,9 +28,9 @@ typedef struct kn_collector {
     kn_records_layout        *layout; /* never NULL */
     kn_source                *source;
     const char               *file;
-    kn_interner               names; /* that have no place */
+    kn_interner               names; /* unknown ones       */
     int64_t                   records;
-    /* The record at hand. */
+    /* The current record. */
     kn_collected *nodes;
     size_t        count, capacity;
     kn_buffer     bytes;
@@ -43,7 +43,7 @@ typedef struct kn_collector {
 /* The class of that name; -1: none. */
 int kn_collector_class(const kn_collector *c, kn_string name);
 
-/* A name that has no place, behind `prefix` (may be empty): reported once. */
+/* An unknown name, after `prefix` (may be empty): reported once. */
 KN_CHECK kn_status kn_collector_ignore(kn_collector *c, const char *prefix, kn_string name, kn_error *err);
 
 /* A name that a parser remembers: counted with them, not reported. */
@@ -51,14 +51,14 @@ KN_CHECK kn_status kn_collector_count(kn_collector *c, kn_string name, kn_error 
 
 void kn_collector_begin(kn_collector *c, int64_t line, int64_t column);
 
-/* KN_INPUT where the record has one already. */
+/* KN_INPUT: the record already has one. */
 KN_CHECK kn_status kn_collector_id(kn_collector *c, kn_string id, int64_t line, int64_t column, kn_error *err);
 
 /* Adds a node without a value; *index is its number. */
 KN_CHECK kn_status kn_collector_node(kn_collector *c, int64_t parent, int cls, int64_t line, int64_t column,
                                      int64_t *index, kn_error *err);
 
-/* Gives it its value, without the white space around it. KN_INPUT: it has one already, or the text is too long. */
+/* Gives it its value, without the white space around it. KN_INPUT: it already has one, or the text is too long. */
 KN_CHECK kn_status kn_collector_value(kn_collector *c, int64_t node, kn_string text, kn_error *err);
 
 /* Passes the record to the sink. KN_INPUT: a node without a value. */

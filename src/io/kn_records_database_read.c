@@ -12,7 +12,7 @@
 #include "kn_forest.h"
 #include "kn_records.h"
 
-/* Hierarchies are those of the columns: a class only says which column. */
+/* Hierarchies are those of the columns: a class only names its column. */
 static kn_status records_of_forest(kn_records **out, kn_context *ctx, const kn_forest *forest, const kn_spec *spec,
                                    kn_error *err)
 {

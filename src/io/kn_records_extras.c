@@ -1,13 +1,16 @@
-/* kn_records_extras.c: is a file of released records written as a release is, and nothing else in it? Interface: kn_extras.h.
+/* kn_records_extras.c: is a file of released records written as kanon writes it, with nothing else in it? Interface:
+ * kn_extras.h.
  *
- * The records that were read are written again by kn_records_write.c, siblings in the order that the original's hierarchies give
- * them, and both texts are compared token by token. So a blank at the end of a value, 01 for 1, a number in place of a text, an
- * escape that is not needed, another order of siblings or keys is found: any of them can mark a record. What is written again is
- * a function of the records alone and can hold no mark.
+ * The records that were read are written again by kn_records_write.c, siblings in the order of the original's
+ * hierarchies, and both texts are compared token by token. So a blank at the end of a value, 01 for 1, a number
+ * instead of a text, a needless escape, another order of siblings or keys is found: any of them can mark a record.
+ * What is written again is a function of the records alone and can hold no mark, even if reader or writer are wrong
+ * (src/verify/allowed-symbols.txt).
  *
- * A file that another program saved again passes if what differs cannot distinguish records: blanks between tokens that are the
- * same wherever the same tokens meet at the same depth (at most one line end, then spaces or tabs), JSON in which every
- * character beyond ASCII is escaped, CRLF for LF in all lines, a byte order mark, an XML declaration of any kind.
+ * A file that another program saved again passes if what differs cannot distinguish records: blanks between tokens
+ * that are the same wherever the same tokens meet at the same depth (at most one line end, then spaces or tabs), JSON
+ * in which every character beyond ASCII is escaped, CRLF for LF in all lines, a byte order mark, an XML declaration
+ * of any kind.
  *
  * Cost: linear. Memory: the file's text twice.
  * SPDX-License-Identifier: Apache-2.0
@@ -25,7 +28,7 @@
 
 enum { DEPTHS = 256, KINDS = 16 };
 
-/* Kinds of tokens: of JSON the characters {}[],: and texts, of XML tags and text. */
+/* Kinds of tokens: in JSON the characters {}[],: and texts, in XML tags and text. */
 enum { BEGIN, END, TEXT, WORD, OPEN, CLOSE, EMPTY, TAG_END, SIGN };
 
 typedef struct blanks {
@@ -58,7 +61,7 @@ static const char *skip(const char *at, const char *end)
     return at;
 }
 
-/* A line end at most, then spaces or tabs, no more than an indentation needs. */
+/* At most one line end, then spaces or tabs, no more than an indentation needs. */
 static bool is_indent(const char *data, size_t size, size_t depth)
 {
     if (size > 0 && data[0] == '\r') data++, size--;
@@ -165,7 +168,7 @@ static bool compare_json(comparing *c)
 
 /* ---- XML ---- */
 
-/* Behind a tag, whose attributes may hold ">". */
+/* The position after a tag, whose attributes may contain ">". */
 static const char *tag_end(const char *at, const char *end)
 {
     char quote = 0;
@@ -181,7 +184,7 @@ static const char *tag_end(const char *at, const char *end)
     return end;
 }
 
-/* Without the blanks before its end, "/>" or ">", which are a gap of their own. */
+/* Without the blanks before its end, "/>" or ">", which are a separate gap. */
 static bool same_tag(comparing *c, const char *a_end, const char *b_end)
 {
     size_t      tail = a_end - c->at >= 2 && a_end[-2] == '/' ? 2 : 1;
@@ -243,13 +246,13 @@ static bool compare_xml(comparing *c)
 
 /* ---- Baskets ---- */
 
-/* Lines are equal but for the way they end. */
+/* Lines are equal except for their ends. */
 static bool compare_lines(comparing *c)
 {
     bool crlf = false, first = true;
     while (c->to < c->stop) {
         const char *b = memchr(c->to, '\n', (size_t)(c->stop - c->to));
-        size_t      size = (size_t)(b - c->to); /* each that was written again ends */
+        size_t      size = (size_t)(b - c->to); /* each rewritten line ends         */
         if ((size_t)(c->end - c->at) < size || memcmp(c->at, c->to, size) != 0) return false;
         const char *after = c->at + size;
         bool        both = after < c->end && *after == '\r';

@@ -1,11 +1,12 @@
 /* kn_records_read.c: a file of tree records → kn_records.
  *
- * While the file is read, every (class, text) gets a number and a record is numbers and parents. When all texts are known
- * the hierarchies are read and the numbers become values of the vocabulary; records are then put in order, in place.
+ * While the file is read, every (class, text) gets a number and a record is numbers and parents. When all texts are
+ * known the hierarchies are read and the numbers become values of the vocabulary; records are then put in order, in
+ * place.
  *
- * Cost: linear, but for sorting siblings. Memory: 8 bytes per node, 16 per record, the different texts, and the ids of
- * records until all are read (two records of one person are refused). Paper: section II-A (the rules), III-G (what a record
- * has not).
+ * Cost: linear, except for sorting siblings. Memory: 8 bytes per node, 16 per record, the different texts, and the
+ * ids of records until all are read (two records of one person are refused). Paper: section II-A (the rules), III-G
+ * (what a record lacks).
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
@@ -26,7 +27,7 @@
 #define ROOT KN_RECORDS_ROOT
 #define WHAT "reading tree records"
 
-/* Where a text stood first. */
+/* The first place of a text. */
 typedef struct first_place {
     int64_t record, line, column;
 } first_place;
@@ -49,7 +50,7 @@ typedef struct reader {
     size_t                    parent_capacity, value_capacity;
     uint64_t                  nodes;
     uint32_t                  largest;      /* nodes of a record */
-    bool                      by_hierarchy; /* some node does not say its class */
+    bool                      by_hierarchy; /* some node has no class in the file */
     char                    **ignored;
     size_t                    ignored_capacity;
     int                       ignored_count;
@@ -121,7 +122,7 @@ static const char *nesting_words(int above, int own)
     return above == own ? "a class occurs at most once on a path" : "classes nest the other way round";
 }
 
-/* Classes rise along every path, so none stands on it twice. */
+/* Classes ascend along every path, so none occurs on it twice. */
 static kn_status check_nesting(const reader *r, uint32_t above_text, int cls, const kn_records_place *place,
                                kn_error *err)
 {
@@ -153,7 +154,7 @@ static kn_status on_node(void *state, int64_t parent, int cls, kn_string value, 
         KN_TRY(check_nesting(r, r->value[first + (uint64_t)parent], cls, place, err));
     if (kn_fault("read-other-value") && !r->options->released && r->count == 2 && r->nodes == first &&
         r->texts.texts[0].data[0] == r->key[0])
-        text = 0; /* the first value of the file, by mistake */
+        text = 0; /* a deliberate fault: the first value of the file */
     r->parent[r->nodes] = parent < 0 ? ROOT : (uint32_t)parent;
     r->value[r->nodes++] = text;
     return KN_OK;
@@ -166,14 +167,14 @@ static bool is_star(kn_string s)
     return s.size == 1 && s.data[0] == '*';
 }
 
-/* Does the class have values that stand in a file? A hierarchy that is built over values cannot be built over what a
- * release shows of them: its labels are then values side by side. */
+/* Are the class's values listed in a file? A built hierarchy cannot be built over a release's labels: these are then
+ * plain values. */
 static bool in_file(const kn_spec_class *c)
 {
     return c->has_hierarchy && (c->hierarchy.kind == KN_HIERARCHY_FILE || c->hierarchy.kind == KN_HIERARCHY_TAXONOMY);
 }
 
-/* Is it one of the class's values? A release may show the class's own name, where all its values are one. */
+/* Is it one of the class's values? A release may show the class's own name instead of all its values. */
 static bool is_value(const reader *r, uint32_t t, int *cls, kn_string *text)
 {
     *text = text_of(r, t, cls);
@@ -182,13 +183,13 @@ static bool is_value(const reader *r, uint32_t t, int *cls, kn_string *text)
     return !r->options->released || (!is_star(*text) && (in_file(c) || !kn_string_equal(*text, kn_string_of(c->name))));
 }
 
-/* The texts of each class, one class behind the other: what the vocabulary is made from. */
+/* The texts of each class, class by class: what the vocabulary is made from. */
 static void list_values(const reader *r, kn_vocabulary_leaves *leaves, kn_string *texts)
 {
     kn_string text;
     int       cls;
     int64_t   before = 0;
-    bool      unsaid = false; /* some values do not say their class */
+    bool      unsaid = false; /* some values have no class in the file */
     for (uint32_t t = 0; t < r->texts.count; t++) {
         if (is_value(r, t, &cls, &text)) leaves[cls].count++;
         unsaid = unsaid || (cls < 0 && !(r->options->released && is_star(text)));
@@ -232,7 +233,7 @@ static kn_status fail_text(const reader *r, uint32_t text, int cls, const char *
                       what);
 }
 
-/* The value of a text whose class the file does not say: that of the only class which has it. */
+/* The value of a text without a class in the file: that of the only class that has it. */
 static kn_status find_class(const reader *r, uint32_t text, kn_string label, uint32_t *out, kn_error *err)
 {
     const kn_vocabulary *v = r->vocabulary;
@@ -269,7 +270,8 @@ static kn_status find_values(reader *r, kn_error *err)
 
 /* ---- Records in order ---- */
 
-/* Where classes come from the hierarchies, their order is looked at only now: the node's number stands for its place. */
+/* If classes come from the hierarchies, their order is checked only now: the message gives the node's number as its
+ * place. */
 static kn_status check_order(const reader *r, int64_t record, const kn_record_node *nodes, uint32_t count,
                              kn_error *err)
 {
@@ -292,7 +294,7 @@ typedef struct ordering {
     kn_records     *out;
 } ordering;
 
-/* One record: in order, and behind those before it. */
+/* Puts one record in order, after the earlier ones. */
 static kn_status order_record(reader *r, ordering *o, int64_t record, kn_error *err)
 {
     uint64_t first = r->start[record];
@@ -311,7 +313,7 @@ static kn_status order_record(reader *r, ordering *o, int64_t record, kn_error *
     return KN_OK;
 }
 
-/* Gives out's arrays the size that they need. */
+/* Shrinks out's arrays to the size they need. */
 static void shrink(kn_records *out, uint64_t capacity)
 {
     if (out->nodes == capacity) return;
@@ -329,7 +331,7 @@ static kn_status order_records(reader *r, kn_records *out, kn_error *err)
     o.nodes = kn_alloc_array(r->ctx, room, sizeof *o.nodes);
     o.scratch = kn_alloc_array(r->ctx, room, KN_RECORD_SCRATCH);
     kn_status st = o.nodes && o.scratch ? KN_OK : kn_fail_memory(err, r->ctx, WHAT);
-    /* The arrays of the reader become those of the records: what is written lies before what is read. */
+    /* The arrays of the reader become those of the records: writing never overtakes reading. */
     if (st == KN_OK && r->nodes) {
         KN_FREE(out->parent, out->value);
         out->parent = r->parent;

@@ -1,7 +1,7 @@
-/* kn_records_scan.c: from a file to its records, one after the other; gathering one of them.
+/* kn_records_scan.c: from a file to its records, one after the other; collecting one of them.
  *
  * Interface: kn_records_scan.h, kn_records_collect.h. The forms are read by kn_xml_read.c, kn_json_read.c and
- * kn_records_baskets.c. Memory: one record and the names that have no place.
+ * kn_records_baskets.c. Memory: one record and the unknown names.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_records_scan.h"
@@ -30,7 +30,7 @@ int kn_collector_class(const kn_collector *c, kn_string name)
     return -1;
 }
 
-/* Names behind "\1", which no file has, are only counted. */
+/* Names after "\1", which no file has, are only counted. */
 static kn_status note_name(kn_collector *c, const char *prefix, kn_string name, bool tell, kn_error *err)
 {
     char   whole[256];
@@ -78,7 +78,7 @@ static kn_string trimmed(kn_string text)
     return text;
 }
 
-/* Puts a text behind the others of the record. */
+/* Appends a text to those of the record. */
 static kn_status keep(kn_collector *c, kn_string text, int64_t line, int64_t column, uint64_t *at, kn_error *err)
 {
     if (text.size > KN_RECORDS_MAX_TEXT)
@@ -188,6 +188,10 @@ kn_status kn_records_scan(kn_context *ctx, const char *path, const kn_records_op
     *c.layout =
         (kn_records_layout){.form = options->form == KN_RECORDS_AUTO ? kn_records_form_of(path) : options->form};
     if (c.layout->form == KN_RECORDS_DATABASE) return read_form(&c, err);
+    if (options->delimiter && c.layout->form != KN_RECORDS_BASKETS)
+        return kn_fail(err, KN_USAGE, "%s: only baskets have a delimiter; leave it out", path);
+    if (options->record && c.layout->form == KN_RECORDS_BASKETS)
+        return kn_fail(err, KN_USAGE, "%s: each line of baskets is a record; leave the name of a record out", path);
     KN_TRY(kn_source_open(&c.source, ctx, path, err));
     c.file = kn_source_name(c.source);
     kn_interner_init(&c.names, ctx);

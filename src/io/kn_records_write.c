@@ -1,8 +1,8 @@
 /* kn_records_write.c: tree records as text. See the header.
  *
- * Cost: linear in what is written. Memory: a few pieces per thread. Everything is escaped; a value may hold any character
- * that the form knows (XML has none for control characters: they are refused by its reader and cannot come from there; from
- * other forms they become U+FFFD).
+ * Cost: linear in what is written. Memory: a few pieces per thread. Everything is escaped; a value may hold any
+ * character of the form (XML has no control characters: its reader refuses them; from other forms they become
+ * U+FFFD).
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_records_write.h"
@@ -29,7 +29,7 @@ typedef struct writing {
 
 /* ---- XML ---- */
 
-/* What stands for a character that XML does not take as it is; NULL: itself. */
+/* The escape of a character that XML does not allow as is; NULL: itself. */
 static const char *xml_escape(unsigned char c, bool attribute)
 {
     switch (c) {
@@ -83,7 +83,7 @@ static const char *name_of(const writing *w, int cls)
     return w->classes ? w->classes[cls].name : w->records->vocabulary->class_names[cls];
 }
 
-/* Where a class has its value; NULL: not said. */
+/* Where a class has its value; NULL: not declared. */
 static const char *place_of(const writing *w, int cls)
 {
     return cls >= 0 && w->classes ? w->classes[cls].value : NULL;
@@ -212,8 +212,8 @@ static uint32_t subtree_end(const kn_records *r, uint64_t first, uint32_t node, 
     return next;
 }
 
-/* The children of a node, or of the record, as members of its object. Siblings stand by their values, and so by class: "*"
- * first, then class by class. As deep as records are. */
+/* The children of a node, or of the record, as members of its object. Siblings are ordered by value, and so by class:
+ * "*" first, then class by class. Recursion as deep as records are. */
 static void json_children(const writing *w, kn_buffer *to, uint64_t first, uint32_t from, uint32_t end, bool begun)
 {
     const kn_records *r = w->records;
@@ -251,7 +251,7 @@ static void json_record(const writing *w, kn_buffer *to, int64_t record)
 
 static void basket_value(const writing *w, kn_buffer *to, kn_string text)
 {
-    /* A byte order mark at the beginning of the file would be taken for one. */
+    /* A value that begins the file with a byte order mark would lose it. */
     bool mark = text.size >= 3 && memcmp(text.data, "\xef\xbb\xbf", 3) == 0;
     bool quote = mark || text.data[0] == '"' || text.data[0] == ' ' || text.data[text.size - 1] == ' ';
     for (size_t i = 0; i < text.size; i++) quote = quote || text.data[i] == w->layout->delimiter;
@@ -321,7 +321,7 @@ static kn_status check_names(const writing *w, int count, kn_error *err)
     return KN_OK;
 }
 
-/* Does a label of one class stand in another too? Then a node must say its class. */
+/* Does a label of one class occur in another too? Then nodes must name their class. */
 static bool labels_shared(const kn_vocabulary *v)
 {
     for (uint32_t n = 1; n < v->nodes; n++)
@@ -344,7 +344,7 @@ static void xml_namespaces(const writing *w, kn_buffer *to, size_t depth)
     }
 }
 
-/* What stands before (or, `closing`, behind) all records. `path`: "records/record", of which `outer` names are around. */
+/* The text before (or, `closing`, after) all records. `path`: "records/record", of which `outer` names are around. */
 static void xml_frame(const writing *w, kn_buffer *to, const char *path, bool closing)
 {
     const char *names[256];

@@ -1,8 +1,9 @@
-/* kn_records_write.h: tree records → XML, JSON, JSON Lines or baskets, in the form that a layout says.
+/* kn_records_write.h: tree records → XML, JSON, JSON Lines or baskets, in the form of a layout.
  *
- * Written are values, classes and structure, in the order of the records and of their nodes; no ids, and nothing that was
- * passed over while reading. A node above its class's top ("*") has no class: <node v="*"/>, {"v": "*"} (docs/errata.md K8).
- * A basket loses nothing: its values are side by side. What is written is read back by kn_records_read with `released`.
+ * Values, classes and structure are written, in the order of the records and of their nodes; no ids, and nothing that
+ * was skipped while reading. A node above its class's top ("*") has no class: <node v="*"/>, {"v": "*"}
+ * (docs/errata.md K8). A basket loses nothing: its values are side by side. What is written is read back by
+ * kn_records_read with `released`.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_RECORDS_WRITE_H

@@ -35,7 +35,7 @@ struct kn_source {
     bool        seekable; /* a regular file: pread works */
     uint64_t    file_size;
     uint64_t    consumed;
-    char       *raw; /* bytes read but not yet handed out or decompressed */
+    char       *raw; /* bytes read but not yet returned or decompressed   */
     size_t      raw_at, raw_end;
     bool        raw_eof;
     z_stream    gzip;
@@ -43,8 +43,8 @@ struct kn_source {
     bool        between; /* between two members or frames: the input may end here */
     kn_zstd    *zstd;
     int64_t     parts;   /* members or frames so far                              */
-    const char *wrapped; /* what stands beside the data; NULL: nothing            */
-    gz_header   header;  /* of the member under way, into these                   */
+    const char *wrapped; /* what there is besides the data; NULL: nothing         */
+    gz_header   header;  /* of the current member, into these                     */
     Bytef       extra[1], title[256], comment[1];
 };
 
@@ -81,14 +81,14 @@ static kn_status refill(kn_source *s, kn_error *err)
     return KN_OK;
 }
 
-/* A frame, or one of those to be skipped, with which files of parallel compressors begin. */
+/* A frame, or a skippable one, with which files of parallel compressors begin. */
 static bool is_zstd(const unsigned char *b)
 {
     return (b[0] == 0x28 && b[1] == 0xb5 && b[2] == 0x2f && b[3] == 0xfd) ||
            ((b[0] & 0xf0) == 0x50 && b[1] == 0x2a && b[2] == 0x4d && b[3] == 0x18);
 }
 
-/* Gathers the first bytes (a pipe may give them one by one) and recognizes the form. */
+/* Collects the first bytes (a pipe may give them one by one) and recognizes the form. */
 static kn_status recognize(kn_source *s, kn_error *err)
 {
     while (s->raw_end < KN_FOREIGN_BYTES && !s->raw_eof) {

@@ -15,11 +15,11 @@ void               kn_source_free(kn_source *source);
  * files run in parallel. */
 KN_CHECK kn_status kn_source_read(kn_source *source, char *buffer, size_t size, size_t *got, kn_error *err);
 
-/* Appends all that is left to `to`, but stops once it holds more than `most` bytes. */
+/* Appends the rest to `to`, but stops once that holds more than `most` bytes. */
 KN_CHECK kn_status kn_source_read_all(kn_source *source, kn_buffer *to, size_t most, kn_error *err);
 
-/* Once everything is read: what a compressed file holds beside the data that were read (a comment, a second member, a frame
- * that is skipped), in words; NULL: nothing. */
+/* After everything is read: what a compressed file holds besides the data (a comment, a second member, a skipped
+ * frame), in words; NULL: nothing. */
 const char *kn_source_wrapped(const kn_source *source);
 
 /* The name for messages (kn_path_name). */

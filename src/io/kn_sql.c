@@ -1,5 +1,5 @@
-/* kn_sql.c: statements that SQLite and PostgreSQL understand alike. Interface: kn_sql.h. Names may hold any character:
- * they stand in quotes, and quotes in them are doubled.
+/* kn_sql.c: statements that SQLite and PostgreSQL understand alike. Interface: kn_sql.h. Names may hold any
+ * character: they are quoted, and quotes in them are doubled.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kn_sql.h"
 

@@ -15,7 +15,7 @@ void kn_sql_table(kn_buffer *sql, const char *schema, const char *table);
 /* SELECT or another verb with its first blank, and the columns of a table. */
 void kn_sql_columns(kn_buffer *sql, const char *verb, const kn_catalog_table *table);
 
-/* Appends a column's type, with a blank before it; nothing where it has none. */
+/* Appends a column's type, with a blank before it; nothing if it has none. */
 typedef void (*kn_sql_type_fn)(kn_buffer *sql, const kn_sink_column *column);
 
 /* CREATE TABLE with its keys and the reference to its parent. */

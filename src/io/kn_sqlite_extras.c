@@ -1,10 +1,10 @@
-/* kn_sqlite_extras.c: what a SQLite file holds beside the cells of its tables. Interface: kn_extras.h.
+/* kn_sqlite_extras.c: what a SQLite file holds besides the cells of its tables. Interface: kn_extras.h.
  *
- * First what has a name: views, triggers, indexes, SQLite's own tables, definitions of tables that hold more than names, types
- * and keys, free pages, numbers in the header, files beside it. Then the bytes: the same cells are written into a new file in
- * the way of kn_sqlite_write.c and both are compared, but for counters and version numbers in the header. So nothing can hide in
- * unused space, in row numbers, in the way a cell is stored or in the order of pages. A release that another program wrote
- * passes once it is vacuumed.
+ * First what has a name: views, triggers, indexes, SQLite's own tables, definitions of tables that hold more than
+ * names, types and keys, free pages, numbers in the header, files beside it. Then the bytes: the same cells are
+ * written into a new file as kn_sqlite_write.c does and both are compared, except for counters and version numbers in
+ * the header. So nothing can hide in unused space, in row numbers, in the way a cell is stored or in the order of
+ * pages. A release that another program wrote passes once it is vacuumed.
  *
  * Cost: the file is read, written to a temporary one and read again. Memory: as much as the file.
  * SPDX-License-Identifier: Apache-2.0
@@ -126,7 +126,7 @@ static bool in_original(const kn_catalog *original, const char *word, size_t siz
     return false;
 }
 
-/* A table's or column's name in the file: those are looked at where the release's columns are. */
+/* A table's or column's name in the file: those are checked with the release's columns. */
 static kn_status is_name(const looking *l, const char *word, size_t size, bool *found, kn_error *err)
 {
     sqlite3_stmt *s = NULL;
@@ -147,7 +147,7 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || (c & 0x80);
 }
 
-/* A name in quotes: *at stands on the opening one, then behind the closing one. false: it is never closed. */
+/* A name in quotes: *at is on the opening one, then after the closing one. false: it is never closed. */
 static bool quoted_name(const char **at, kn_buffer *name)
 {
     char close = **at == '[' ? ']' : **at;
@@ -165,7 +165,7 @@ static bool quoted_name(const char **at, kn_buffer *name)
     return false;
 }
 
-/* The words that a definition of columns, types and keys is made of, beside names: no default, check, comment, text. */
+/* The words allowed in a definition of columns, types and keys, besides names: no default, check, comment, text. */
 static bool is_allowed(const looking *l, const char *word, size_t size)
 {
     static const char *const words[] = {
@@ -179,7 +179,7 @@ static bool is_allowed(const looking *l, const char *word, size_t size)
     return in_list(words, word, size) || in_original(l->original, word, size);
 }
 
-/* Is there nothing in the definition but names, types and keys? */
+/* Does the definition contain only names, types and keys? */
 static kn_status is_plain(const looking *l, const char *sql, bool *plain, kn_error *err)
 {
     kn_buffer name;
@@ -306,7 +306,7 @@ static kn_status copy_tables(const looking *l, kn_error *err)
     return status;
 }
 
-/* The same size of pages, encoding and the like: none of these says anything about a row. */
+/* The same page size, encoding and the like: none of these reveals anything about a row. */
 static kn_status make_fresh(looking *l, kn_error *err)
 {
     static const char *const settings[] = {"page_size", "encoding", "auto_vacuum"};
@@ -328,7 +328,7 @@ static kn_status make_fresh(looking *l, kn_error *err)
     return run_fresh(l, "COMMIT; VACUUM", err);
 }
 
-/* Counters of changes, the program's version, and whether a log was used: they differ from one writing to the next. */
+/* Change counters, the program's version, and whether a log was used: they differ between writings. */
 static bool is_counter(int64_t at)
 {
     return (at >= 18 && at < 20) || (at >= 24 && at < 28) || (at >= 40 && at < 44) || (at >= 92 && at < 100);

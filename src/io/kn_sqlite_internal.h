@@ -11,12 +11,12 @@
 
 enum { KN_SQLITE_NUMBER = 40 }; /* bytes: space for a number as text */
 
-/* The text of a cell: numbers in their shortest exact spelling, binary values as \x and hexadecimal digits; data NULL: NULL. It
- * lives until the next step, or in `room` or `scratch`. false: out of memory. */
+/* The text of a cell: numbers in their shortest exact spelling, binary values as \x and hexadecimal digits; data
+ * NULL: NULL. It is valid until the next step, or is in `room` or `scratch`. false: out of memory. */
 bool kn_sqlite_cell(kn_string *out, sqlite3_stmt *statement, int column, char room[KN_SQLITE_NUMBER], kn_buffer *scratch);
 
-/* Sets a new connection up for a file that may be hostile, and reads its schema. `charged`: what it holds is counted as the
- * context's until it is discharged. KN_IO: this SQLite cannot; KN_MEMORY: the schema is too large. */
+/* Prepares a new connection for a file that may be hostile, and reads its schema. `charged`: its memory is counted as
+ * the context's until it is discharged. KN_IO: this SQLite cannot do that; KN_MEMORY: the schema is too large. */
 KN_CHECK kn_status kn_sqlite_harden(sqlite3 *db, kn_context *ctx, const char *path, uint64_t *charged, kn_error *err);
 
 /* What went wrong last, in words without values. */

@@ -1,13 +1,13 @@
-/* kn_sqlite_open.c: opening a SQLite file that somebody may have made to do harm. Interface: kn_sqlite_internal.h.
+/* kn_sqlite_open.c: opening a SQLite file that may be malicious. Interface: kn_sqlite_internal.h.
  *
- * A file brings its own SQL: views, generated columns, defaults. Of what SQLite advises against hostile files
- * (https://www.sqlite.org/security.html) all that a reader can do is done: the schema is not trusted with functions that have
- * effects, triggers do not run, nothing is written, not even by PRAGMA; sizes of cells, statements and expressions are limited;
- * cells are checked against their page; and whatever a statement does, it can be cancelled.
+ * A file brings its own SQL: views, generated columns, defaults. Everything that SQLite advises readers to do against
+ * hostile files (https://www.sqlite.org/security.html) is done: the schema is not trusted with functions that have
+ * effects, triggers do not run, nothing is written, not even by PRAGMA; sizes of cells, statements and expressions
+ * are limited; cells are checked against their page; and every statement can be cancelled.
  *
- * Memory: SQLite's own is not taken from the context (that could only be set for the whole process). What a connection holds
- * for long, schema and page cache, is charged to it; cells are limited in length, under a memory limit to a small part of it.
- * Sorting goes to a file of the system.
+ * Memory: SQLite's own is not taken from the context (that could only be set for the whole process). What a
+ * connection holds for long, schema and page cache, is charged to the context; cells are limited in length, under a
+ * memory limit to a small part of it. Sorting uses a temporary file.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdio.h>
@@ -18,7 +18,7 @@
 #include "kn_sqlite_internal.h"
 
 enum {
-    STEPS = 20000,            /* of SQLite's machine, between two looks at whether the run was cancelled */
+    STEPS = 20000,            /* of SQLite's machine, between two checks for cancellation                */
     STEPS_LOADING = 100,      /* the same while the schema is read: some ten tables                      */
     LONGEST_CELL = 100000000, /* bytes; without a memory limit                                           */
     LEAST_CELL = 100000,
@@ -41,7 +41,7 @@ static int stop(void *ctx)
     return kn_cancelled(ctx);
 }
 
-/* While the schema is read: it is counted each time there may be twice as much of it. */
+/* While the schema is read: counted again whenever it may have doubled. */
 typedef struct loading {
     kn_context *ctx;
     sqlite3    *db;

@@ -1,9 +1,9 @@
 /* kn_sqlite_read.c: the tables of a SQLite file as texts. Interface: kn_sqlite.h, kn_cells.h.
  *
- * The file is opened read-only, as one that may be hostile (kn_sqlite_open.c), and read in one transaction. SQLite's columns
- * hold values of any kind: numbers become their shortest exact spelling, binary values \x and hexadecimal digits. Names are
- * compared as SQLite does, so a foreign key that spells its target in other letters is found. Views are read where the
- * release file lists them.
+ * The file is opened read-only, as one that may be hostile (kn_sqlite_open.c), and read in one transaction. SQLite's
+ * columns hold values of any kind: numbers become their shortest exact spelling, binary values \x and hexadecimal
+ * digits. Names are compared as SQLite does, so a foreign key that spells its target in another case is found. Views
+ * are read if the release file lists them.
  *
  * Cost: one pass over each table, on one thread.
  * SPDX-License-Identifier: Apache-2.0
@@ -50,7 +50,7 @@ static const char *text_at(sqlite3_stmt *s, int column)
     return text ? text : "";
 }
 
-/* Ends a statement after its last step. */
+/* Finishes a statement after its last step. */
 static kn_status finish(const reader *r, sqlite3_stmt *s, int step, bool memory, kn_error *err)
 {
     kn_status status = memory ? KN_OK : kn_fail_memory(err, r->ctx, r->path);
@@ -163,9 +163,9 @@ static int integer_text(int64_t value, char *room)
     return size;
 }
 
-/* Amounts of money and the like: up to four digits behind the point and fifteen in all. The quotient of two exact numbers
- * is rounded once, so it is the number if and only if that is the nearest one to the decimal. Returns the size, 0: it is
- * no such number. */
+/* Amounts of money and the like: up to four digits after the point and fifteen in all. The quotient of two exact
+ * numbers is rounded once, so it is the number if and only if that is the nearest one to the decimal. Returns the
+ * size, 0: it is no such number. */
 static int short_number(double value, char *room)
 {
     double  size = value < 0 ? -value : value, power = 1;

@@ -1,12 +1,12 @@
 /* kn_sqlite_write.c: a database → a new SQLite file. Interface: kn_sqlite.h.
  *
- * The file is made under the temporary name of an output (kn_output.h), without a journal: if anything fails it is thrown
- * away as a whole. At the end it is vacuumed: its bytes are then a function of its cells (kn_sqlite_extras.c holds it to that).
- * Commit closes it, writes it out to the disk and renames it. Cells are bound as text; SQLite's own rule
- * of affinity turns them into numbers in columns declared so.
+ * The file is made under the temporary name of an output (kn_output.h), without a journal: if anything fails it is
+ * discarded. At the end it is vacuumed: its bytes are then a function of its cells (kn_sqlite_extras.c checks that).
+ * Commit closes, syncs and renames it. Cells are bound as text; SQLite's own rule of affinity turns them into numbers
+ * in columns declared so.
  *
- * Limit: SQLite writes by itself, so where the size of files is limited (RLIMIT_FSIZE) a host has to ignore SIGXFSZ, as
- * the program does; the write then fails, and with it the release.
+ * Limit: SQLite writes the file itself, so if the size of files is limited (RLIMIT_FSIZE) a host must ignore SIGXFSZ,
+ * as the program does; the write then fails, and with it the release.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <sqlite3.h>
@@ -58,7 +58,7 @@ static void sink_abort(void *state)
     KN_FREE(s->path, s);
 }
 
-/* A type's name goes into the statement as it stands in the catalog: let only what a type can be through. */
+/* A type's name goes into the statement as it is in the catalog: only valid types are accepted. */
 static void add_type(kn_buffer *sql, const kn_sink_column *column)
 {
     const char *type = column->type;

@@ -7,10 +7,10 @@
  *         Social
  *             History
  *
- * Lines without deeper lines below them are the leaves. The indent is tabs (one per step) or blanks (as many per step as
- * the first indented line has), never both in one file; each line goes at most one step deeper than the line before.
- * Blank lines are passed over, blanks at the end of a line are dropped. Several labels without indent, or a single line,
- * get a root "*" above them.
+ * Lines without deeper lines below them are the leaves. The indent is tabs (one per step) or blanks (as many per step
+ * as the first indented line has), never both in one file; each line goes at most one step deeper than the line
+ * before. Blank lines are skipped, blanks at the end of a line are dropped. Several labels without indent, or a
+ * single line, get a root "*" above them.
  *
  * Cost: one pass, plus the depth of each leaf. Limits: as for hierarchy files.
  * SPDX-License-Identifier: Apache-2.0
@@ -34,7 +34,7 @@ typedef struct reader {
     kn_path_field       path[KN_HIERARCHY_MAX_LEVELS];
 } reader;
 
-/* The next line that holds something: its indent and its label. false at the end. */
+/* The next line that is not blank: its indent and its label. false at the end. */
 static bool next_line(reader *r, kn_string *indent, kn_string *label)
 {
     while (r->at < r->size) {

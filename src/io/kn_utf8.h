@@ -14,10 +14,10 @@ bool kn_plain_ascii(const char *text, size_t size);
  * there is none. */
 size_t kn_utf8_check(const char *text, size_t size);
 
-/* How many code points stand in well-formed UTF-8. */
+/* The number of code points in well-formed UTF-8. */
 size_t kn_utf8_length(const char *text, size_t size);
 
-/* Writes a code point, which must be one, and says how many bytes it takes: at most four. */
+/* Writes a valid code point and returns its number of bytes: at most four. */
 size_t kn_utf8_put(char *out, uint32_t code);
 
 /* The offset of the first byte that is NUL or, unless `latin1`, has no meaning in Windows-1252; `size` if there is none. */

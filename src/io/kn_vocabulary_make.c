@@ -1,7 +1,7 @@
-/* kn_vocabulary_make.c: which hierarchy, and which part of it, holds the values of each class of tree records.
+/* kn_vocabulary_make.c: which hierarchy, and which part of it, contains the values of each class of tree records.
  *
- * Interface: kn_vocabulary_make.h. A hierarchy file is read once, however many classes share it. Cost: linear in the hierarchies
- * and the values. Paper: section II-D.1, figure 4 (one hierarchy of several classes).
+ * Interface: kn_vocabulary_make.h. A hierarchy file is read once, however many classes share it. Cost: linear in the
+ * hierarchies and the values. Paper: section II-D.1, figure 4 (one hierarchy of several classes).
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
@@ -58,7 +58,7 @@ static int first_with_file(const maker *m, int c)
     return c;
 }
 
-/* The values of a class as a table of one column, which builders of hierarchies take. */
+/* The values of a class as a table of one column, for the builders of hierarchies. */
 static kn_status make_table(maker *m, int c, kn_error *err)
 {
     kn_string      name = kn_string_of(m->classes[c].name);
@@ -120,8 +120,8 @@ static uint32_t child_with(const kn_hierarchy *h, kn_string text)
     return found;
 }
 
-/* The subtree of the class's values: that of the first which the file knows. A value elsewhere is refused where it stands
- * in the records. A file that lacks this many values is not theirs. */
+/* The subtree of the class's values: that of the first one in the file. A value elsewhere is refused where it occurs
+ * in the records. A file that lacks this many values belongs to other classes. */
 static uint32_t child_of_values(const maker *m, const kn_hierarchy *h, int c)
 {
     enum { LOOK_AT = 1000 };
@@ -149,7 +149,7 @@ static kn_status claim(maker *m, int first, int c, uint32_t node, kn_error *err)
     return KN_OK;
 }
 
-/* The only group below the root that is nobody's; KN_NODE_NONE: none or several. */
+/* The only unused group below the root; KN_NODE_NONE: none or several. */
 static uint32_t last_child(const maker *m, int first)
 {
     const kn_hierarchy *h = m->hierarchies[first];
@@ -162,8 +162,8 @@ static uint32_t last_child(const maker *m, int first)
     return found;
 }
 
-/* No record has a value of the class: it needs no part of the file. A release that shows "*" instead of all of them is such a
- * file of records. */
+/* No record has a value of the class: it needs no part of the file. This happens in a release that shows "*" for all
+ * of them. */
 static bool says_nothing(const maker *m, int c)
 {
     return m->leaves && m->leaves[c].count == 0 && m->leaves[c].texts;
@@ -200,7 +200,7 @@ static int compare_texts(const void *arg, const void *a, const void *b)
     return kn_string_compare(*(const kn_string *)a, *(const kn_string *)b);
 }
 
-/* The values as they are, by their bytes: never in the order in which they came. */
+/* The values, sorted by bytes: never in the order of the file. */
 static kn_status take_texts(maker *m, int c, kn_error *err)
 {
     int64_t count = m->leaves ? m->leaves[c].count : 0;

@@ -5,11 +5,12 @@
 
 #include "kn_vocabulary.h"
 
-/* Reads or builds the hierarchies of the classes. A class without one: its leaves, given by `leaves` (may be NULL where
- * every class has a hierarchy in a file), stand directly below its top. Several classes may share one hierarchy file: the
- * domain of each is then the child-of-root subtree that bears its name or, if there is none, that of its values (`leaves`,
- * of any level) or, without values, the only one that is left, or nothing but a top with its name. KN_INPUT: a hierarchy that
- * cannot be read, in which no subtree is the class's, or in which a label of a class stands for different things. */
+/* Reads or builds the hierarchies of the classes. A class without one: its leaves, given by `leaves` (may be NULL
+ * where every class has a hierarchy in a file), are directly below its top. Several classes may share one hierarchy
+ * file: the domain of each is then the child-of-root subtree with its name or, if there is none, that of its values
+ * (`leaves`, of any level) or, without values, the only one that is left, or just a top with its name. KN_INPUT: a
+ * hierarchy that cannot be read, in which the class has no subtree, or in which a label of a class means different
+ * things. */
 typedef struct kn_vocabulary_leaves {
     int64_t          count;
     const kn_string *texts; /* distinct; NULL: it is not known which of the records' values are the class's */

@@ -1,16 +1,16 @@
 /* kn_xml_read.c: records of an XML file, by expat, front to back.
  *
- * A record is an element whose name is options.record, or whose path ends with it (people/person). Inside it every element
- * that bears the name of a class is a node, below the nearest such element around it; so is an attribute that bears the name
- * of a class. <node> is a node without a class. Any other element is passed over with all that it holds. The value of a
- * class is an attribute ("@v"), the element's text ("text"), or, if nothing is said, "@v" where there is one, else the text.
- * Names are taken as they stand, with their prefix (h:person). What the elements around the first record declare of
- * namespaces is kept; any other declaration is an attribute without a place.
+ * A record is an element whose name is options.record, or whose path ends with it (people/person). Inside it every
+ * element with the name of a class is a node, below the nearest such element around it; so is an attribute with the
+ * name of a class. <node> is a node without a class. Any other element is skipped with its content. The value of a
+ * class is an attribute ("@v"), the element's text ("text"), or by default "@v" if there is one, else the text. Names
+ * are taken literally, with their prefix (h:person). Namespaces declared by the elements around the first record are
+ * kept; any other declaration is an unknown attribute.
  *
- * A document brings no definitions of its own: entities (but for the five), external files and DOCTYPEs that name one are
- * refused. Elements nest at most KN_RECORDS_MAX_DEPTH deep; what expat must hold as a whole (a start tag with its
- * attributes, a comment) has at most KN_RECORDS_MAX_TAG bytes. expat's memory is not counted by the context: these limits
- * bound it, and the number of different names (KN_RECORDS_MAX_NAMES).
+ * A document may not have its own definitions: entities (except the five predefined), external files and DOCTYPEs
+ * that name one are refused. Elements nest at most KN_RECORDS_MAX_DEPTH deep; what expat must hold as a whole (a
+ * start tag with its attributes, a comment) has at most KN_RECORDS_MAX_TAG bytes. expat's memory is not counted by
+ * the context: these limits bound it, and the number of different names (KN_RECORDS_MAX_NAMES).
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <expat.h>
@@ -40,11 +40,11 @@ typedef struct xml {
     uint64_t      fed, parsed; /* bytes */
     int           depth;
     int           record_depth; /* 0: outside a record                       */
-    int           skip_depth;   /* 0: nothing is passed over                 */
+    int           skip_depth;   /* 0: nothing is being skipped               */
     element       open[DEPTH];
-    kn_buffer     path;            /* names of open elements, each behind a "/" */
+    kn_buffer     path;            /* names of open elements, each after a "/"  */
     size_t        path_end[DEPTH]; /* of the path's first elements         */
-    kn_buffer     wanted;          /* the record's path, behind a "/"      */
+    kn_buffer     wanted;          /* the record's path, after a "/"       */
     kn_buffer     declared;        /* namespaces of open elements around records (kn_records_namespaces) */
     size_t        declared_end[DEPTH];
 } xml;
@@ -149,7 +149,7 @@ static kn_status outer_attributes(xml *x, const char **attributes)
     return KN_OK;
 }
 
-/* Inside what is passed over names are only counted: expat remembers each. */
+/* Inside skipped elements names are only counted: expat remembers each. */
 static kn_status count_names(xml *x, const char *name, const char **attributes)
 {
     KN_TRY(kn_collector_count(x->c, kn_string_of(name), x->err));
@@ -232,7 +232,7 @@ static void XMLCALL on_start(void *state, const char *name, const char **attribu
     x->declared_end[x->depth - 1] = x->declared.size;
 }
 
-/* A release holds nothing but its nodes: what stands between them is reported too. */
+/* A release contains only its nodes: anything between them is reported too. */
 static void tell(xml *x, const char *what)
 {
     if (x->status != KN_OK || !x->c->options->released) return;
@@ -273,7 +273,7 @@ static void XMLCALL on_end(void *state, const char *name)
     } else if (x->skip_depth) {
         /* nothing was gathered */
     } else if (x->record_depth == 0) {
-        /* Elements around records are no news. */
+        /* Elements around records are not reported. */
         if (e->records == x->c->records) st = kn_collector_ignore(x->c, "", kn_string_of(name), x->err);
     } else if (x->depth == x->record_depth) {
         x->record_depth = 0;
@@ -352,7 +352,7 @@ static kn_status parse(xml *x, kn_error *err)
         enum XML_Status st = XML_ParseBuffer(x->parser, (int)got, got < PIECE);
         if (x->status != KN_OK) return x->status;
         if (st != XML_STATUS_OK) return parse_error(x, err);
-        /* expat looks again only when there is much more to look at; until then it has no place, and was as far as before. */
+        /* expat tries again only when there is much more input; until then it has no position and made no progress. */
         XML_Index at = XML_GetCurrentByteIndex(x->parser);
         if (at >= 0) x->parsed = (uint64_t)at;
         if (got == PIECE && x->fed - x->parsed > KN_RECORDS_MAX_TAG)

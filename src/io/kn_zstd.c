@@ -6,7 +6,7 @@
 
 #include "kn_error.h"
 
-/* A kn_zstd is the library's own stream: nothing has to be kept beside it. */
+/* A kn_zstd is the library's own stream: nothing else has to be kept. */
 
 kn_status kn_zstd_open(kn_zstd **out, kn_context *ctx, const char *name, kn_error *err)
 {

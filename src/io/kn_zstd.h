@@ -12,8 +12,8 @@ typedef struct kn_zstd kn_zstd;
 KN_CHECK kn_status kn_zstd_open(kn_zstd **out, kn_context *ctx, const char *name, kn_error *err);
 void               kn_zstd_free(kn_zstd *z);
 
-/* Takes *taken of the `size` bytes at `in`, makes *made at most `room` bytes at `out`; *ended: a frame is complete, and all of it
- * was handed out. false: the data are damaged. */
+/* Consumes *taken of the `size` bytes at `in`, produces *made, at most `room`, bytes at `out`; *ended: a frame is
+ * complete, and all of it was returned. false: the data are damaged. */
 bool kn_zstd_step(kn_zstd *z, const char *in, size_t size, size_t *taken, char *out, size_t room, size_t *made, bool *ended);
 
 #endif

@@ -1,10 +1,10 @@
 /* advise.c: kn_advise: tries the methods of a shape one after the other and chooses (kanon/advise.h has the rule).
  *
- * The job that holds the data runs a candidate (kn_attempt_fn); here is what is the same for all: who is tried, for how long,
- * what a failure means, which is best. A method that has a time limit of its own gets its part of the whole as that and may
- * answer with its best so far; any other is stopped by the context's deadline.
+ * The job that holds the data runs a candidate (kn_attempt_fn); this file has what is common: which are tried, for
+ * how long, what a failure means, which is best. A method with a time limit of its own gets its part of the total as
+ * that and may return its best so far; any other is stopped by the context's deadline.
  *
- * Time: at most the limit, as far as methods look at the clock, and the reading. Memory: the data and one candidate.
+ * Time: reading, and at most the limit, as far as methods check the clock. Memory: the data and one candidate.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_job_advise.h"
@@ -23,7 +23,7 @@
 #include "kn_shape.h"
 
 typedef struct owned_advice {
-    kn_advice advice; /* first: what the caller holds */
+    kn_advice advice; /* first: the caller's pointer  */
     kn_arena  arena;
 } owned_advice;
 
@@ -48,7 +48,7 @@ static kn_spec spec_of(const kn_spec *spec, kn_method method, double seconds)
 kn_spec kn_advice_spec(const kn_advice *advice, const kn_spec *spec)
 {
     const kn_advice_candidate *c = &advice->candidates[advice->chosen];
-    /* One that finished finishes again; one that was stopped shall not search for longer than it did. */
+    /* One that finished will finish again; one that was stopped must not search for longer than before. */
     return spec_of(spec, c->method, c->state == KN_ADVICE_STOPPED ? c->allowed : 0);
 }
 
@@ -58,7 +58,7 @@ static kn_status set_reason(kn_advice_candidate *c, kn_context *ctx, kn_arena *a
     return c->reason ? KN_OK : kn_fail_memory(err, ctx, "trying methods");
 }
 
-/* A failure of one candidate that says nothing about the others. */
+/* Is it a failure of this candidate alone? */
 static bool only_refused(const kn_context *ctx, kn_status st)
 {
     return st == KN_USAGE || (st == KN_MEMORY && kn_memory_limited(ctx));
@@ -119,7 +119,7 @@ _Static_assert(sizeof preference / sizeof *preference == KN_METHODS, "every meth
 static kn_status list_candidates(kn_advice *out, const kn_advisor *a, kn_advice_candidate **list, kn_arena *arena,
                                  kn_error *err)
 {
-    *list = kn_job_room(a->ctx, arena, KN_METHODS, sizeof **list, err);
+    *list = kn_job_alloc(a->ctx, arena, KN_METHODS, sizeof **list, err);
     if (!*list) return KN_MEMORY;
     for (int m = 0; m < KN_METHODS; m++) {
         if (kn_method_shape(preference[m]) != out->shape) continue;
@@ -141,7 +141,7 @@ static int left_to_try(const kn_advice *advice)
     return count;
 }
 
-/* Where time is short those that surely come to an end are tried first. */
+/* If time is short, those that are sure to finish are tried first. */
 enum { TURNS = 4 };
 
 static int turn_of(kn_method method)
@@ -154,7 +154,7 @@ static int turn_of(kn_method method)
     case KN_METHOD_MIRACLE:
     case KN_METHOD_BITMAP:
     case KN_METHOD_ACS: return 2;
-    case KN_METHOD_HEURISTIC: return 3; /* what became of optimal decides on it */
+    case KN_METHOD_HEURISTIC: return 3; /* depends on how optimal ended         */
     default: return 1;
     }
 }

@@ -134,7 +134,7 @@ static bool has_release(const kn_advice_candidate *c)
     return c->state == KN_ADVICE_KEPT || c->state == KN_ADVICE_STOPPED;
 }
 
-/* The best of those that are left when `without` is not there; NULL: none. `family`: of that one only; -1: of any. */
+/* The best of the others than `without`; NULL: none. `family`: only of that one; -1: of any. */
 static const kn_advice_candidate *best_of(const kn_advice *advice, int family, int without)
 {
     const kn_advice_candidate *best = NULL;
@@ -170,7 +170,7 @@ static void say_why(speech *s, const kn_advice_candidate *c)
             loss_and_rows(advice, c).text, kn_method_name(next->method), loss_and_rows(advice, next).text);
 }
 
-/* One that somebody may prefer all the same. */
+/* One that may still be preferable. */
 static void prefer(speech *s, const kn_advice_candidate *c, const char *where)
 {
     if (c)

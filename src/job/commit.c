@@ -1,10 +1,10 @@
-/* commit.c: the last stages of every release (kn_shape.h): what stands beside it, and the names of all of it.
+/* commit.c: the last stages of every release (kn_shape.h): the files beside it, and the names of all files.
  *
- * The release is verified and lies under a temporary name. What stands beside it is written, and all of it gets its names as
- * one set (kn_set.h).
+ * The release is verified and has a temporary name. The files beside it are written, and all get their names as one
+ * set (kn_set.h).
  *
- * Standard output, a pipe or a device cannot be taken back: the release was verified in a file without a name and is copied.
- * Nothing stands beside a stream, so there is no certificate; a note says so.
+ * What went to standard output, a pipe or a device cannot be undone: the release was verified in an unnamed file and
+ * is copied. There are no files beside a stream, so no certificate; a note says so.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* kept.c: kn_kept.h. Cost: one pass over the column where it has many values, and the inference of its type. */
+/* kept.c: kn_kept.h. Cost: one pass over a column with many values, and the inference of its type. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kn_kept.h"
 
@@ -10,7 +10,7 @@ enum { FEW_VALUES = 10 };
 #define UNIQUE_SHARE 0.9
 #define TEXT_SHARE 0.5
 
-/* Rows whose value no other row has. */
+/* Rows whose value is unique. */
 static kn_status unique_rows(kn_context *ctx, const kn_table *table, int column, int64_t *out, kn_error *err)
 {
     const kn_column *c = &table->columns[column];

@@ -10,9 +10,9 @@
 
 #include "kn_arena.h"
 
-/* One method on data that were read: `spec` is the user's with this method and its time limit. Fills state (kept, stopped,
- * late or none), reason and figures of `out`; texts go to `arena`. A failure is not always one of the whole: see
- * kn_advice_make. */
+/* One method on data that were read: `spec` is the user's with this method and its time limit. Fills state (kept,
+ * stopped, late or none), reason and figures of `out`; texts go to `arena`. Not every failure ends the whole call:
+ * see kn_advice_make. */
 typedef kn_status (*kn_attempt_fn)(void *run, const kn_spec *spec, kn_advice_candidate *out, kn_arena *arena,
                                    kn_error *err);
 
@@ -28,11 +28,12 @@ typedef struct kn_advisor {
 /* Up to how many cuts acs is tried. */
 #define KN_CUTS_MANY 2000
 
-/* Tries what fits and chooses. What `out` points to stands in `arena`. A candidate that fails with KN_USAGE, or
+/* Tries what fits and chooses. What `out` points to is in `arena`. A candidate that fails with KN_USAGE, or
  * KN_MEMORY under a memory limit, is refused, and the error is reported only if no other method found anything. */
 KN_CHECK kn_status kn_advice_make(kn_advice *out, const kn_advisor *advisor, kn_arena *arena, kn_error *err);
 
-/* Why not, without trying? NULL: it is tried. `optimal` is what became of that method, KN_ADVICE_LEFT_OUT: nothing yet. */
+/* Why not, without trying? NULL: it is tried. `optimal` is the state of that method, KN_ADVICE_LEFT_OUT: not tried
+ * yet. */
 const char *kn_advice_left_out(const kn_advisor *advisor, kn_method method, kn_advice_state optimal);
 
 /* The sentences of an advice that is otherwise complete. */

@@ -7,12 +7,12 @@
 #include "kn_public.h"
 #include "kn_set.h"
 
-/* Writes a text as one file of the set (kn_set_create) and frees it, also on failure. `made`: what making the text answered;
- * nothing is written where it failed. */
+/* Writes a text as one file of the set (kn_set_create) and frees it, also on failure. `made`: the status of making
+ * the text; nothing is written if that failed. */
 KN_CHECK kn_status kn_job_put(kn_set *set, kn_set_role role, const char *path, kn_buffer *text, kn_status made,
                               kn_error *err);
 
-/* The same as a file by itself, which appears whole or not at all; `mode` 0: as any other file. */
+/* The same as a single file, which appears whole or not at all; `mode` 0: as any other file. */
 KN_CHECK kn_status kn_job_write_file(kn_context *ctx, const char *path, unsigned mode, kn_buffer *text, kn_status made,
                                      kn_error *err);
 

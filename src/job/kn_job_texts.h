@@ -8,20 +8,20 @@
 #include "kn_arena.h"
 
 /* Zeroed memory of an arena; NULL after KN_MEMORY was reported. */
-void *kn_job_room(kn_context *ctx, kn_arena *arena, size_t count, size_t size, kn_error *err);
+void *kn_job_alloc(kn_context *ctx, kn_arena *arena, size_t count, size_t size, kn_error *err);
 
-/* Adds a copy of a text to a list that lies in the arena; or a sentence made of a format, of at most 999 bytes. */
+/* Adds a copy of a text, or a formatted sentence of at most 999 bytes, to a list in the arena. */
 KN_CHECK kn_status kn_job_add_text(kn_context *ctx, kn_arena *arena, const char *text, const char *const **list, int *count,
                                    kn_error *err);
 KN_CHECK kn_status kn_job_add_note(kn_context *ctx, kn_arena *arena, const char *const **list, int *count, kn_error *err,
                                    const char *format, va_list args) KN_PRINTF(6, 0);
 
-/* Of a release in which a verifier must look for originals one by one, and may give up. */
+/* The note for a release in which a verifier must search for originals one by one, and may give up. */
 #define KN_JOB_MAP_NEEDED                                                                                              \
     "without its row map a release of this size may stay undecided when it is verified later; --keep-rowmap keeps the "  \
     "map, for its owner alone"
 
-/* What is to be said of a column with cells that a spreadsheet would execute. */
+/* The note for a column with cells that a spreadsheet would execute. */
 typedef struct kn_formulas_note {
     char text[900];
 } kn_formulas_note;

@@ -5,13 +5,12 @@
 
 #include "kn_table.h"
 
-/* KN_INPUT where a kept column would point at single rows: of at least 10 cells more than 9 of 10 have a value that no
- * other row has, or it is text and more than half of its cells differ (the measures of kn_profile). `name` stands for it in
- * messages. */
+/* KN_INPUT if a kept column would identify single rows: of at least 10 cells more than 9 of 10 have a unique value,
+ * or it is text and more than half of its cells differ (the measures of kn_profile). `name` is its name in messages. */
 KN_CHECK kn_status kn_kept_check(kn_context *ctx, const kn_table *table, int column, const char *name, char decimal,
                                  kn_error *err);
 
-/* Are different values texts, neither numbers nor dates? */
+/* Are its values texts, neither numbers nor dates? */
 KN_CHECK kn_status kn_kept_are_texts(kn_context *ctx, const kn_string *values, uint32_t count, char decimal, bool *out,
                                      kn_error *err);
 

@@ -1,6 +1,7 @@
-/* kn_shape.h: a release of a table, a database or records under way, and what the driver (release.c) asks of a shape.
+/* kn_shape.h: a release of a table, a database or records in progress, and the functions of a shape that the driver
+ * (release.c) calls.
  *
- * The driver knows the stages and their order; a shape does one of them at a time and nothing of another:
+ * The driver knows the stages and their order; a shape implements each of them separately:
  *
  *     check     does the spec fit? Before anything is read
  *     open      the output, under a temporary name: one that cannot be written costs no search
@@ -39,14 +40,14 @@ struct kn_recipe;
 /* What was read: files, or a database. */
 typedef struct kn_originals {
     int                count;
-    const char *const *names;  /* what the user calls them                             */
+    const char *const *names;  /* their names for the user                             */
     const char *const *paths;  /* where they are read: a stream's copy                 */
-    kn_input_mark    **marks;  /* what they were before they were read; in scratch     */
+    kn_input_mark    **marks;  /* their state before they were read; in scratch        */
     bool               digested; /* the private file holds their SHA-256               */
     kn_digest_job     *digests;
 } kn_originals;
 
-/* What every release has. All fields belong to the run, but for what is called borrowed. */
+/* What every release has. All fields belong to the run, except those marked as borrowed. */
 typedef struct kn_release_run {
     kn_context                    *ctx;
     const struct kn_release_shape *shape;
@@ -60,8 +61,8 @@ typedef struct kn_release_run {
     kn_arena                       scratch;
     kn_originals                   originals;
     uint64_t                       seed;    /* that was used                                      */
-    const char *base;   /* the release's path, with which the files beside it begin; NULL: a stream. In the spec or result */
-    kn_set     *set;     /* the release and what stands beside it; NULL: nothing is written       */
+    const char *base;   /* the release's path, the prefix of the files beside it; NULL: a stream. In the spec or result    */
+    kn_set     *set;     /* the release and the files beside it; NULL: nothing is written         */
     kn_output  *output;  /* the release: the set's, of a stream the run's own; NULL: a database   */
     kn_output  *summary; /* the set's: a file of statistics; NULL: none                           */
     int                file_count; /* of the release, to be digested: 0: verify reports the digest, or a server has it */
@@ -76,7 +77,7 @@ typedef struct kn_release_run {
 typedef struct kn_release_shape {
     size_t run_size, result_size;
     kn_status (*check)(const kn_spec *spec, kn_error *err);
-    /* Fills in the empty result: what it is of; of a trial also what `read` wrote into the result of the run it is of. */
+    /* Fills in the empty result; for a trial also what `read` wrote into the parent run's result. */
     kn_status (*begin)(kn_release_run *run, const kn_release_head *of, kn_error *err);
     kn_status (*open)(kn_release_run *run, kn_error *err);
     kn_status (*read)(kn_release_run *run, kn_error *err);
@@ -84,7 +85,8 @@ typedef struct kn_release_shape {
     kn_status (*search)(kn_release_run *run, kn_error *err);  /* head: found, complete, reason, counters  */
     kn_status (*measure)(kn_release_run *run, kn_error *err); /* with or without a plan                   */
     kn_status (*judge)(kn_release_run *run, kn_advice_candidate *out, kn_error *err); /* of a plan: loss, own figures */
-    /* Notes of what nothing is left, and says so where nothing is left at all: as it is, and why there is no release then. */
+    /* Adds notes on what is lost altogether. If nothing of use is left: `nothing` says so, `why` is the reason for no
+     * release. */
     kn_status (*left)(kn_release_run *run, const char **nothing, const char **why, kn_error *err);
     kn_status (*warn)(kn_release_run *run, kn_error *err); /* may be NULL */
     kn_status (*write)(kn_release_run *run, kn_error *err);
@@ -101,7 +103,7 @@ extern const kn_release_shape kn_table_shape, kn_database_shape, kn_records_shap
 
 /* ---- The driver ---- */
 
-/* kn_anonymize and its kin: *out is the head of the shape's result, to be freed with kn_release_free. */
+/* kn_anonymize and the like: *out is the head of the shape's result, to be freed with kn_release_free. */
 KN_CHECK kn_status kn_release_make(kn_release_head **out, const kn_release_shape *shape, kn_context *ctx,
                                    const kn_spec *spec, const kn_anonymize_options *options, kn_error *err);
 void               kn_release_free(kn_release_head *head); /* NULL is fine */
@@ -114,17 +116,17 @@ KN_CHECK kn_status kn_release_apply(kn_release_head **out, const kn_release_shap
 KN_CHECK kn_status kn_release_advise(kn_advice *out, kn_arena *arena, const kn_release_shape *shape, kn_context *ctx,
                                      const kn_spec *spec, kn_error *err);
 
-/* The last stages (commit.c): what stands beside the release is written, and all of it gets its names. */
+/* The last stages (commit.c): the files beside the release are written, and all files get their names. */
 KN_CHECK kn_status kn_release_commit(kn_release_run *run, kn_error *err);
 KN_CHECK kn_status kn_release_report(kn_release_run *run, kn_error *err); /* there is no release: the page says why */
 
 /* ---- What shapes use ---- */
 
-/* What will be read; the lists are borrowed. To be called before it is. */
+/* Declares what will be read, before it is; the lists are borrowed. */
 KN_CHECK kn_status kn_release_originals(kn_release_run *run, const char *const *names, const char *const *paths, int count,
                                         bool digested, kn_error *err);
 
-/* There is no release, and why. */
+/* Sets the result to "no release", and why. */
 KN_CHECK kn_status kn_release_none(kn_release_run *run, const char *why, kn_error *err);
 
 /* Adds a sentence for the user, or the name of something that was dropped, to the result. */
@@ -141,25 +143,28 @@ KN_CHECK kn_status kn_release_sizes_of(kn_release_run *run, const int64_t *sizes
                                        const kn_size_count **out, int *out_count, kn_error *err);
 
 /* Zeroed memory of the run or the result; NULL after KN_MEMORY was reported. A copy of a text in the result. */
-void *kn_release_room(kn_release_run *run, kn_arena *arena, size_t count, size_t size, kn_error *err);
+void *kn_release_alloc(kn_release_run *run, kn_arena *arena, size_t count, size_t size, kn_error *err);
 char *kn_release_text(kn_release_run *run, const char *text, kn_error *err);
 
-/* What a verifier found: KN_OK where all holds, KN_UNDECIDED with what is open, or KN_INTERNAL with the first problem. One that fails because it
- * cannot read what was just written or already read has found a mistake, too. */
+/* Reads the hierarchy file of a column again, for the public facts (kn_public_reader). `run`: a kn_release_run. */
+KN_CHECK kn_status kn_release_read_hierarchy(kn_hierarchy **out, void *run, const kn_attribute *attribute, kn_error *err);
+
+/* The verifier's outcome as a status: KN_OK if all holds, KN_UNDECIDED with what is open, or KN_INTERNAL with the
+ * first problem. If it cannot read what was just written or already read, that is a mistake, too. */
 KN_CHECK kn_status kn_release_verdict(kn_outcome outcome, const char *const *problems, int count, const char *open,
                                       kn_error *err);
 KN_CHECK kn_status kn_release_unread(kn_status status, kn_error *err);
 
-/* A figure by the plan and by the verifier; NAN as a finding: what is shown leaves it open. */
+/* A figure by the plan and by the verifier; `found` NAN: the release does not determine it. */
 typedef struct kn_claim {
     const char *what;
     double      claimed, found;
 } kn_claim;
 
-/* KN_INTERNAL where a claim differs from what was found. */
+/* KN_INTERNAL if a claim differs from what was found. */
 KN_CHECK kn_status kn_release_compare(const kn_claim *claims, int count, kn_error *err);
 
-/* The same of what promises reach. `derived`: one whose figure only the verifier derives (NAN so far) takes it over. */
+/* The same for what promises reach. `derived`: figures that only the verifier derives (NAN so far) are taken over. */
 KN_CHECK kn_status kn_release_compare_models(kn_release_run *run, const kn_verified_model *found, int count, bool derived,
                                              kn_error *err);
 

@@ -1,12 +1,13 @@
 /* release.c: the driver of every release: the stages in their order, whatever the shape (kn_shape.h).
  *
- * The output is opened before anything is read. Everything is written under temporary names, read back and verified; each
- * figure of the verifier is held against what the plan claims, and any difference ends the run, with the temporary files
- * removed. A difference where an input is no longer the file that was read is the input's fault, and is reported so.
+ * The output is opened before anything is read. Everything is written under temporary names, read back and verified;
+ * each figure of the verifier is compared with the plan's claim, and any difference ends the run, with the temporary
+ * files removed. If an input has changed since it was read, the difference is reported as that.
  *
  * Memory: the data and the search; then data and release; then what the verifier holds.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <kanon/catalogue.h>
 #include <math.h>
 #include <stdalign.h>
 #include <stdarg.h>
@@ -20,6 +21,7 @@
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_freq.h"
+#include "kn_hierarchy_file.h"
 #include "kn_job_texts.h"
 #include "kn_memory_arrow.h"
 #include "kn_options.h"
@@ -31,7 +33,7 @@
 
 typedef struct owned_result {
     kn_arena arena;
-    alignas(max_align_t) char result[]; /* what the caller holds */
+    alignas(max_align_t) char result[]; /* the caller's pointer  */
 } owned_result;
 
 void kn_release_free(kn_release_head *head)
@@ -44,9 +46,9 @@ void kn_release_free(kn_release_head *head)
 
 /* ---- What shapes use ---- */
 
-void *kn_release_room(kn_release_run *run, kn_arena *arena, size_t count, size_t size, kn_error *err)
+void *kn_release_alloc(kn_release_run *run, kn_arena *arena, size_t count, size_t size, kn_error *err)
 {
-    return kn_job_room(run->ctx, arena, count, size, err);
+    return kn_job_alloc(run->ctx, arena, count, size, err);
 }
 
 char *kn_release_text(kn_release_run *run, const char *text, kn_error *err)
@@ -79,7 +81,7 @@ kn_status kn_release_none(kn_release_run *run, const char *why, kn_error *err)
 
 kn_status kn_release_set_counters(kn_release_run *run, const kn_release_counter *counters, size_t count, kn_error *err)
 {
-    kn_release_counter *copy = kn_release_room(run, run->arena, count, sizeof *copy, err);
+    kn_release_counter *copy = kn_release_alloc(run, run->arena, count, sizeof *copy, err);
     if (!copy) return KN_MEMORY;
     memcpy(copy, counters, count * sizeof *copy);
     run->head->counters = copy;
@@ -90,7 +92,7 @@ kn_status kn_release_set_counters(kn_release_run *run, const kn_release_counter 
 kn_status kn_release_set_models(kn_release_run *run, const double *original, const double *reached, kn_error *err)
 {
     const kn_spec    *spec = run->spec;
-    kn_release_model *models = kn_release_room(run, run->arena, (size_t)spec->model_count, sizeof *models, err);
+    kn_release_model *models = kn_release_alloc(run, run->arena, (size_t)spec->model_count, sizeof *models, err);
     if (!models) return KN_MEMORY;
     for (int i = 0; i < spec->model_count; i++) {
         models[i] = (kn_release_model){spec->models[i], reached ? reached[i] : NAN, original ? original[i] : NAN};
@@ -108,12 +110,17 @@ kn_status kn_release_sizes_of(kn_release_run *run, const int64_t *sizes, const i
 {
     kn_size_histogram h = {0};
     KN_TRY(kn_size_histogram_make(&h, run->ctx, sizes, rows, count, err));
-    kn_size_count *counts = kn_release_room(run, run->arena, (size_t)h.count, sizeof *counts, err);
+    kn_size_count *counts = kn_release_alloc(run, run->arena, (size_t)h.count, sizeof *counts, err);
     for (int64_t i = 0; counts && i < h.count; i++) counts[i] = (kn_size_count){h.sizes[i], h.classes[i], h.rows[i]};
     *out = counts;
     *out_count = (int)h.count;
     kn_size_histogram_free(&h);
     return counts ? KN_OK : KN_MEMORY;
+}
+
+kn_status kn_release_read_hierarchy(kn_hierarchy **out, void *run, const kn_attribute *attribute, kn_error *err)
+{
+    return kn_hierarchy_read_file(out, ((kn_release_run *)run)->ctx, &attribute->hierarchy, err);
 }
 
 /* ---- The originals ---- */
@@ -123,13 +130,13 @@ kn_status kn_release_originals(kn_release_run *run, const char *const *names, co
 {
     kn_originals *o = &run->originals;
     *o = (kn_originals){.count = count, .names = names, .paths = paths, .digested = digested};
-    o->marks = kn_release_room(run, &run->scratch, (size_t)count, sizeof *o->marks, err);
+    o->marks = kn_release_alloc(run, &run->scratch, (size_t)count, sizeof *o->marks, err);
     if (!o->marks) return KN_MEMORY;
     for (int i = 0; i < count; i++) KN_TRY(kn_input_mark_take(&o->marks[i], run->ctx, paths[i], err));
     return KN_OK;
 }
 
-/* One that is no longer what was read; NULL: none. */
+/* One that has changed since it was read; NULL: none. */
 static const char *changed_original(const kn_originals *o)
 {
     for (int i = 0; i < o->count; i++)
@@ -183,7 +190,8 @@ kn_status kn_release_compare_models(kn_release_run *run, const kn_verified_model
     for (int i = 0; i < count; i++) {
         kn_claim claim = {kn_model_name(models[i].model.kind), models[i].reached, found[i].reached};
         if (derived && isnan(claim.claimed)) claim.claimed = models[i].reached = claim.found;
-        if (isnan(claim.found) && !isnan(claim.claimed)) claim.found = INFINITY; /* open here is a difference */
+        if (isnan(claim.found) && !isnan(claim.claimed))
+            claim.found = INFINITY; /* an open finding counts as a difference */
         KN_TRY(kn_release_compare(&claim, 1, err));
     }
     return KN_OK;
@@ -206,7 +214,7 @@ static kn_status judge(kn_release_run *run, kn_advice_candidate *out, kn_arena *
     return run->shape->judge(run, out, err);
 }
 
-/* One candidate: a run of its own that borrows what was read and owns what it searches with, its result and its memory. */
+/* One candidate: a separate run that borrows the data and owns its search, result and memory. */
 static kn_status attempt(void *arg, const kn_spec *spec, kn_advice_candidate *out, kn_arena *arena, kn_error *err)
 {
     const kn_release_run   *parent = arg;
@@ -248,7 +256,7 @@ static kn_status try_methods(kn_release_run *run, kn_advice *out, kn_arena *aren
 
 static kn_status choose(kn_release_run *run, kn_error *err)
 {
-    kn_advice *advice = kn_release_room(run, run->arena, 1, sizeof *advice, err);
+    kn_advice *advice = kn_release_alloc(run, run->arena, 1, sizeof *advice, err);
     if (!advice) return KN_MEMORY;
     KN_TRY(try_methods(run, advice, run->arena, err));
     run->head->advice = advice;
@@ -271,7 +279,11 @@ static kn_status check(const kn_release_shape *shape, const kn_spec *spec, const
     KN_TRY(shape->check(spec, err));
     if (!spec->output && !options->dry_run) return kn_fail(err, KN_USAGE, "no output was given");
     if (spec->input_count < 1) return kn_fail(err, KN_USAGE, "no input was given");
-    return options->dry_run ? kn_target_name_check(spec, err) : KN_OK; /* else when it is opened */
+    if (options->all_solutions && (spec->method_auto || !kn_method_has_nodes(spec->method)))
+        return kn_fail(err, KN_USAGE,
+                       "all solutions: only methods with one level for a whole column have nodes to list; take method "
+                       "optimal, or do not ask for them");
+    return options->dry_run ? kn_target_name_check(spec, err) : KN_OK; /* else checked when it is opened */
 }
 
 static kn_status open_and_read(kn_release_run *run, kn_error *err)
@@ -427,7 +439,7 @@ kn_status kn_release_advise(kn_advice *out, kn_arena *arena, const kn_release_sh
     kn_release_run      *run = NULL;
     options.dry_run = true;
     kn_status st = begin(&run, shape, ctx, spec, &options, err);
-    if (run) run->arena = arena; /* what is noted and dropped goes into the answer */
+    if (run) run->arena = arena; /* notes and dropped names go into the answer     */
     if (st == KN_OK) st = open_and_read(run, err);
     if (st == KN_OK) st = try_methods(run, out, arena, err);
     kn_release_head *head = run ? run->head : NULL;

@@ -11,7 +11,7 @@
 #include "kn_release_report.h"
 #include "kn_report.h"
 
-/* The pages show how things stood before: only their owner may read them. */
+/* The pages show figures of the original: only their owner may read them. */
 enum { MODE = 0600 };
 
 kn_status kn_report_write(kn_context *ctx, const char *path, const kn_report_input *input, kn_error *err)

@@ -1,7 +1,7 @@
-/* target_name.c: does the name of a release say what will stand in it? Interface: kn_targets.h.
+/* target_name.c: does the name of a release fit its content? Interface: kn_targets.h.
  *
- * Whoever reads a release, kanon first, goes by its name. A table is written as CSV and records in the form that they came
- * in, whatever the name: so a name that says something else is refused, with one that does not.
+ * Readers of a release, kanon included, go by its name. A table is written as CSV and records in the form of the
+ * input, whatever the name: so a name that means something else is refused, and a better one suggested.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
@@ -32,7 +32,7 @@ static bool is_compressed(const char *path)
     return ends_with_any(path, endings);
 }
 
-/* Endings of what is no text in lines. */
+/* Endings of files that are not lines of text. */
 static bool is_foreign(const char *path)
 {
     static const char *const endings[] = {
@@ -45,7 +45,7 @@ static bool is_foreign(const char *path)
 static kn_status check_one_file(const char *output, const char *what, const char *form, const char *name, kn_error *err)
 {
     kn_database_kind kind = kn_database_kind_of(output);
-    bool scheme = kind == KN_DATABASE_SQLITE || kind == KN_DATABASE_POSTGRES; /* a password may stand in it */
+    bool scheme = kind == KN_DATABASE_SQLITE || kind == KN_DATABASE_POSTGRES; /* it may contain a password  */
     if (kind != KN_DATABASE_NONE)
         return kn_fail(err, KN_USAGE, "%s: %s released to one file, as %s; name it %s", scheme ? "the output" : output,
                        what, form, name);

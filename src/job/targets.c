@@ -1,6 +1,6 @@
 /* targets.c: nothing that is read is overwritten. Interface: kn_targets.h.
  *
- * Of a database in a folder every file that is a table counts as read, whether the release file lists it or not.
+ * In a database in a folder every table's file counts as read, whether the release file lists it or not.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_targets.h"
@@ -19,7 +19,7 @@ typedef struct checking {
     kn_context    *ctx;
     kn_arena       scratch;
     const kn_spec *spec;
-    const char    *target, *what; /* under way: a file that is written, and what it is */
+    const char    *target, *what; /* current: a file that is written, and its role     */
 } checking;
 
 bool kn_targets_same(const char *a, const char *b)
@@ -34,14 +34,14 @@ static const char *name_of(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* The folder that a path lies in; NULL: out of memory. */
+/* The folder of a path; NULL: out of memory. */
 static const char *folder_of(checking *c, const char *path)
 {
     size_t size = (size_t)(name_of(path) - path);
     return size > 0 ? kn_arena_strndup(&c->scratch, path, size) : ".";
 }
 
-/* Do two paths name one file, there or not? */
+/* Do two paths name the same file, existing or not? */
 static bool same_name(checking *c, const char *a, const char *b)
 {
     if (strcmp(a, b) == 0 || kn_targets_same(a, b)) return true;

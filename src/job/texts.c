@@ -7,7 +7,7 @@
 
 #include "kn_error.h"
 
-void *kn_job_room(kn_context *ctx, kn_arena *arena, size_t count, size_t size, kn_error *err)
+void *kn_job_alloc(kn_context *ctx, kn_arena *arena, size_t count, size_t size, kn_error *err)
 {
     void *room = kn_arena_array_zero(arena, count ? count : 1, size);
     if (!room) (void)kn_fail_memory(err, ctx, "making a release");
@@ -17,7 +17,7 @@ void *kn_job_room(kn_context *ctx, kn_arena *arena, size_t count, size_t size, k
 kn_status kn_job_add_text(kn_context *ctx, kn_arena *arena, const char *text, const char *const **list, int *count,
                           kn_error *err)
 {
-    const char **longer = kn_job_room(ctx, arena, (size_t)*count + 1, sizeof *longer, err);
+    const char **longer = kn_job_alloc(ctx, arena, (size_t)*count + 1, sizeof *longer, err);
     char        *copy = kn_arena_strndup(arena, text, strlen(text));
     if (!longer || !copy) return kn_fail_memory(err, ctx, "making a release");
     if (*count > 0) memcpy(longer, *list, (size_t)*count * sizeof *longer);

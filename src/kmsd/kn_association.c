@@ -49,7 +49,7 @@ static int64_t raise_attribute(kn_kmsd_run *run, const kn_grouping *g, const boo
     for (uint32_t row = 0; row < g->rows; row++) {
         uint32_t to = meet[g->group_of[row]];
         if (!changed[g->group_of[row]] || nodes[row] == to) continue;
-        /* Another node with the same label shows nothing new: the row moves, but nothing changed for a reader. */
+        /* Another node with the same label shows nothing new: the row moves, but nothing changes for a reader. */
         raised += h->label[nodes[row]] != h->label[to];
         nodes[row] = to;
     }

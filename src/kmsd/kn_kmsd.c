@@ -1,17 +1,17 @@
 /* kn_kmsd.c: the K-MSD and K-MSD-AG algorithms (kn_kmsd.h; sections 5 and 6.1.2 of the paper, docs/errata.md R1 to R7).
  *
- * K-MSD: the largest set of quasi-identifiers that is k-anonymous as it stands is the basis (found by
- * kn_borders, not by trying subsets); where there is none, the attribute with the fewest violating values is made
- * k-anonymous by MDG. Then, until all attributes are in: the one with the fewest violating (group, value) pairs is raised by
- * MDG inside each group of rows that so far show the same.
+ * K-MSD: the largest set of quasi-identifiers that is already k-anonymous is the basis (found by kn_borders, not by
+ * trying subsets); if there is none, the attribute with the fewest violating values is made k-anonymous by MDG. Then,
+ * until all attributes are included: the one with the fewest violating (group, value) pairs is generalized by MDG
+ * inside each group of rows that so far show the same.
  *
- * K-MSD-AG begins with the left side that occurs most often, makes it k-anonymous by K-MSD, and prefers AG(X, Y) over a
- * K-MSD step whenever a dependency's left side is in. In the end AG is repeated until nothing changes, since with more than
- * one dependency a later step may undo an earlier one (the paper's Theorem 6 does not hold there).
+ * K-MSD-AG begins with the left side that occurs most often, makes it k-anonymous by K-MSD, and prefers AG(X, Y) over
+ * a K-MSD step whenever a dependency's left side is included. At the end AG is repeated until nothing changes, since
+ * with more than one dependency a later step may undo an earlier one (the paper's Theorem 6 does not hold there).
  *
- * Cost: O(attributes² × rows) for choosing the next attribute, and MDG's (kn_mdg.c) for each attribute and group; groups
- * go to the threads. Memory: 4 bytes per row and attribute, 12 per row for groups, MDG's per thread. Limits: 64
- * quasi-identifiers, 2^32 - 2 rows.
+ * Cost: O(attributes² × rows) for choosing the next attribute, and MDG's (kn_mdg.c) for each attribute and group;
+ * groups are processed in parallel. Memory: 4 bytes per row and attribute, 12 per row for groups, MDG's per thread.
+ * Limits: 64 quasi-identifiers, 2^32 - 2 rows.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_kmsd.h"
@@ -89,7 +89,7 @@ static kn_status count_violations(int64_t *out, const kn_kmsd_run *run, const kn
     return KN_OK;
 }
 
-/* Takes in the attribute of `among` with the fewest violations. */
+/* Includes the attribute of `among` with the fewest violations. */
 static kn_status take_next(kn_kmsd_run *run, uint64_t *done, uint64_t among, kn_error *err)
 {
     kn_grouping grouping;

@@ -1,5 +1,6 @@
 /* kn_kmsd.h: K-MSD and K-MSD-AG (Huang, Song, Gao, Cai 2014, sections 5 and 6; docs/errata.md 2): k-anonymity built
- * attribute by attribute, and functional dependencies that survive it. Local recoding: rows are raised, not values.
+ * attribute by attribute, and functional dependencies that survive it. Local recoding: rows are generalized, not
+ * values.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_KMSD_H
@@ -22,7 +23,7 @@ typedef struct kn_kmsd_problem {
     const int                 *quasi;
     const kn_hierarchy *const *hierarchies; /* one each, bound to its column                                      */
     const kn_requirements     *requirements;
-    int64_t                    budget; /* rows that may be suppressed where a class fails a model beyond k         */
+    int64_t                    budget; /* rows that may be suppressed if a class fails a model beyond k            */
     int                        association_count; /* 0: K-MSD; otherwise K-MSD-AG, in the order listed            */
     const kn_association      *associations;
     bool                       changed_groups_only; /* AG only on groups whose X changed: the scope of the paper's Table 9 */
@@ -30,7 +31,7 @@ typedef struct kn_kmsd_problem {
 
 typedef struct kn_kmsd_counters {
     int64_t steps;        /* values generalized by MDG                                       */
-    int64_t groups;       /* that MDG looked at                                              */
+    int64_t groups;       /* that MDG examined                                               */
     int64_t associations; /* AG(X, Y) runs, repairs included                                 */
     int64_t repairs;      /* cells that repairs raised                                       */
     int64_t merged;       /* classes merged for models beyond k                              */

@@ -1,10 +1,10 @@
 /* kn_kmsd_merge.c: models beyond k (kn_kmsd_internal.h): classes that fail are suppressed or merged.
  *
- * MDG looks at sizes only. Where more is required, the classes that fail are suppressed as far as the budget goes, the smallest
- * first. The others are put in the order of their cells and joined, neighbour by neighbour, until each union holds; what is
- * left in the end joins the last union, or the good class that becomes least wide by it. A union shows the lowest common
- * ancestors of its members. Dependencies are repaired after each round, which may merge more; rounds go on until every
- * class holds. Each round leaves fewer classes, or as many with fewer that are not suppressed, so they end.
+ * MDG considers sizes only. If more is required, the classes that fail are suppressed as far as the budget allows,
+ * the smallest first. The others are sorted by their cells and joined, neighbour by neighbour, until each union
+ * holds; the rest joins the last union, or the good class that this widens least. A union shows the lowest common
+ * ancestors of its members. Dependencies are repaired after each round, which may merge more; rounds continue until
+ * every class holds. Each round leaves fewer classes, or as many with fewer that are not suppressed, so they end.
  *
  * Cost: per round a grouping, the judging of all classes, and a sort of those that fail.
  * SPDX-License-Identifier: Apache-2.0
@@ -41,8 +41,8 @@ static uint32_t node_of(const merger *m, uint32_t class_index, int q)
     return m->run->nodes[q][members_of(m, class_index)[0]];
 }
 
-/* Were all rows of the class suppressed? Where only some were, a union has come to show what they showed: it takes them in
- * again, as nothing distinguishes them from it, and their number goes back to the budget. */
+/* Were all rows of the class suppressed? If only some were, a union now shows what they showed: it includes them
+ * again, since nothing distinguishes them from it, and their number is returned to the budget. */
 static bool is_suppressed(merger *m, uint32_t class_index, int64_t *budget)
 {
     bool           *suppressed = m->run->suppressed;
@@ -170,7 +170,8 @@ static kn_status join_failing(merger *m, bool *possible, kn_error *err)
         m->row_count = 0;
     }
     if (m->row_count == 0) return KN_OK;
-    /* What is left cannot stand alone: with the union before it, else with a good class, else there is none. */
+    /* The rest cannot be a class by itself: it joins the previous union, else a good class, else there is no
+     * solution. */
     m->run->counters->merged += members;
     if (last_end > 0)
         for (uint32_t i = last_begin; i < last_end; i++) add_rows(m, m->failing[i]);

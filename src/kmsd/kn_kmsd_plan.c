@@ -1,5 +1,6 @@
-/* kn_kmsd_plan.c: what the rows show → the plan (kn_kmsd_internal.h). Rows that show equal labels are one class; where its
- * rows came by a label on different nodes, the class's cell is the widest of them. Cost: a grouping and one pass.
+/* kn_kmsd_plan.c: what the rows show → the plan (kn_kmsd_internal.h). Rows that show equal labels are one class; if
+ * its rows have the label from different nodes, the class's cell is the widest of them. Cost: a grouping and one
+ * pass.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kn_alloc.h"
 #include "kn_error.h"

@@ -1,19 +1,20 @@
 /* kn_mdg.c: minimal distance generalization of one attribute in one group (kn_mdg.h).
  *
- * A value is a node that rows of the group show. A value with fewer than k rows violates. Again and again the violating
- * value v with the smallest possible generalization distance is taken (ties: the one with the earliest row). Its target s
- * is the nearest ancestor under which at least k rows lie; the distance is the number of label changes on the way. v's
- * rows become s, and with them, until s has k rows:
+ * A value is a node that rows of the group show. A value with fewer than k rows violates. Repeatedly the violating
+ * value v with the smallest possible generalization distance is taken (ties: the one with the earliest row). Its
+ * target s is the nearest ancestor with at least k rows below it; the distance is the number of label changes on the
+ * path. v's rows become s, and with them, until s has k rows:
  *     rows that show s already; other violating values below s, as a whole; rows borrowed from values below s that have
  *     more than k, their first rows first and no more than needed; other values below s, as a whole;
  * in each kind the smallest distance to s first, then the earliest row.
  *
- * Rows only rise, so the number of rows below a node only falls, and targets and distances only grow: a priority queue
- * whose entries are looked at again when they come up is enough. Each node keeps three such queues of the values below it:
- * violating ones, those with rows to spare, the others. A value's rows are a heap too: the earliest row is on top.
+ * Rows only rise, so the number of rows below a node only falls, and targets and distances only grow: a priority
+ * queue whose entries are checked again when they are taken is enough. Each node keeps three such queues of the
+ * values below it: violating ones, those with rows to spare, the others. A value's rows are a heap too: the earliest
+ * row is on top.
  *
- * Cost: O((rows + values × height) × log): a group of 500,000 rows with 50,000 rare values takes about a second. Limits:
- * 2^32 - 1 rows.
+ * Cost: O((rows + values × height) × log): a group of 500,000 rows with 50,000 rare values takes about a second.
+ * Limits: 2^32 - 1 rows.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_mdg.h"
@@ -134,7 +135,7 @@ void kn_mdg_free(kn_mdg *m)
 
 /* ---- Values ---- */
 
-/* Label changes on the way from a node up to one above it. */
+/* Label changes on the path from a node up to one above it. */
 static uint32_t distance(const kn_mdg *m, uint32_t node, uint32_t up)
 {
     return m->h->changes[node] - m->h->changes[up];
@@ -151,7 +152,7 @@ static value_kind kind_of(const kn_mdg *m, uint32_t node)
     return rows < m->k ? VIOLATING : rows > m->k ? SPARE : OTHER;
 }
 
-/* Enters a value in the queues of every node above it, as what it now is. */
+/* Enters a value in the queues of every node above it, according to its current kind. */
 static bool announce(kn_mdg *m, uint32_t node)
 {
     value_kind kind = kind_of(m, node);
@@ -238,7 +239,7 @@ static kn_status next_partner(uint32_t *out, kn_mdg *m, uint32_t s, value_kind k
         entry e = queue_pop(q);
         if (m->nodes[e.node].own.count == 0) continue;
         if (kind_of(m, e.node) != kind) {
-            /* A value that lent its last spare row is one of the others now, and is entered there only here. */
+            /* A value that lent its last spare row now belongs to the others, and is entered there only here. */
             if (kind == SPARE && kind_of(m, e.node) == OTHER &&
                 !queue_push(&m->nodes[s].queues[OTHER], m->ctx, (entry){key_of(m, e.node, s), e.node}))
                 return kn_fail_memory(err, m->ctx, WHAT);

@@ -5,9 +5,9 @@
  * that kn_metrics measures. Rows are never matched: lm, ncp and prec look at the release alone, entropy at how often
  * each value occurs in the original, the others at class sizes.
  *
- * Suppressed are the rows of the release that are "*" in every column (in every declared one that is not sensitive, where
- * the spec keeps the sensitive cells of suppressed rows) and the rows of the original that the release has not. dm_star is
- * known where nothing is suppressed, or where every quasi-identifier's cells stand on one level.
+ * Suppressed are the rows of the release that are "*" in every column (in every declared one that is not sensitive,
+ * where the spec keeps the sensitive cells of suppressed rows) and the rows of the original that the release lacks.
+ * dm_star is known if nothing is suppressed, or if every quasi-identifier's cells are on one level.
  *
  * Cost: reading, then one grouping of the release. Memory: the release's columns and the original's quasi-identifiers.
  * SPDX-License-Identifier: Apache-2.0
@@ -198,7 +198,7 @@ static kn_status find_suppressed(job *j, kn_error *err)
 
 /* ---- Cells ---- */
 
-/* Texts of the release that stand in a row that is not suppressed. */
+/* Texts of the release in rows that are not suppressed. */
 typedef struct used_texts {
     kn_arena   room;
     uint32_t   count;
@@ -226,7 +226,7 @@ static kn_status find_used(job *j, const quasi *q, used_texts *u, kn_error *err)
     return made ? KN_OK : kn_fail_memory(err, j->ctx, what);
 }
 
-/* Says where the text stands that is no cell. */
+/* Reports the place of a text that is not a cell. */
 static kn_status bad_cell(const job *j, const quasi *q, uint32_t code, kn_error *err)
 {
     const kn_column *column = &j->release->columns[q->released];

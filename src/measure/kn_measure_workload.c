@@ -1,12 +1,13 @@
 /* kn_measure_workload.c: the public function kn_measure_workload: a workload's answers from two files.
  *
- * Both tables are read as kn_measure reads them, with the columns that the queries name beside the quasi-identifiers. Rows
- * are grouped by those columns: the original's by their values, the release's by their cells; from there on only distinct
- * combinations are looked at (kn_workload_eval.c). Published statistics come from a side file, or from columns of the
- * release itself that have the names a summary's columns have; the release is then grouped by all quasi-identifiers, so
- * that each combination belongs to one class.
+ * Both tables are read as kn_measure reads them, with the quasi-identifiers and the columns that the queries name.
+ * Rows are grouped by those columns: the original's by their values, the release's by their cells; from there on only
+ * distinct combinations are looked at (kn_workload_eval.c). Published statistics come from a side file, or from
+ * columns of the release itself that have the names a summary's columns have; the release is then grouped by all
+ * quasi-identifiers, so that each combination belongs to one class.
  *
- * Cost: reading, one grouping per table, then per query O(combinations). Memory: both tables' columns and the combinations.
+ * Cost: reading, one grouping per table, then per query O(combinations). Memory: both tables' columns and the
+ * combinations.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <kanon/workload.h>
@@ -238,14 +239,14 @@ static uint32_t star_of(const kn_column *column)
     return UINT32_MAX;
 }
 
-/* How many rows of the release say nothing at all. Suppressed rows that keep their sensitive cells are rows like others,
- * with "*" for quasi-identifiers. */
+/* How many rows of the release hold no information. Suppressed rows that keep their sensitive cells are rows like
+ * others, with "*" for quasi-identifiers. */
 static int64_t silent_rows(const job *j)
 {
     return j->m.spec->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE ? 0 : j->m.starred;
 }
 
-/* Takes them out of the combination in which they are. */
+/* Removes them from their combination. */
 static void leave_out_suppressed(job *j)
 {
     kn_freq *freq = j->release.freq;

@@ -9,10 +9,10 @@
  *                child can have a surplus only if the class has a value below it: only ancestors of the class's values
  *                are visited. O(values of the class × height).
  *
- * Missing cells in the ordered distance. "Missing" lies 1 from every value, which is as far as any two values can lie
- * apart. If class and reference have the same share of missing cells, nothing of it moves. Otherwise one of them, the
- * fuller one, has more earth D on the line of values. That D goes to or comes from "missing" at cost 1, wherever on the
- * line it is taken; what remains moves along the line. So
+ * Missing cells in the ordered distance. "Missing" is at distance 1 from every value, the largest distance of any two
+ * values. If class and reference have the same share of missing cells, none of it moves. Otherwise one of them, the
+ * fuller one, has more earth D on the line of values. That D goes to or comes from "missing" at cost 1, wherever on
+ * the line it is; the rest moves along the line. So
  *
  *     EMD = D + min over A of sum_i |F_i - A_i| / (m - 1)
  *
@@ -60,7 +60,7 @@ static kn_u128 stretch(const kn_reference *r, uint32_t begin, uint32_t end, kn_u
 
 static kn_u128 along_the_line(const kn_histogram *h, const kn_reference *r)
 {
-    uint32_t end = r->values - 1; /* behind the last value nothing is left to move */
+    uint32_t end = r->values - 1; /* after the last value nothing is left to move  */
     uint32_t at = 0;
     kn_u128  level = 0, sum = 0;
     for (int64_t i = 0; i < h->values && h->codes[i] < end; i++) {
@@ -92,7 +92,7 @@ static void heap_replace_top(kn_i128 *heap, uint32_t size, kn_i128 x)
 }
 
 /* The least sum of |F_i - A_i|, A rising from 0 to `most`, over all values but the last. `sign` is 1 where the class is
- * the fuller one, else -1. F outside [0, most] is brought to its edge, at a cost that no A avoids. */
+ * the fuller one, else -1. F outside [0, most] is clamped, at a cost that no A avoids. */
 static kn_u128 least_errors(const kn_histogram *h, const kn_reference *r, int sign, kn_i128 most, kn_i128 *heap)
 {
     kn_i128 f = 0;

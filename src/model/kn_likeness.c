@@ -1,10 +1,10 @@
 /* kn_likeness.c: how much likelier a value is in a class than it may be: (alpha,k), beta-likeness, delta-disclosure.
  *
- * With c of n rows in the class and r of N in the reference, p/q = cN / (rn): the largest and the smallest c/r are found
- * in integers and decide everything but the logarithms. Cost: O(values of the class).
+ * With c of n rows in the class and r of N in the reference, p/q = cN / (rn): the largest and the smallest c/r are
+ * found in integers and decide everything but the logarithms. Cost: O(values of the class).
  *
  * delta-disclosure is strict: Brickell and Shmatikov ask it of every value of the table, and a value that a class lacks
- * has ln 0. Who reads "nobody in this class has s" has learned something, however rare s is. Tools that skip such values
+ * has ln 0. Learning "nobody in this class has s" is a disclosure, however rare s is. Tools that skip such values
  * report what kn_delta_present gives.
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,6 @@
-/* kn_model.c: one way to ask any model.
+/* kn_model.c: one interface to all models.
  *
- * Cost of a question: that of the model's own function; see the family files.
+ * Cost: that of the model's own function; see the family files.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_model.h"

@@ -35,8 +35,8 @@ typedef struct kn_histogram {
     int64_t         rows;   /* their sum    */
 } kn_histogram;
 
-/* The whole table, or whatever classes are held against. A class may have a value that the reference has not (another
- * table's): it is then infinitely likelier than expected. */
+/* The whole table, or whatever classes are compared with. A class may have a value that the reference lacks (of
+ * another table): it is then infinitely likelier than expected. */
 typedef struct kn_reference {
     kn_context         *ctx;
     uint32_t            values;    /* of the column; that code is "missing"                                     */
@@ -49,15 +49,15 @@ typedef struct kn_reference {
     int64_t            *node_rows;  /* per node of the hierarchy: rows at or below it                           */
 } kn_reference;
 
-/* `counts` has values + 1 entries and is taken over, also on failure. `hierarchy`: NULL, or bound to the column. */
+/* Takes ownership of `counts` (values + 1 entries), even on failure. `hierarchy`: NULL, or bound to the column. */
 KN_CHECK kn_status kn_reference_make(kn_reference *out, kn_context *ctx, int64_t *counts, uint32_t values,
                                      const kn_hierarchy *hierarchy, kn_error *err);
 void               kn_reference_free(kn_reference *reference);
 
-/* Memory to work in, for one thread and one reference. */
+/* Working memory for one thread and one reference. */
 typedef struct kn_scratch {
     kn_arena  arena;
-    kn_i128  *heap;     /* values; used where class and reference differ in missing cells */
+    kn_i128  *heap;     /* values; used if class and reference differ in missing cells    */
     int64_t  *rows;     /* per node, 0 between calls                                      */
     kn_u128  *surplus;  /* per node, 0 between calls                                      */
     uint32_t *touched;  /* nodes                                                          */
@@ -70,7 +70,7 @@ void               kn_scratch_free(kn_scratch *scratch);
 
 int64_t     kn_distinct_reached(const kn_histogram *h);
 double      kn_entropy_reached(const kn_histogram *h);              /* exp(H) */
-kn_quotient kn_recursive_reached(const kn_histogram *h, uint64_t l); /* every larger c will do; 0 for l = 1 */
+kn_quotient kn_recursive_reached(const kn_histogram *h, uint64_t l); /* every larger c suffices; 0 for l = 1 */
 
 kn_quotient kn_t_equal_reached(const kn_histogram *h, const kn_reference *r);
 kn_quotient kn_t_ordered_reached(const kn_histogram *h, const kn_reference *r, kn_scratch *scratch);
@@ -86,8 +86,8 @@ double kn_delta_reached(const kn_histogram *h, const kn_reference *r); /* INFINI
 
 /* ---- Any model ---- */
 
-/* A requirement must have passed kn_model_check, and with hierarchical distance the reference must have a hierarchy. A
- * class says nothing of k-map, delta-presence and average risk: NAN and false. */
+/* A requirement must have passed kn_model_check, and with hierarchical distance the reference must have a hierarchy.
+ * For k-map, delta-presence and average risk a class alone does not suffice: NAN and false. */
 double kn_model_reached(const kn_model *model, const kn_histogram *h, const kn_reference *r, kn_scratch *scratch);
 bool   kn_model_satisfied(const kn_model *model, const kn_histogram *h, const kn_reference *r, kn_scratch *scratch);
 

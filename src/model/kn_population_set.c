@@ -111,7 +111,7 @@ kn_status kn_population_set_of_table(kn_population_set **out, kn_context *ctx, c
 
 /* ---- Weights ---- */
 
-/* The file's decimal mark is not known here, but a text that was read as a number has one meaning only. */
+/* The file's decimal mark is unknown here, but a text that was read as a number has only one meaning. */
 static kn_decimal read_decimal(kn_string text)
 {
     kn_decimal d = {.exponent = 0};
@@ -132,11 +132,11 @@ static unsigned digit_at(const kn_decimal *d, int64_t i)
     return (unsigned)(c - '0');
 }
 
-/* A weight >= 0 times 10^decimals, cut off; false where that passes an int64. */
+/* A weight >= 0 times 10^decimals, truncated; false: it exceeds an int64. */
 static bool in_units(const kn_decimal *d, int decimals, int64_t *out)
 {
     kn_u128 value = 0;
-    int64_t places = d->exponent + decimals; /* digits in front of the mark */
+    int64_t places = d->exponent + decimals; /* digits before the point     */
     for (int64_t i = 0; i < places && (value || i < digits_of(d)); i++) {
         value = value * 10 + (i < digits_of(d) ? digit_at(d, i) : 0);
         if (value > INT64_MAX) return false;
@@ -179,7 +179,7 @@ static int decimals_of(const kn_dictionary *dict, int most)
     return decimals < most ? (int)decimals : most;
 }
 
-/* The units of each class of `freq` (weights stand in its last column); false where their sum passes an int64. */
+/* The units of each class of `freq` (weights are in its last column); false: their sum exceeds an int64. */
 static bool weigh(int64_t *units, const kn_freq *freq, const kn_dictionary *dict, int decimals)
 {
     kn_u128 total = 0;
@@ -200,7 +200,7 @@ static bool weigh(int64_t *units, const kn_freq *freq, const kn_dictionary *dict
     return true;
 }
 
-/* Fewer decimals where the sum would be too large. */
+/* Fewer decimals if the sum would be too large. */
 static kn_status weigh_all(int64_t *units, int64_t *unit, const kn_freq *freq, const kn_column *column, kn_error *err)
 {
     for (int decimals = decimals_of(&column->dict, MOST_DECIMALS); decimals >= 0; decimals--) {

@@ -1,11 +1,12 @@
 /* kn_requirements.c: all the promises of a release, compiled for one table.
  *
- * What decides most classes is asked first: the size, then the number of different values that any of the models implies
- * (entropy l, (c,l) and alpha need so many values; t and beta bound the share of the table's rows whose values a class
- * may lack; delta needs all of them), then the people of the population, then the models themselves, the cheapest first.
+ * What decides most classes is checked first: the size, then the number of different values that any of the models
+ * implies (entropy l, (c,l) and alpha need a number of values; t and beta bound the share of the table's rows whose
+ * values a class may lack; delta needs all of them), then the people of the population, then the models themselves,
+ * the cheapest first.
  *
- * Cost of making: one grouping per sensitive column, and one for the persons. Of a question: O(1) for a class that is too
- * small, else that of the models; nothing is allocated.
+ * Cost of making: one grouping per sensitive column, and one for the persons. Of a question: O(1) for a class that is
+ * too small, else that of the models; nothing is allocated.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_requirements.h"
@@ -19,7 +20,7 @@
 
 /* ---- Which models ---- */
 
-/* The order in which models are asked: those that k, distinct and k_map cover, then by what a question costs. */
+/* The order in which models are checked: those that k, distinct and k_map cover, then by cost. */
 static int rank_of(kn_model_kind kind)
 {
     static const int rank[KN_MODEL_KINDS] = {
@@ -48,7 +49,7 @@ static bool at_least(kn_ratio a, kn_ratio b)
     return kn_quotient_compare(kn_quotient_of(a), kn_quotient_of(b)) >= 0;
 }
 
-/* What a model says of sizes and of the population. */
+/* What a model requires of sizes and of the population. */
 static void add_sizes(kn_requirements *r, const kn_model *m)
 {
     int64_t k = 0;
@@ -405,8 +406,8 @@ bool kn_requirements_hold(const kn_requirements *r, const kn_class_view *view, k
 
 bool kn_requirements_monotone(const kn_requirements *r, bool suppressing)
 {
-    /* Average risk: where classes of a good cut merge, those that only have rows that went can go again, and the others are
-     * fewer and have more persons. With an entity they may have fewer. */
+    /* Average risk: if classes of a good cut merge, those with only suppressed rows can be suppressed again, and the
+     * others are fewer and have more persons. With an entity they may have fewer. */
     if (r->has_average && r->entity >= 0) return false;
     if (r->linked && r->sensitive_count > 0) return false;
     for (int i = 0; i < r->model_count; i++) {
@@ -447,12 +448,12 @@ static int64_t part(int64_t *sizes, int64_t begin, int64_t end, int64_t pivot, k
     return end;
 }
 
-/* Classes of at least some size are on average the larger, the larger that size: so it is found like a median, by parting
- * what is not decided yet. Every other pivot halves the span of values, which bounds the rounds for any input. */
+/* Classes of at least some size are on average the larger, the larger that size: so it is found like a median, by
+ * partitioning what is undecided. Every other pivot halves the span of values, which bounds the rounds for any input. */
 kn_average_cut kn_requirements_average_cut(const kn_requirements *r, int64_t *sizes, int64_t count)
 {
     if (!r->has_average || count == 0) return (kn_average_cut){0, 0};
-    int64_t begin = 0, end = count, low = 0, high = 0; /* sizes <= low go, sizes > high stay */
+    int64_t begin = 0, end = count, low = 0, high = 0; /* sizes <= low are suppressed, sizes > high stay */
     kn_u128 persons = 0;                               /* in sizes[end .. count - 1], which stay */
     for (int64_t i = 0; i < count; i++)
         if (sizes[i] > high) high = sizes[i];

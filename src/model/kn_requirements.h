@@ -1,22 +1,22 @@
 /* kn_requirements.h: all the promises of a release together, compiled for one table: what a class must satisfy.
  *
- * A method shows a class as numbers (kn_class_view) and asks whether it may be released. Promises about the whole table
- * (average risk) are asked once over the classes that may. Requirements never change once made; any thread may ask, each
- * with a scratch of its own.
+ * A method describes a class by numbers (kn_class_view) and asks whether it may be released. Promises about the whole
+ * table (average risk) are checked once over the classes that may. Requirements never change once made; any thread
+ * may use them, each with its own scratch.
  *
- * With an entity a class's size is its number of persons, and a histogram's count is the number of distinct persons who
- * have the value in the class; its `rows` is the sum of these counts, more than the persons where somebody has several
- * values. Shares are of that sum, in class and reference alike, except alpha's: the share of the class's persons who have
- * the value. Rows whose entity is missing are one person (as in kn_freq_distinct).
+ * With an entity a class's size is its number of persons, and a histogram's count is the number of distinct persons
+ * who have the value in the class; its `rows` is the sum of these counts, more than the persons where somebody has
+ * several values. Shares are of that sum, in class and reference alike, except alpha's: the share of the class's
+ * persons who have the value. Rows whose entity is missing are one person (as in kn_freq_distinct).
  *
- * Where the rows of a person stay linked, a class is a position of kn_linked.h: its persons are those who show the same with
- * all their rows, its histograms have one count per person. The classes of the whole table (average risk) are then the
- * signatures. Models that hold classes against the whole table or a population are refused.
+ * Where the rows of a person stay linked, a class is a position of kn_linked.h: its persons are those who show the
+ * same with all their rows, its histograms have one count per person. The classes of the whole table (average risk)
+ * are then the signatures. Models that compare classes with the whole table or a population are refused.
  *
- * With delta-presence and min > 0 the people of a class of the population without a row in the release are known to be
- * absent, which min forbids. So a class of 0 rows fails (absent_fails), no suppression helps, and a class with rows that
- * is suppressed becomes such a class: a node with a class that fails is then bad, whatever the budget. In all other cases
- * a class of 0 rows holds.
+ * With delta-presence and min > 0 the people of a class of the population without a row in the release are known to
+ * be absent, which min forbids. So a class of 0 rows fails (absent_fails), no suppression helps, and a class with
+ * rows that is suppressed becomes such a class: a node with a class that fails is then bad, for any budget. In
+ * all other cases a class of 0 rows holds.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_REQUIREMENTS_H
@@ -40,7 +40,7 @@ typedef struct kn_requirements {
     int           model_count;  /* that look at one class                                                    */
     kn_model     *models;       /* the cheapest first; their attribute texts are borrowed                    */
     int          *asked;        /* per model: which of the options' models it is                             */
-    int          *sensitive_of; /* per model: index into `sensitive`; -1: it looks at sizes alone            */
+    int          *sensitive_of; /* per model: index into `sensitive`; -1: it uses sizes alone                */
     int           covered;      /* models[0 .. covered - 1] say no more than k, distinct and k_map           */
     int64_t       k;            /* the largest size that any of them asks of every class (k, alpha-k, max-risk as
                                    ⌈1/r⌉), in persons; at least 1                                            */
@@ -61,7 +61,7 @@ typedef struct kn_requirements {
     kn_ratio      average;
 } kn_requirements;
 
-/* A class as the requirements see it. */
+/* A class in the form that the requirements use. */
 typedef struct kn_class_view {
     int64_t             rows;
     int64_t             persons;    /* = rows without an entity                                              */
@@ -70,9 +70,9 @@ typedef struct kn_class_view {
     const kn_histogram *histograms; /* one per sensitive column; may be NULL where sensitive_count is 0      */
 } kn_class_view;
 
-/* KN_USAGE: parameters without sense, a model that cannot be asked of linked rows, a hierarchical distance without a hierarchy that is bound to the column. KN_INPUT: a
- * column that is not there, an empty table, a sensitive column with the same value in all rows (missing cells are a value
- * too), l greater than its number of values. */
+/* KN_USAGE: parameters that make no sense, a model that is not possible for linked rows, a hierarchical distance
+ * without a hierarchy that is bound to the column. KN_INPUT: a column that does not exist, an empty table, a sensitive
+ * column with the same value in all rows (missing cells are a value too), l greater than its number of values. */
 KN_CHECK kn_status kn_requirements_make(kn_requirements **out, kn_context *ctx, const kn_table *table,
                                         const kn_requirements_options *options, kn_error *err);
 void               kn_requirements_free(kn_requirements *requirements);
@@ -104,21 +104,21 @@ int64_t kn_size_for_risk(kn_ratio risk);
  * that fails it fails, and so do all below it. True whenever kn_requirements_hold is. */
 bool kn_requirements_hold_monotone_part(const kn_requirements *requirements, const kn_class_view *view);
 
-/* Is "the rows of classes that fail are within the budget" upward closed in the lattice, and good for a set of attributes
- * only if good for its subsets (docs/errata.md 3)? With suppression true of sizes, distinct l, k-map and average risk alone.
- * Without suppression of every model where counts add up when classes merge; with an entity they do not (one person may be in
- * both), so that again only those, and delta-presence with min = 0, are; where rows stay linked, sizes alone. Not asked: where the suppressed rows must satisfy
- * the models themselves it is never so. */
+/* Is "the rows of classes that fail are within the budget" upward closed in the lattice, and good for a set of
+ * attributes only if good for its subsets (docs/errata.md 3)? With suppression true of sizes, distinct l, k-map and
+ * average risk alone. Without suppression of every model where counts add up when classes merge; with an entity they
+ * do not (one person may be in both), so that again only those, and delta-presence with min = 0, are; where rows stay
+ * linked, sizes alone. Not covered: if the suppressed rows must satisfy the models themselves it is never so. */
 bool kn_requirements_monotone(const kn_requirements *requirements, bool suppressing);
 
-/* Average risk: which classes must go beside those that fail, given the sizes (persons) of those that hold: all smaller than
- * `size`, and `count` of that size. A smaller class is the better one to give up in both ways: it leaves more persons and
- * takes more off the risk. So of all ways to reach classes / persons <= average this one gives up the fewest persons.
- * `size` is INT64_MAX where none may stay.
+/* Average risk: which classes must go beside those that fail, given the sizes (persons) of those that hold: all
+ * smaller than `size`, and `count` of that size. Suppressing a smaller class is better in both respects: it leaves
+ * more persons and reduces the risk more. So of all ways to reach classes / persons <= average this one suppresses
+ * the fewest persons. `size` is INT64_MAX where none may stay.
  *
- * `together`: what goes, and `outside` persons of classes that fail, is released as one class more, if there is anything:
- * then (classes that stay + 1) / all persons <= average; if that is out of reach, none may stay. `sizes` is reordered.
- * O(count) expected, O(64 × count) at worst. */
+ * `together`: what goes, and `outside` persons of classes that fail, is released as one class more, if there is
+ * anything: then (classes that stay + 1) / all persons <= average; if that is out of reach, none may stay. `sizes` is
+ * reordered. O(count) expected, O(64 × count) at worst. */
 typedef struct kn_average_cut {
     int64_t size, count;
 } kn_average_cut;
@@ -127,15 +127,16 @@ kn_average_cut kn_requirements_average_cut(const kn_requirements *requirements, 
 kn_average_cut kn_requirements_average_cut_together(const kn_requirements *requirements, int64_t *sizes, int64_t count,
                                                     int64_t outside);
 
-/* Can anything but the empty release do? KN_UNMET with the reason if not: already the one class of all rows fails.
+/* Can anything but an empty release hold? KN_UNMET with the reason if not: even the one class of all rows fails.
  *
- * The argument: if a class that contains a good one is good (sizes, distinct values, k-map, average risk), and the class
- * of all rows is not, no class is: true whatever is suppressed. If two good classes together are good (the other models,
- * without an entity), and the class of all rows is not, no way to cut the table into good classes exists: true only
- * without suppression, since what makes the table too uneven may be suppressed. KN_OK promises nothing.
+ * The argument: if a class that contains a good one is good (sizes, distinct values, k-map, average risk), and the
+ * class of all rows is not, no class is: true whatever is suppressed. If two good classes together are good (the
+ * other models, without an entity), and the class of all rows is not, no way to cut the table into good classes
+ * exists: true only without suppression, since what makes the table too uneven may be suppressed. KN_OK promises
+ * nothing.
  *
- * `suppressing` is false where no row may be suppressed; `population` is NULL where there is none (k-map and delta-presence
- * are then not looked at). */
+ * `suppressing` is false where no row may be suppressed; `population` is NULL where there is none (k-map and
+ * delta-presence are then not looked at). */
 typedef struct kn_population_set kn_population_set;
 KN_CHECK kn_status kn_requirements_feasible(const kn_requirements *requirements, const kn_table *table,
                                             const kn_population_set *population, bool suppressing, kn_error *err);
@@ -165,8 +166,8 @@ KN_CHECK kn_status kn_population_set_of_leaves(kn_population_set **out, kn_conte
                                                const int *columns, const kn_hierarchy *const *hierarchies,
                                                const uint32_t *const *leaf_of_code, int quasi_count, kn_error *err);
 
-/* `weight`: a column of numbers >= 0 of the table, held exactly to six decimals; what lies behind is cut off, so that a
- * sum never claims more people than the weights do. A missing or negative weight is KN_INPUT with its row. Where a person
+/* `weight`: a column of numbers >= 0 of the table, exact to six decimals; further ones are cut off, so that a sum
+ * never claims more people than the weights do. A missing or negative weight is KN_INPUT with its row. Where a person
  * has several rows, each row carries its part of the person's weight. */
 KN_CHECK kn_status kn_population_set_of_weights(kn_population_set **out, kn_context *ctx, const kn_table *table,
                                                 const int *columns, const kn_hierarchy *const *hierarchies,

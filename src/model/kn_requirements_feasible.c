@@ -40,7 +40,7 @@ static void fill_histograms(whole *w)
     }
 }
 
-/* Must be ended, also on failure. */
+/* Must be ended even on failure. */
 static kn_status whole_begin(whole *w, const kn_requirements *r, const kn_population_set *population, kn_error *err)
 {
     *w = (whole){.r = r, .arena = {.ctx = r->ctx}};
@@ -65,7 +65,7 @@ static kn_status too_few(const kn_requirements *r, const char *name, int64_t nee
                    r->entity < 0 ? "rows" : "persons", r->persons);
 }
 
-/* What holds whatever is suppressed: sizes and numbers of values. */
+/* What holds for any suppression: sizes and numbers of values. */
 static kn_status check_sizes(const whole *w, int i, const kn_population_set *population, kn_error *err)
 {
     const kn_requirements *r = w->r;

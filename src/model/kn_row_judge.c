@@ -1,9 +1,9 @@
 /* kn_row_judge.c: rows as one class against the requirements (kn_row_judge.h).
  *
- * Cost: the rows, times the sensitive columns; with an entity a sort of them. Sizes are looked at first.
+ * Cost: the rows, times the sensitive columns; with an entity a sort of them. Sizes are checked first.
  *
- * Average risk is a promise about the whole release. Here it becomes one about every class: where each class has at least
- * 1 / risk rows, the average has.
+ * Average risk is a promise about the whole release. Here it becomes one about every class: if each class has at
+ * least 1 / risk rows, so does the average.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_row_judge.h"

@@ -1,7 +1,7 @@
 /* kn_row_judge.h: do these rows, as one class, satisfy the requirements?
  *
- * For methods that make classes row by row: what kn_class_view wants to know of a class is collected from the rows of the
- * table. A judge belongs to one worker.
+ * For methods that make classes row by row: kn_class_view is collected from the rows of the table. A judge belongs to
+ * one worker.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_ROW_JUDGE_H

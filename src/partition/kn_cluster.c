@@ -1,12 +1,13 @@
 /* kn_cluster.c: growing classes in a small region (kn_cluster.h).
  *
- * In the manner of greedy k-member clustering (Byun, Kamra, Bertino, Li 2007), with exact losses of the released cells
- * instead of distances: a class begins with the point that would cost the last class most, and takes in, one after the
- * other, the point that raises its loss least per row, until it has k rows. Points left over go where they cost least. Then
- * points move between classes as long as the sum of the losses falls. Equal points stay together; k of them are a class.
+ * In the manner of greedy k-member clustering (Byun, Kamra, Bertino, Li 2007), with exact losses of the released
+ * cells instead of distances: a class begins with the point that would cost the last class most, and adds, one by
+ * one, the point that raises its loss least per row, until it has k rows. Remaining points go where they cost least.
+ * Then points move between classes as long as the sum of the losses falls. Equal points stay together; k of them are
+ * a class.
  *
- * What joining a class would cost is kept per dimension and value, and only dimensions whose cell has become wider are
- * worked out again: looking at a point is one table look-up per dimension.
+ * What joining a class would cost is kept per dimension and value, and only dimensions whose cell has become wider
+ * are recomputed: evaluating a point is one table look-up per dimension.
  *
  * Cost: points² × dimensions at most. Memory: a few numbers per point, dimension and class of the largest region.
  * SPDX-License-Identifier: Apache-2.0
@@ -276,7 +277,7 @@ static void close_group(kn_clusterer *c)
     c->group_count++;
 }
 
-/* Keeps `remaining` in its order, so that equal costs are settled by the points' own order. */
+/* Keeps the order of `remaining`, so that ties are decided by the points' own order. */
 static uint32_t take(kn_clusterer *c, uint32_t at, uint32_t *count)
 {
     uint32_t point = c->remaining[at];
@@ -284,7 +285,7 @@ static uint32_t take(kn_clusterer *c, uint32_t at, uint32_t *count)
     return point;
 }
 
-/* Returns how many points are left over, too few for a class of their own. */
+/* Returns the number of remaining points, too few for another class. */
 static uint32_t grow_groups(kn_clusterer *c, uint32_t k)
 {
     uint32_t count = 0, rows = 0;
@@ -504,7 +505,7 @@ static void read_cells(kn_clusterer *c, uint32_t g)
 kn_status kn_cluster_improve(kn_regions *classes, double *loss, kn_clusterer *c, kn_region region, uint32_t k,
                              kn_error *err)
 {
-    /* Which class a record is in is read off before the points are put in order. */
+    /* The class of each record is read before the points are reordered. */
     for (size_t g = 0; g < classes->count; g++)
         for (uint32_t i = classes->items[g].begin; i < classes->items[g].end; i++)
             c->fill[i - region.begin] = (uint32_t)g;

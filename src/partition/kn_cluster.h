@@ -1,7 +1,7 @@
 /* kn_cluster.h: a small region cut into classes by growing them point by point, each as narrow as possible.
  *
- * What greedy cuts cannot do: a class need not be a box that no other class meets; it is any k rows that lie close
- * together. Used by mondrian-best on regions of a few hundred rows.
+ * Unlike with greedy cuts, classes need not be disjoint boxes; a class is any k rows that are close together. Used by
+ * mondrian-best on regions of a few hundred rows.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_CLUSTER_H
@@ -22,8 +22,8 @@ void               kn_clusterer_free(kn_clusterer *clusterer);
 KN_CHECK kn_status kn_cluster_region(kn_regions *out, double *loss, kn_clusterer *clusterer, kn_region region, uint32_t k,
                                      kn_error *err);
 
-/* Moves points between the classes (consecutive, covering `region`, each of at least `k` records, equal points together)
- * as long as the sum of their losses falls; `classes` are replaced. *loss: as above, of what comes out. */
+/* Moves points between the classes (consecutive, covering `region`, each of at least `k` records, equal points
+ * together) as long as the sum of their losses falls; `classes` are replaced. *loss: as above, of the result. */
 KN_CHECK kn_status kn_cluster_improve(kn_regions *classes, double *loss, kn_clusterer *clusterer, kn_region region,
                                       uint32_t k, kn_error *err);
 

@@ -1,30 +1,30 @@
-/* kn_mondrian.c: greedy multidimensional partitioning, strict and relaxed (LeFevre, DeWitt, Ramakrishnan 2006; the slides'
- * "Greedy Partitioning Algorithm"; docs/errata.md 3.5).
+/* kn_mondrian.c: greedy multidimensional partitioning, strict and relaxed (LeFevre, DeWitt, Ramakrishnan 2006; the
+ * slides' "Greedy Partitioning Algorithm"; docs/errata.md 3.5).
  *
  *     Anonymize(region): for each dimension, the best first:
  *         an ordered one:      (<= median | > median), then (< median | >= median)
  *         by its hierarchy:    (one child of the lowest common ancestor | the rest), the most even split first
  *         missing cells:       (values | missing) before any other cut of the dimension
- *     the first allowable cut is made; where there is none the region is finished.
+ *     the first allowable cut is made; if there is none the region is finished.
  *
- * For sizes alone this leaves no allowable cut at all: if neither median cut has k rows on both sides, none has. For other
- * requirements it means "none of the cuts tried". Relaxed: the rows that equal the median are shared out, those with the
- * lowest row numbers to the first side, so that both sides are equally large. Regions that show the same then become one
- * class, so that ties are shared out only where promises survive that: with an entity most promises about sensitive values
- * do not, since a person of both regions counts once, and the cuts are strict.
+ * For sizes alone this leaves no allowable cut at all: if neither median cut has k rows on both sides, none has. For
+ * other requirements it means "none of the cuts tried". Relaxed: the rows that equal the median are divided, those
+ * with the lowest row numbers to the first side, so that both sides are equally large. Regions that show the same
+ * then become one class, so ties are divided only if promises survive that: with an entity most promises about
+ * sensitive values do not, since a person of both regions counts once, and the cuts are strict.
  *
- * Best: the same cuts down to regions of some hundred rows (buckets). Each bucket is then finished twice, by further cuts
- * and by growing classes point by point (kn_cluster.c), and the way that loses less is kept: so mondrian-best never loses
- * more than mondrian.
+ * Best: the same cuts down to regions of some hundred rows (buckets). Each bucket is then finished twice, by further
+ * cuts and by growing classes point by point (kn_cluster.c), and the better result is kept: so mondrian-best never
+ * loses more than mondrian.
  *
  * Workload: before any of this, the cut that lowers the error of the problem's queries most (kn_mondrian_workload.c).
  *
- * Parallel: as long as there are few regions a round cuts each of them once, side by side; the regions of the last round
- * are then finished by one worker each. What is cut depends on the rows of a region alone, never on the order of its
+ * Parallel: as long as there are few regions a round cuts each of them once, in parallel; the regions of the last
+ * round are then finished by one worker each. Cuts depend on the rows of a region alone, never on the order of its
  * records, so that any number of threads gives the same regions in the same order.
  *
- * Cost: O(rows × dimensions × log(rows / k)) for evenly spread data; memory beside the records: one counter per position and
- * worker, one region per class.
+ * Cost: O(rows × dimensions × log(rows / k)) for evenly spread data; memory besides the records: one counter per
+ * position and worker, one region per class.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_mondrian.h"
@@ -82,8 +82,8 @@ typedef struct mondrian {
     kn_region                  *round;    /* the regions of this round                               */
     kn_region                  *next;     /* two per region: its sides, or itself and an empty one   */
     kn_regions                 *finished; /* per region of the last round                            */
-    uint32_t                    bucket;   /* best: regions of so many rows are finished twice; else 0 */
-    bool                        relaxed;  /* ties are shared out                                     */
+    uint32_t                    bucket;   /* best: regions of this many rows are finished twice; else 0 */
+    bool                        relaxed;  /* ties are divided                                        */
     kn_region_workload         *workload; /* NULL: none                                              */
 } mondrian;
 
@@ -189,8 +189,8 @@ static int order_dimensions(const mondrian *m, worker_state *w, kn_region region
 
 /* ---- Cuts ---- */
 
-/* Makes the cut if it is allowable; `first` rows would go to the first side. *middle: where the second side begins, 0
- * where the cut was not made. */
+/* Makes the cut if it is allowable; `first` rows would go to the first side. *middle: where the second side begins,
+ * 0: the cut was not made. */
 static kn_status try_cut(uint32_t *middle, const mondrian *m, worker_state *w, kn_region region, kn_cut cut,
                          uint32_t first, kn_error *err)
 {
@@ -235,7 +235,7 @@ static kn_status cut_off_child(uint32_t *middle, const mondrian *m, worker_state
     const kn_hierarchy *h = m->space->dimensions[q].hierarchy;
     kn_span             span = w->spans[q];
     uint32_t            rows = size_of(region), tried[CHILDREN_TRIED];
-    if (span.high == h->leaves) { /* missing cells that could not be cut off: look at the values beside them */
+    if (span.high == h->leaves) { /* missing cells that could not be cut off: use the values                 */
         for (span.high--; w->counts[span.high] == 0;) span.high--;
         if (span.low == span.high) return KN_OK;
     }
@@ -401,8 +401,9 @@ static kn_status all_hold(bool *out, const mondrian *m, worker_state *w, const k
     return KN_OK;
 }
 
-/* Finishes a region the better way: as classes grown in it, or as its two sides, each finished the better way. Appends the
- * classes to `out`, in the order of the records. The depth is that of the cuts inside a bucket: small. */
+/* Finishes a region in the better of two ways: as classes grown in it, or as its two sides, each finished in the same
+ * manner. Appends the classes to `out`, in the order of the records. The depth is that of the cuts inside a bucket:
+ * small. */
 static kn_status finish_best(kn_regions *out, double *loss, mondrian *m, worker_state *w, kn_region region,
                              kn_error *err)
 {
@@ -440,8 +441,8 @@ static kn_status finish_best(kn_regions *out, double *loss, mondrian *m, worker_
     return status;
 }
 
-/* A bucket: the better way at every scale, then points move between its classes. Where the requirements are more than a
- * size, a move is taken back with all others of its bucket if a class then fails. */
+/* A bucket: the better way at every scale, then points move between its classes. If the requirements are more than a
+ * size, all moves of a bucket are undone if a class then fails. */
 static kn_status finish_bucket(kn_regions *out, mondrian *m, worker_state *w, kn_region bucket, kn_error *err)
 {
     const kn_space *space = m->space;

@@ -30,8 +30,8 @@ KN_CHECK kn_status kn_mondrian_run(kn_regions *out, kn_partition_counters *count
 KN_CHECK kn_status kn_mondrian_1d_run(kn_regions *out, kn_span **spans, kn_partition_counters *counters,
                                       const kn_space *space, const kn_partition_problem *problem, kn_error *err);
 
-/* The plan of finished regions. `spans` NULL: a region's cells show no more than its own rows need. Regions that show the
- * same become one class. Uses the space up: only its row numbers are left. */
+/* The plan of finished regions. `spans` NULL: a region's cells show no more than its own rows need. Regions that show
+ * the same become one class. Consumes the space: only its row numbers are left. */
 KN_CHECK kn_status kn_regions_plan(kn_plan **out, kn_space *space, const kn_regions *regions, const kn_span *spans,
                                    kn_error *err);
 

@@ -1,10 +1,11 @@
 /* kn_mondrian_1d.c: single-dimensional partitioning (the slides' "allowable single-dimensional cut"): each dimension is
  * cut into intervals once for the whole table, and a value is released the same way in every row.
  *
- * The interval with the widest normalized range is cut next. A cut divides every region that it meets, and is allowable
- * if each part has no rows at all or satisfies the requirements; of the allowable places the one nearest to the median is
- * taken. A place that is not allowable never becomes so when other dimensions are cut: an interval without an allowable
- * place is finished. In a dimension with nodes an interval is cut only between children of its lowest common ancestor.
+ * The interval with the widest normalized range is cut next. A cut divides every region that it meets, and is
+ * allowable if each part has no rows at all or satisfies the requirements; of the allowable places the one nearest to
+ * the median is taken. A forbidden place never becomes allowable when other dimensions are cut: an interval without
+ * an allowable place is finished. In a dimension with nodes an interval is cut only between children of its lowest
+ * common ancestor.
  *
  * Cost: per cut two passes over the rows of the interval. Intervals are few: the regions are their combinations.
  * SPDX-License-Identifier: Apache-2.0
@@ -39,7 +40,7 @@ typedef struct single {
     size_t                      member_capacity;
     uint32_t                   *counts; /* of one region, 0 between                     */
     uint32_t                   *all;    /* of all regions in the interval               */
-    uint64_t                   *bad;    /* places: cutting behind this position is not allowable */
+    uint64_t                   *bad;    /* places: cutting after this position is not allowable  */
     kn_partition_counters      *counters;
 } single;
 

@@ -1,22 +1,22 @@
 /* kn_mondrian_workload.c: cuts that follow a workload (slides, "Workload-Driven Anonymization"; docs/errata.md 3.7).
  *
- * A COUNT over a region that a query covers in part is estimated as rows × share, where the share is the product over the
- * query's predicates of how much of the region's extent they cover. If n rows are spread evenly, the number of those that
- * satisfy the query deviates from that by sqrt(n × share × (1 - share)): by 0 for a region inside or outside. The error of
- * a region is the sum of these deviations over the queries, times their weights. A cut along the boundary of a predicate
- * lowers it most; a cut that makes one side covered more and the other less does, too.
+ * A COUNT over a region that a query covers in part is estimated as rows × share, where the share is the product over
+ * the query's predicates of how much of the region's extent they cover. If n rows are spread evenly, the number of
+ * those that satisfy the query deviates from that by sqrt(n × share × (1 - share)): by 0 for a region inside or
+ * outside. The error of a region is the sum of these deviations over the queries, times their weights. A cut along
+ * the boundary of a predicate lowers it most; a cut that makes one side covered more and the other less does, too.
  *
- * (Tried on the slides' normal tables with point, range and rectangle queries, beside the variance, rows × min(share, 1 -
- * share), all rows of a region that is covered in part, and gains weighted by the evenness of the cut: the deviation and the
- * variance gave the lowest errors, the deviation the lower ones from three dimensions on.)
+ * (Tried on the slides' normal tables with point, range and rectangle queries, beside the variance, rows × min(share,
+ * 1 - share), all rows of a region that is covered in part, and gains weighted by the evenness of the cut: the
+ * deviation and the variance gave the lowest errors, the deviation the lower ones from three dimensions on.)
  *
- * Candidates in an ordered dimension are the boundaries of the predicates that lie inside the region, and the cuts at the
- * median; in a dimension with a hierarchy, each child of the lowest common ancestor against the rest. The side of a
- * candidate reaches only as far as its rows; in the other dimensions it is taken to be as wide as the region. Where no
- * candidate gains anything the caller cuts as plain Mondrian does.
+ * Candidates in an ordered dimension are the boundaries of the predicates that lie inside the region, and the cuts at
+ * the median; in a dimension with a hierarchy, each child of the lowest common ancestor against the rest. The side of
+ * a candidate reaches only as far as its rows; in the other dimensions it is assumed to be as wide as the region. If
+ * no candidate gains anything the caller cuts as plain Mondrian does.
  *
- * Cost per region: one frequency set per dimension that an affected query looks at, and candidates × affected queries. Both
- * fall with the region.
+ * Cost per region: one frequency set per dimension that an affected query looks at, and candidates × affected
+ * queries. Both shrink with the region.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_mondrian_workload.h"
@@ -49,7 +49,7 @@ struct kn_region_workload {
     query          *queries;
     predicate      *predicates;
     stretch        *stretches;
-    double         *units; /* per dimension: what one value takes of the line; 0 where values are decimal */
+    double         *units; /* per dimension: the length of one value on the line; 0: decimal values       */
 };
 
 /* A predicate of an affected query, for the dimension that is cut. */
@@ -76,7 +76,7 @@ static double line_at(const kn_dimension *d, uint32_t position)
     return d->values ? d->values[position] : position;
 }
 
-/* How many positions lie before `value`, or (`or_at`) not behind it. */
+/* The number of positions before `value`, or (`or_at`) not after it. */
 static uint32_t positions_before(const kn_dimension *d, double value, bool or_at)
 {
     uint32_t low = 0, high = d->positions;
@@ -326,7 +326,7 @@ static void consider_ordered(kn_cut_chooser *c, choice *to, int dimension, kn_sp
     }
 }
 
-/* What is left of a span without a child: as far as its rows reach. */
+/* The rest of a span without a child: as far as its rows reach. */
 static kn_span rest_of(const kn_cut_chooser *c, kn_span span, uint32_t low, uint32_t high)
 {
     kn_span rest = span;

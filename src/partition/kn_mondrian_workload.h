@@ -28,7 +28,7 @@ typedef struct kn_chosen_cut {
 enum { KN_CUTS_CHOSEN = 8 };
 
 /* The cuts with at least `smallest` rows on both sides that lower the error, at most KN_CUTS_CHOSEN, the best first.
- * `spans` are the region's. `frequency_sets` is counted up. Returns how many; 0: no query is affected. */
+ * `spans` are the region's. `frequency_sets` is incremented. Returns how many; 0: no query is affected. */
 int kn_choose_cuts(kn_cut_chooser *chooser, kn_region region, const kn_span *spans, uint64_t smallest,
                    kn_chosen_cut *cuts, int64_t *frequency_sets);
 

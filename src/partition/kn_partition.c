@@ -1,7 +1,7 @@
-/* kn_partition.c: the Mondrian family's front: points, regions, plan (kn_partition.h).
+/* kn_partition.c: the entry point of the Mondrian family: points, regions, plan (kn_partition.h).
  *
- * Cost: see kn_mondrian.c and kn_mondrian_1d.c. Memory: the points (kn_space.h), one number per row for the plan, and the
- * classes.
+ * Cost: see kn_mondrian.c and kn_mondrian_1d.c. Memory: the points (kn_space.h), one number per row for the plan, and
+ * the classes.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_partition.h"

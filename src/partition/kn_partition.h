@@ -12,9 +12,9 @@
 #include "kn_plan.h"
 #include "kn_requirements.h"
 
-/* mondrian-workload: a COUNT query as partitioning sees it. A predicate asks for values of one quasi-identifier: closed,
- * disjoint, ascending intervals of its numbers (days, microseconds) where it has them and no hierarchy, otherwise of
- * positions (kn_space.h). Predicates on other columns only make the weight smaller. */
+/* mondrian-workload: a COUNT query in the form that partitioning uses. A predicate asks for values of one
+ * quasi-identifier: closed, disjoint, ascending intervals of its numbers (days, microseconds) where it has them and
+ * no hierarchy, otherwise of positions (kn_space.h). Predicates on other columns only make the weight smaller. */
 typedef struct kn_region_interval {
     double low, high;
 } kn_region_interval;

@@ -1,11 +1,11 @@
 /* kn_regions_plan.c: finished regions → the plan (kn_mondrian.h).
  *
- * A region's cells are as narrow as its own rows allow: one value as it stands, the lowest common ancestor in a hierarchy,
- * a range between the smallest and the largest number, or the set of values that occur. Regions that show the same (under
- * a hierarchy, or with shared ties) become one class, since a reader cannot distinguish them.
+ * A region's cells are as narrow as its own rows allow: one value unchanged, the lowest common ancestor in a
+ * hierarchy, a range between the smallest and the largest number, or the set of values that occur. Regions that show
+ * the same (under a hierarchy, or with shared ties) become one class, since a reader cannot distinguish them.
  *
- * The points are needed no more when the cells are known, only whose rows they are: the rest of them is given back before
- * the plan's own arrays are made.
+ * Once the cells are known only the row numbers of the points are needed: the rest is freed before the plan's own
+ * arrays are made.
  *
  * Cost: a few passes over the records, parallel over regions, and a sort of the regions.
  * SPDX-License-Identifier: Apache-2.0
@@ -53,7 +53,7 @@ static kn_cell cell_of(const kn_dimension *d, kn_span span)
     return (kn_cell){KN_CELL_SET, 0, 0};
 }
 
-/* Goes through the values of a set: counts them, or writes them where `to` is given. */
+/* Visits the values of a set: counts them, or writes them if `to` is given. */
 static uint32_t list_set(planner *p, size_t region, int q, kn_span span, int worker, uint32_t *to)
 {
     const kn_dimension *d = &p->space->dimensions[q];

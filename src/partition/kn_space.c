@@ -144,7 +144,7 @@ void kn_space_keep_rows(kn_space *space)
     space->stride = sizeof(uint32_t);
     space->row_offset = 0;
     void *smaller = kn_realloc_array(space->ctx, space->records, (size_t)space->rows + 1, space->stride);
-    if (smaller) space->records = smaller; /* otherwise the old block is as good */
+    if (smaller) space->records = smaller; /* otherwise the old block is kept    */
 }
 
 /* ---- Regions ---- */
@@ -209,7 +209,7 @@ uint32_t kn_space_cut(const kn_space *space, kn_region region, kn_cut cut)
     size_t              stride = space->stride;
     uint32_t            low = region.begin, high = region.end;
     unsigned char       held[64 * 4 + 4];
-    /* From both ends: what stands on the wrong side changes places. */
+    /* From both ends: records on the wrong side are exchanged. */
     for (;;) {
         while (low < high && goes_first(space, d, cut, low)) low++;
         while (low < high && !goes_first(space, d, cut, high - 1)) high--;

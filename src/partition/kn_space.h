@@ -70,7 +70,7 @@ static inline uint32_t kn_space_row(const kn_space *space, uint32_t record)
     return *(const uint32_t *)(const void *)(space->records + (size_t)record * space->stride + space->row_offset);
 }
 
-/* Gives back all of the records but their row numbers; positions may not be asked for any more. */
+/* Frees the records except their row numbers; positions must not be used any more. */
 void kn_space_keep_rows(kn_space *space);
 
 /* All spans in one pass. */
@@ -82,8 +82,8 @@ void kn_space_count(const kn_space *space, kn_region region, int dimension, uint
 /* Moves the records of the first side to the front; returns where the second side begins. */
 uint32_t kn_space_cut(const kn_space *space, kn_region region, kn_cut cut);
 
-/* The share of a dimension's domain that a cell over this span would cover, 0 to 1: LM of the cell. `distinct`: values in
- * it, looked at where cells are sets. With "missing" beside values: 1 (0 where there is one value only). */
+/* The share of a dimension's domain that a cell over this span would cover, 0 to 1: LM of the cell. `distinct`:
+ * values in it, used if cells are sets. With "missing" besides values: 1 (0 if there is only one value). */
 double kn_space_loss(const kn_dimension *dimension, kn_span span, uint32_t distinct);
 
 #endif

@@ -1,8 +1,8 @@
 /* kn_workload_regions.c: predicates → intervals of a dimension's line (kn_workload_regions.h).
  *
- * Of a quasi-identifier with numbers or dates and no hierarchy the line is its values; of any other its positions: the
- * leaves of its hierarchy, or its values in their order. How many rows satisfy a query is counted over the distinct
- * combinations of the columns that the workload names.
+ * For a quasi-identifier with numbers or dates and no hierarchy the line is its values; for any other its positions:
+ * the leaves of its hierarchy, or its values in their order. How many rows satisfy a query is counted over the
+ * distinct combinations of the columns that the workload names.
  *
  * Cost: one grouping of the table, then per query O(values of its columns + combinations).
  * SPDX-License-Identifier: Apache-2.0

@@ -20,10 +20,10 @@ typedef struct kn_region_rules {
     const kn_timezone *timezone;
 } kn_region_rules;
 
-/* The queries of a workload for a problem's table, quasi-identifiers and hierarchies. Every aggregate counts as COUNT: what
- * is looked at are its predicates. A query's weight is divided by the size of its answer, since errors are relative, and
- * multiplied by the share of rows that satisfy its predicates on other columns. KN_INPUT with the workload's line and
- * column: a column that the table has not, a value that is none of its column's type. */
+/* The queries of a workload for a problem's table, quasi-identifiers and hierarchies. Every aggregate counts as
+ * COUNT: only its predicates matter. A query's weight is divided by the size of its answer, since errors are
+ * relative, and multiplied by the share of rows that satisfy its predicates on other columns. KN_INPUT with the
+ * workload's line and column: a column that the table lacks, a value that is not of its column's type. */
 KN_CHECK kn_status kn_region_queries_make(kn_region_queries *out, kn_context *ctx, const kn_workload *workload,
                                           const kn_partition_problem *problem, const kn_region_rules *rules,
                                           kn_error *err);

@@ -329,7 +329,7 @@ static int compare_codes(const void *arg, const void *a, const void *b)
     return kn_compare_u32(a, b);
 }
 
-/* Sorts and leaves out what is there twice; returns how many are left. */
+/* Sorts and removes duplicates; returns how many are left. */
 static size_t sort_codes(uint32_t *codes, size_t count)
 {
     size_t kept = 0;
@@ -358,7 +358,7 @@ static bool read_member(const kn_cell_parser *p, kn_string text, bool quoted, ui
     return node != NONE && node < p->h->leaves;
 }
 
-/* Where the member in quotes that begins at `from` ends; 0: it does not. What stands in it is put together in `room`. */
+/* The end of the member in quotes that begins at `from`; 0: it has none. Its text is assembled in `room`. */
 static size_t quoted_end(kn_string body, size_t from, char *room, size_t *size)
 {
     *size = 0;

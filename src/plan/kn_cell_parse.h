@@ -18,10 +18,10 @@
  * where a text can be cut into two ends, the low one not above the high one, there must be exactly one, with ", " tried
  * before "," and "," before "-". Text columns have no intervals.
  *
- * A label that stands at several nodes: alone, the node that covers the fewest leaves, of equal ones the lowest. Within
- * a whole column (kn_cell_parse_column) the nodes of one level, where all its texts can be of one level.
+ * A label of several nodes: alone, the node that covers the fewest leaves, of equal ones the lowest. Within a whole
+ * column (kn_cell_parse_column) the nodes of one level, if all its texts can be of one level.
  *
- * A parser never changes once made; any thread may use it, with members of its own.
+ * A parser never changes once made; any thread may use it, with its own members.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_CELL_PARSE_H
@@ -44,12 +44,12 @@ KN_CHECK kn_status kn_cell_parser_make(kn_cell_parser **out, kn_context *ctx, co
                                        const kn_hierarchy *hierarchy, const kn_cell_rules *rules, kn_error *err);
 void               kn_cell_parser_free(kn_cell_parser *parser);
 
-/* From now on the column is somebody else's and need not have every value of the release: a member of a set that it lacks
- * covers nothing, and a label that stands at several nodes covers what any of them does, of those on a level that all texts
- * of the column can be of where there is such a level. */
+/* From now on the column is an external one and need not have every value of the release: a member of a set that it
+ * lacks covers nothing, and a label that stands at several nodes covers what any of them does, of those on a level
+ * that all texts of the column can be of where there is such a level. */
 void kn_cell_parser_foreign(kn_cell_parser *parser);
 
-/* Where the members of sets go: a growing list that a plan can take over. Start with zeros and the context. */
+/* The members of sets: a growing list that a plan can take ownership of. Start with zeros and the context. */
 typedef struct kn_cell_members {
     kn_context *ctx;
     uint32_t   *codes;

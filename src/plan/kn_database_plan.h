@@ -2,10 +2,10 @@
  * tree that all its members show.
  *
  * A class's tree holds, per node, one hierarchy node for each quasi-identifier of the node's table and, per member,
- * the row that the node stands for (docs/errata.md M5). Rows that no node stands for are deleted (M2); so are all rows of
- * persons in no class. Only quasi-identifiers are planned: sensitive cells come from the rows.
+ * the row that the node stands for (docs/errata.md M5). Rows that no node stands for are deleted (M2); so are all
+ * rows of persons in no class. Only quasi-identifiers are planned: sensitive cells come from the rows.
  *
- * Nodes of one tree stand level by level: the root first; the children of a node are neighbours, in the order of
+ * Nodes of one tree are ordered level by level: the root first; the children of a node are adjacent, in the order of
  * (table, values, what is below): no two classes have the same tree.
  * SPDX-License-Identifier: Apache-2.0
  */

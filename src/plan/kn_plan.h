@@ -1,7 +1,7 @@
 /* kn_plan.h: what a method on a table decides: which class each row belongs to, and which cells each class shows.
  *
- * A method makes a plan and never writes data; recoding, metrics and writing look at the plan alone. Only the
- * quasi-identifiers are planned: all other cells are copied, dropped or replaced whatever the method.
+ * A method makes a plan and never writes data; recoding, metrics and writing use the plan alone. Only the
+ * quasi-identifiers are planned: all other cells are copied, dropped or replaced independently of the method.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_PLAN_H
@@ -12,7 +12,7 @@
 #define KN_CLASS_SUPPRESSED UINT32_MAX
 
 typedef enum kn_cell_kind {
-    KN_CELL_VALUE = 0, /* a: the code of a value as it stands in the table (its number of values: a missing cell)   */
+    KN_CELL_VALUE = 0, /* a: the code of a value of the table (the number of values: a missing cell)                */
     KN_CELL_NODE,      /* a: a node of the column's hierarchy                                                       */
     KN_CELL_RANGE,     /* a .. b: codes, both inclusive, of an ordered column: from its a-th to its b-th value      */
     KN_CELL_SET,       /* a: where its codes begin in `members`, b: how many (ascending, at least 2; a cell read back

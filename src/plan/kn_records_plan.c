@@ -18,7 +18,7 @@
 #define NONE UINT32_MAX
 #define WHAT "applying a plan to tree records"
 
-/* Of a sensitive class, whose values are published as they are. */
+/* Of a sensitive class, whose values are published unchanged. */
 static bool kept(const kn_vocabulary *v, uint32_t n)
 {
     return v->cls[n] != KN_VOCABULARY_NO_CLASS && v->sensitive[v->cls[n]];
@@ -129,7 +129,7 @@ typedef struct applying {
     kn_sort_record        *order;
 } applying;
 
-static bool make_room(applying *a, worker *w, uint32_t count)
+static bool reserve(applying *a, worker *w, uint32_t count)
 {
     if (!w->stamp) {
         w->stamp = kn_alloc_array_zero(a->ctx, a->plan->values, sizeof *w->stamp);
@@ -171,7 +171,7 @@ static kn_status apply_range(void *arg, int64_t begin, int64_t end, int worker_n
     const kn_records *r = a->records;
     if (w->stamp) memset(w->stamp, 0, a->plan->values * sizeof *w->stamp);
     for (int64_t i = begin; i < end; i++) {
-        if (!make_room(a, w, kn_records_size(r, i))) return kn_fail_memory(err, a->ctx, WHAT);
+        if (!reserve(a, w, kn_records_size(r, i))) return kn_fail_memory(err, a->ctx, WHAT);
         a->size[i] = apply_one(a, w, i, (uint32_t)(i - begin) + 1);
         kn_record_node *to = a->nodes + r->start[i];
         if (a->size[i]) memcpy(to, w->nodes, a->size[i] * sizeof *to);

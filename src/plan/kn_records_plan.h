@@ -1,5 +1,5 @@
-/* kn_records_plan.h: what a method on tree records decides: a cut through the vocabulary and an ordered list of relations
- * that vanish (Gkountouna, Terrovitis 2013, section II-D; docs/errata.md K7, K8).
+/* kn_records_plan.h: what a method on tree records decides: a cut through the vocabulary and an ordered list of
+ * relations that are removed (Gkountouna, Terrovitis 2013, section II-D; docs/errata.md K7, K8).
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_RECORDS_PLAN_H
@@ -25,8 +25,8 @@ KN_CHECK kn_status kn_records_plan_create(kn_records_plan **out, kn_context *ctx
                                           int64_t disassociation_count, kn_error *err);
 void               kn_records_plan_free(kn_records_plan *plan); /* NULL is fine */
 
-/* Sets the images to those of a cut: values none of which covers another, and which cover all leaves. What it says of
- * sensitive classes does not matter: their leaves stay as they are. */
+/* Sets the images to those of a cut: values none of which covers another, and which cover all leaves. Values of
+ * sensitive classes in it are ignored: their leaves stay unchanged. */
 void kn_records_plan_set_cut(kn_records_plan *plan, const kn_vocabulary *vocabulary, const uint32_t *cut, int64_t count);
 
 /* Definition 2 on one record of values of the cut, in place: b and its children leave a's path: in every path with a above

@@ -20,7 +20,7 @@ kn_status kn_public_create(kn_public **out, kn_context *ctx, kn_shape shape, con
     p->suppressed = p->classes = p->k = -1;
     p->lm = p->dm = p->c_avg = NAN;
     kn_arena_init(&p->arena, ctx);
-    double *reached = kn_public_room(p, (size_t)spec->model_count, sizeof *reached, err);
+    double *reached = kn_public_alloc(p, (size_t)spec->model_count, sizeof *reached, err);
     for (int i = 0; reached && i < spec->model_count; i++) reached[i] = NAN;
     p->in_release = reached;
     if (!reached) {
@@ -38,14 +38,14 @@ void kn_public_free(kn_public *p)
     kn_free(p);
 }
 
-void *kn_public_room(kn_public *p, size_t count, size_t size, kn_error *err)
+void *kn_public_alloc(kn_public *p, size_t count, size_t size, kn_error *err)
 {
-    void *room = count < SIZE_MAX / 2 / (size + 1) ? kn_arena_alloc(&p->arena, count * size + 1) : NULL;
-    if (!room)
+    void *memory = count < SIZE_MAX / 2 / (size + 1) ? kn_arena_alloc(&p->arena, count * size + 1) : NULL;
+    if (!memory)
         (void)kn_fail_memory(err, p->ctx, "reading the release");
     else
-        memset(room, 0, count * size + 1);
-    return room;
+        memset(memory, 0, count * size + 1);
+    return memory;
 }
 
 kn_status kn_public_sizes(kn_public *p, int64_t *sizes, int64_t count, kn_error *err)
@@ -53,7 +53,7 @@ kn_status kn_public_sizes(kn_public *p, int64_t *sizes, int64_t count, kn_error 
     int64_t different = 0;
     qsort(sizes, (size_t)count, sizeof *sizes, kn_compare_i64);
     for (int64_t i = 0; i < count; i++) different += i == 0 || sizes[i] != sizes[i - 1];
-    kn_public_size *list = kn_public_room(p, (size_t)different, sizeof *list, err);
+    kn_public_size *list = kn_public_alloc(p, (size_t)different, sizeof *list, err);
     if (!list) return KN_MEMORY;
     int64_t at = -1;
     p->dm = 0;

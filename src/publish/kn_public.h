@@ -1,9 +1,10 @@
-/* kn_public.h: what may be given away beside a release: facts that anybody who holds the release finds in it.
+/* kn_public.h: what may be published beside a release: facts that anybody who has the release can find in it.
  *
- * Everything here is a function of the released bytes and of the public request (docs/certificate.md): this module reads
- * the release itself and is handed nothing that was derived from the original. Of the spec it looks at the method as
- * asked, promises, budget, how suppressed rows and missing cells are shown, and names, roles, weights and hierarchies of
- * released columns; never at inputs, seed, paths or columns that are left out.
+ * Everything here is a function of the released bytes and of the public request (docs/certificate.md): this module is
+ * given the release, or a function that reads it (kn_public_reader), and nothing that was derived from the original. It
+ * cannot open a path. Of the spec it reads the method as asked, promises, budget, how suppressed rows and missing cells
+ * are shown, and names, roles, weights and hierarchies of released columns; never inputs, seed, paths or columns that are
+ * left out.
  *
  * One kn_public is made per release by the function of its shape and rendered twice: as a certificate here, as a page by
  * src/report. Both come out byte for byte equal for equal releases and requests.
@@ -22,18 +23,18 @@
 /* A released column. */
 typedef struct kn_public_column {
     const char         *name;
-    const kn_attribute *attribute; /* NULL: not declared (a key that was drawn anew, a column that an anatomy adds)   */
+    const kn_attribute *attribute; /* NULL: not declared (a new key, a column that an anatomy adds)                   */
     bool                pseudonym;
     int64_t             cells;  /* of a quasi-identifier: shown and suppressed                                        */
-    int64_t             labels; /* different texts, missing cells and suppressed rows aside                           */
-    int64_t             stars;  /* rows that show "*", suppressed rows aside                                          */
+    int64_t             labels; /* different texts, without missing cells and suppressed rows                         */
+    int64_t             stars;  /* rows that show "*", without suppressed rows                                        */
     int                 level;  /* the lowest that its labels admit; -1: none                                         */
     double              lm;     /* NAN: the release does not say                                                      */
 } kn_public_column;
 
 typedef struct kn_public_part {
     const char       *name; /* of the table */
-    bool              list; /* of an anatomy: groups, a sensitive column's values, and how often each is there */
+    bool              list; /* of an anatomy: groups, a sensitive column's values, and how often each occurs   */
     int64_t           rows;
     int               column_count;
     kn_public_column *columns;
@@ -62,24 +63,27 @@ typedef struct kn_public {
     kn_arena              arena;
 } kn_public;
 
-/* How a released table was written. */
-typedef struct kn_public_csv {
-    const char *path;      /* of the release, or of its temporary file */
-    char        delimiter;
-    const char *missing;   /* the text of a missing cell               */
-} kn_public_csv;
+/* Reads what may be read: the caller opens the files. */
+typedef struct kn_public_reader {
+    void *state;
+    /* The released table; NULL for other shapes. The options say which columns, their types and what is missing. */
+    kn_status (*table)(kn_table **out, void *state, const kn_csv_options *options, kn_error *err);
+    /* The hierarchy file that the request names for a column. */
+    kn_status (*hierarchy)(kn_hierarchy **out, void *state, const kn_attribute *attribute, kn_error *err);
+} kn_public_reader;
 
-/* Each reads the release and makes its facts. `spec` is borrowed for the life of the answer. */
-KN_CHECK kn_status kn_public_of_table(kn_public **out, kn_context *ctx, const kn_spec *spec, const kn_public_csv *csv,
-                                      kn_error *err);
+/* Each makes the facts of a release. `spec` is borrowed for the life of the answer. */
+KN_CHECK kn_status kn_public_of_table(kn_public **out, kn_context *ctx, const kn_spec *spec,
+                                      const kn_public_reader *reader, const char *missing, kn_error *err);
 /* `release` was read back from what was written; `persons` is the name of its table of persons, which is then chosen. */
-KN_CHECK kn_status kn_public_of_database(kn_public **out, kn_context *ctx, const kn_spec *spec, kn_database *release,
-                                         const char *persons, kn_error *err);
+KN_CHECK kn_status kn_public_of_database(kn_public **out, kn_context *ctx, const kn_spec *spec,
+                                         const kn_public_reader *reader, kn_database *release, const char *persons,
+                                         kn_error *err);
 KN_CHECK kn_status kn_public_of_records(kn_public **out, kn_context *ctx, const kn_spec *spec, const kn_records *release,
                                         kn_error *err);
 void               kn_public_free(kn_public *facts); /* NULL is fine */
 
-/* What the certificate says beside the facts. */
+/* What the certificate holds besides the facts. */
 typedef struct kn_public_seal {
     const char        *version; /* of the program; NULL: left out                                     */
     int                file_count; /* 0: a schema on a server; 1: one file; more: a folder's files        */
@@ -94,7 +98,7 @@ KN_CHECK kn_status kn_public_certificate(kn_buffer *to, const kn_public *facts, 
 
 KN_CHECK kn_status kn_public_create(kn_public **out, kn_context *ctx, kn_shape shape, const kn_spec *spec,
                                     kn_error *err);
-void *kn_public_room(kn_public *facts, size_t count, size_t size, kn_error *err); /* zeroed; NULL: KN_MEMORY was reported */
+void *kn_public_alloc(kn_public *facts, size_t count, size_t size, kn_error *err); /* zeroed; NULL: KN_MEMORY was reported */
 
 /* Sizes of classes in any order → k, classes, sizes, dm (without suppressed rows). */
 KN_CHECK kn_status kn_public_sizes(kn_public *facts, int64_t *sizes, int64_t count, kn_error *err);
@@ -103,8 +107,10 @@ KN_CHECK kn_status kn_public_sizes(kn_public *facts, int64_t *sizes, int64_t cou
 void kn_public_mean_loss(kn_public *facts);
 
 struct kn_column;
-/* What the texts of a quasi-identifier show. `counts`: rows per code, missing (the last) too, suppressed rows aside. */
-KN_CHECK kn_status kn_public_labels(kn_public_column *column, kn_context *ctx, const struct kn_column *texts,
-                                    const int64_t *counts, int64_t suppressed, char decimal, kn_error *err);
+/* What the texts of a quasi-identifier show. `counts`: rows per code, missing (the last) too, without suppressed
+ * rows. */
+KN_CHECK kn_status kn_public_labels(kn_public_column *column, kn_context *ctx, const kn_public_reader *reader,
+                                    const struct kn_column *texts, const int64_t *counts, int64_t suppressed,
+                                    char decimal, kn_error *err);
 
 #endif

@@ -1,10 +1,10 @@
-/* kn_public_database.c: the facts of a released database (kn_public.h): its tables and columns, and how many persons look
- * alike in all their rows.
+/* kn_public_database.c: the facts of a released database (kn_public.h): its tables and columns, and how many persons
+ * look alike in all their rows.
  *
- * Each row gets a number for what it and the rows below it show, equal numbers for equal sights: tables are gone through
- * from the outermost inwards, and a row's sight is its quasi-identifiers with the sorted numbers of the rows that belong
- * to it. Persons of equal number are a class. Cost: linear in the rows, but for sorting the rows of each row. An anatomy
- * shows its quasi-identifiers as they are: it has no such classes.
+ * Each row gets a number for what it and the rows below it show (its sight), equal numbers for equal sights: tables
+ * are visited from the outermost inwards, and a row's sight is its quasi-identifiers with the sorted numbers of the
+ * rows that belong to it. Persons with equal numbers are a class. Cost: linear in the rows, except for sorting the
+ * rows that belong to each row. An anatomy shows its quasi-identifiers unchanged: it has no such classes.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
@@ -28,8 +28,8 @@ static const kn_attribute *attribute_of(const kn_spec *spec, const char *table, 
     return NULL;
 }
 
-/* A table that an anatomy adds, the list of a sensitive column: which one's? Its name begins with that of the column's
- * table (kn_anatomy_schema.c), and its second column is the sensitive one. */
+/* The sensitive column of a list that an anatomy adds: the list's name begins with that of the column's table
+ * (anatomy_schema.c), and its second column is the sensitive one. */
 static const kn_attribute *listed(const kn_spec *spec, const kn_database_table *t)
 {
     const kn_attribute *found = NULL;
@@ -55,24 +55,25 @@ static bool is_quasi(const kn_public_column *c)
 
 /* ---- Tables and columns ---- */
 
-static kn_status measure_column(kn_public *p, const kn_column *column, int64_t rows, kn_public_column *out,
-                                kn_error *err)
+static kn_status measure_column(kn_public *p, const kn_public_reader *reader, const kn_column *column, int64_t rows,
+                                kn_public_column *out, kn_error *err)
 {
     int64_t *counts = kn_alloc_array_zero(p->ctx, (size_t)column->dict.count + 1, sizeof *counts);
     if (!counts) return kn_fail_memory(err, p->ctx, WHAT);
     for (int64_t r = 0; r < rows; r++) counts[kn_column_code(column, r)]++;
-    kn_status st = kn_public_labels(out, p->ctx, column, counts, 0, p->spec->csv.decimal, err);
+    kn_status st = kn_public_labels(out, p->ctx, reader, column, counts, 0, p->spec->csv.decimal, err);
     kn_free(counts);
-    out->level = -1; /* rows are raised one by one */
+    out->level = -1; /* rows are generalized one by one */
     return st;
 }
 
-static kn_status describe_table(kn_public *p, const kn_database_table *t, kn_public_part *part, kn_error *err)
+static kn_status describe_table(kn_public *p, const kn_public_reader *reader, const kn_database_table *t,
+                                kn_public_part *part, kn_error *err)
 {
     part->name = kn_arena_strndup(&p->arena, t->name, strlen(t->name));
     part->rows = t->table->rows;
     part->column_count = t->table->column_count;
-    part->columns = kn_public_room(p, (size_t)part->column_count, sizeof *part->columns, err);
+    part->columns = kn_public_alloc(p, (size_t)part->column_count, sizeof *part->columns, err);
     if (!part->name || !part->columns) return kn_fail_memory(err, p->ctx, WHAT);
     for (int c = 0; c < part->column_count; c++) {
         kn_public_column *column = &part->columns[c];
@@ -80,7 +81,7 @@ static kn_status describe_table(kn_public *p, const kn_database_table *t, kn_pub
         *column = (kn_public_column){.level = -1, .lm = NAN, .attribute = attribute_of(p->spec, t->name, name)};
         column->name = kn_arena_strndup(&p->arena, name, strlen(name));
         if (!column->name) return kn_fail_memory(err, p->ctx, WHAT);
-        if (is_quasi(column)) KN_TRY(measure_column(p, &t->table->columns[c], part->rows, column, err));
+        if (is_quasi(column)) KN_TRY(measure_column(p, reader, &t->table->columns[c], part->rows, column, err));
     }
     const kn_attribute *sensitive = listed(p->spec, t);
     part->list = sensitive != NULL;
@@ -190,13 +191,14 @@ static kn_status classes_of_persons(kn_public *p, kn_database *db, const char *p
 
 /* ---- All of it ---- */
 
-static kn_status measure(kn_public *p, kn_database *db, const char *persons, kn_error *err)
+static kn_status measure(kn_public *p, const kn_public_reader *reader, kn_database *db, const char *persons,
+                         kn_error *err)
 {
-    p->parts = kn_public_room(p, (size_t)db->table_count, sizeof *p->parts, err);
+    p->parts = kn_public_alloc(p, (size_t)db->table_count, sizeof *p->parts, err);
     if (!p->parts) return KN_MEMORY;
     p->part_count = db->table_count;
     for (int t = 0; t < db->table_count; t++) {
-        KN_TRY(describe_table(p, &db->tables[t], &p->parts[t], err));
+        KN_TRY(describe_table(p, reader, &db->tables[t], &p->parts[t], err));
         if (strcmp(db->tables[t].name, persons) == 0) p->units = p->parts[t].rows;
     }
     if (p->spec->anatomy) return KN_OK;
@@ -208,13 +210,13 @@ static kn_status measure(kn_public *p, kn_database *db, const char *persons, kn_
     return KN_OK;
 }
 
-kn_status kn_public_of_database(kn_public **out, kn_context *ctx, const kn_spec *spec, kn_database *release,
-                                const char *persons, kn_error *err)
+kn_status kn_public_of_database(kn_public **out, kn_context *ctx, const kn_spec *spec, const kn_public_reader *reader,
+                                kn_database *release, const char *persons, kn_error *err)
 {
     kn_public *p = NULL;
     *out = NULL;
     KN_TRY(kn_public_create(&p, ctx, KN_SHAPE_DATABASE, spec, err));
-    kn_status st = measure(p, release, persons, err);
+    kn_status st = measure(p, reader, release, persons, err);
     if (st == KN_OK)
         *out = p;
     else

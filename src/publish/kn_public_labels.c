@@ -1,9 +1,9 @@
-/* kn_public_labels.c: what the texts of a released quasi-identifier say by themselves: at which level of their hierarchy they
- * may stand, and what they lost (docs/certificate.md has both tables). The column's original values are not known here: a
+/* kn_public_labels.c: what the texts of a released quasi-identifier show: which levels of their hierarchy they can be
+ * on, and what they lost (docs/certificate.md has both tables). The column's original values are not known here: a
  * loss is measured over the hierarchy file's leaves, or over what the column itself shows.
  *
- * Two passes over the distinct texts: what each is (and so the span and the members of the whole column), then its loss.
- * Cost: linear in the texts and, for a file, in the hierarchy.
+ * Two passes over the distinct texts: what each is (and so the span and the members of the whole column), then its
+ * loss. Cost: linear in the texts and, for a file, in the hierarchy.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
@@ -14,7 +14,6 @@
 #include "kn_alloc.h"
 #include "kn_error.h"
 #include "kn_hierarchy.h"
-#include "kn_hierarchy_file.h"
 #include "kn_interner.h"
 #include "kn_public.h"
 #include "kn_table.h"
@@ -26,12 +25,13 @@ typedef struct text_facts {
     kind     kind;
     double   low, high; /* INTERVAL, CALENDAR, and VALUE where it is a number or a day; NAN: not      */
     double   share;     /* LABEL: covered leaves - 1; MASKED: hidden share; SET: members               */
-    int      level;     /* the lowest at which it may stand; -1: at none                               */
-    uint64_t levels[4]; /* LABEL: every level at which it stands, as bits                              */
+    int      level;     /* the lowest that it can be on; -1: none                                      */
+    uint64_t levels[4]; /* LABEL: every level that it is on, as bits                                   */
 } text_facts;
 
 typedef struct reader {
     kn_context              *ctx;
+    const kn_public_reader  *files;
     const kn_attribute      *attribute;
     const kn_hierarchy_spec *rule; /* NULL: none */
     char                     decimal;
@@ -47,7 +47,7 @@ typedef struct reader {
 
 static kn_status index_file(reader *r, kn_error *err)
 {
-    KN_TRY(kn_hierarchy_read_file(&r->file, r->ctx, r->rule, err));
+    KN_TRY(r->files->hierarchy(&r->file, r->files->state, r->attribute, err));
     const kn_hierarchy *h = r->file;
     r->label_levels = kn_alloc_array_zero(r->ctx, (size_t)h->label_count + 1, 4 * sizeof *r->label_levels);
     r->label_cover = kn_alloc_array_zero(r->ctx, (size_t)h->label_count + 1, sizeof *r->label_cover);
@@ -92,7 +92,7 @@ static int level_of_range(const reader *r, const text_facts *t, bool closed)
     return -1;
 }
 
-/* Is it between neighbouring points of the i-th list? An end that is open stands beyond the first or last point. */
+/* Is it between neighbouring points of the i-th list? An open end is beyond the first or last point. */
 static int level_of_break(const reader *r, const text_facts *t, bool closed)
 {
     double high = t->high + (closed && isfinite(t->high) ? 1 : 0);
@@ -107,7 +107,7 @@ static int level_of_break(const reader *r, const text_facts *t, bool closed)
     return -1;
 }
 
-/* The steps above days, lowest first; that a column held times and not days, its labels do not say. */
+/* The steps above days, lowest first; labels do not show whether a column held times or days. */
 static int calendar_level(unsigned steps, unsigned step)
 {
     int level = 0;
@@ -130,7 +130,7 @@ static bool read_interval(const reader *r, kn_string text, text_facts *t)
     t->high = kn_string_equal(high, kn_string_of("inf")) ? INFINITY : number_of(r, high);
     t->kind = isnan(t->low) || isnan(t->high) ? UNREADABLE : INTERVAL;
     bool closed = end == ']';
-    t->level = 0; /* of a column whose rule makes no intervals it is a value that looks like one */
+    t->level = 0; /* in a column whose rule makes no intervals it is a value that looks like one */
     if (r->rule && r->rule->kind == KN_HIERARCHY_RANGES) t->level = level_of_range(r, t, closed);
     if (r->rule && r->rule->kind == KN_HIERARCHY_BREAKS) t->level = level_of_break(r, t, closed);
     if (r->rule && r->rule->kind == KN_HIERARCHY_CALENDAR)
@@ -298,7 +298,7 @@ static double loss_of(const reader *r, const text_facts *t)
     case LABEL: return r->file->leaves > 1 ? t->share / (double)(r->file->leaves - 1) : 0;
     case INTERVAL:
     case CALENDAR:
-        if (isinf(t->low) || isinf(t->high)) break; /* how far it reaches is not known */
+        if (isinf(t->low) || isinf(t->high)) break; /* its width is unknown            */
         return r->most > r->least ? (t->high - t->low) / (r->most - r->least) : 0;
     case SET: return r->members.count > 1 ? (t->share - 1) / (double)(r->members.count - 1) : 0;
     case MASKED: return t->share;
@@ -320,7 +320,7 @@ static void widen(reader *r, const text_facts *t)
     }
 }
 
-/* The lowest level at which every text may stand. */
+/* The lowest level that every text can be on. */
 static int column_level(const reader *r, const text_facts *facts, const int64_t *counts, uint32_t count)
 {
     uint64_t all[4] = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
@@ -362,11 +362,12 @@ static kn_status read_column(reader *r, kn_public_column *out, const kn_column *
     return KN_OK;
 }
 
-kn_status kn_public_labels(kn_public_column *out, kn_context *ctx, const kn_column *texts, const int64_t *counts,
-                           int64_t suppressed, char decimal, kn_error *err)
+kn_status kn_public_labels(kn_public_column *out, kn_context *ctx, const kn_public_reader *files,
+                           const kn_column *texts, const int64_t *counts, int64_t suppressed, char decimal,
+                           kn_error *err)
 {
     const kn_attribute *a = out->attribute;
-    reader              r = {.ctx = ctx, .attribute = a, .decimal = decimal, .least = INFINITY, .most = -INFINITY};
+    reader r = {.ctx = ctx, .files = files, .attribute = a, .decimal = decimal, .least = INFINITY, .most = -INFINITY};
     if (a->has_hierarchy) r.rule = &a->hierarchy;
     kn_interner_init(&r.labels, ctx);
     kn_interner_init(&r.members, ctx);

@@ -1,6 +1,5 @@
-/* kn_public_records.c: the facts of released tree records (kn_public.h): how many there are, and of what. How many records
- * somebody finds who knows some of a record depends on what is counted as knowledge; the promise says so, and it was
- * verified.
+/* kn_public_records.c: the facts of released tree records (kn_public.h): their number and content. How many records
+ * an attacker finds depends on what the promise counts as knowledge; that was verified.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kn_alloc.h"
 #include "kn_error.h"

@@ -1,9 +1,9 @@
-/* kn_public_table.c: the facts of a released table (kn_public.h): read from its file as anybody would read it.
+/* kn_public_table.c: the facts of a released table (kn_public.h): read from its file as anybody could read it.
  *
- * Every column is read as text; a suppressed row is one that shows "*" throughout (with suppressed: keep-sensitive, in
- * every quasi-identifier). Other rows with equal quasi-identifiers are a class. Where a promise depends on the order of
- * sensitive values or on their hierarchy they are read a second time, with a type. Cost: one or two readings of the file,
- * and one grouping for each promise about a sensitive column.
+ * Every column is read as text; a suppressed row is one that shows "*" throughout (with suppressed: keep-sensitive,
+ * in every quasi-identifier). Other rows with equal quasi-identifiers are a class. Where a promise depends on the
+ * order of sensitive values or on their hierarchy they are read a second time, with a type. Cost: one or two readings
+ * of the file, and one grouping for each promise about a sensitive column.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
@@ -12,23 +12,24 @@
 #include "kn_alloc.h"
 #include "kn_error.h"
 #include "kn_freq.h"
-#include "kn_hierarchy_file.h"
+#include "kn_hierarchy.h"
 #include "kn_model.h"
 #include "kn_public.h"
 #include "kn_request_document.h"
 
 typedef struct reading {
-    kn_public           *facts;
-    kn_context          *ctx;
-    const kn_spec       *spec;
-    const kn_public_csv *csv;
-    kn_table            *table;
-    int                  quasi_count;
-    int                 *quasi; /* columns of the table, in the spec's order */
-    uint32_t            *stars; /* per column of the table: the code of "*"; UINT32_MAX: it does not occur */
-    kn_freq             *freq;
-    int64_t              starred_class; /* all quasi-identifiers "*"; -1: none */
-    int64_t              suppressed;
+    kn_public              *facts;
+    kn_context             *ctx;
+    const kn_spec          *spec;
+    const kn_public_reader *reader;
+    const char             *missing;
+    kn_table               *table;
+    int                     quasi_count;
+    int                    *quasi; /* columns of the table, in the spec's order */
+    uint32_t               *stars; /* per column of the table: the code of "*"; UINT32_MAX: it does not occur */
+    kn_freq                *freq;
+    int64_t                 starred_class; /* all quasi-identifiers "*"; -1: none */
+    int64_t                 suppressed;
 } reading;
 
 static bool released(const kn_attribute *a)
@@ -38,16 +39,15 @@ static bool released(const kn_attribute *a)
 
 /* ---- Reading ---- */
 
-/* Declared columns, as text or (typed) those that promises speak of with the type the user gave. */
+/* Declared columns as text, or (typed) sensitive ones with the type the user gave. */
 static kn_status read_columns(kn_table **out, const reading *r, bool typed, kn_error *err)
 {
     const kn_spec  *spec = r->spec;
     size_t          most = (size_t)spec->attribute_count + 1;
     kn_column_type *types = kn_alloc_array_zero(r->ctx, most, sizeof *types);
     const char    **names = kn_alloc_array(r->ctx, most, sizeof *names);
-    const char     *na[] = {r->csv->missing, "*"};
+    const char     *na[] = {r->missing, "*"};
     kn_csv_options  options = KN_CSV_OPTIONS_INIT;
-    options.delimiter = r->csv->delimiter;
     options.decimal = spec->csv.decimal;
     options.timezone = spec->csv.timezone;
     options.na = na;
@@ -63,7 +63,7 @@ static kn_status read_columns(kn_table **out, const reading *r, bool typed, kn_e
     options.types = types;
     options.columns = names;
     options.column_count = options.type_count;
-    if (st == KN_OK) st = kn_table_read_csv(out, r->ctx, r->csv->path, &options, err);
+    if (st == KN_OK) st = r->reader->table(out, r->reader->state, &options, err);
     kn_free(types);
     kn_free(names);
     return st;
@@ -78,11 +78,11 @@ static uint32_t star_of(const kn_column *column)
 
 static bool columns_exist(reading *r, kn_error *err)
 {
-    kn_public_part *part = kn_public_room(r->facts, 1, sizeof *part, err);
+    kn_public_part *part = kn_public_alloc(r->facts, 1, sizeof *part, err);
     if (!part) return false;
-    part->columns = kn_public_room(r->facts, (size_t)r->table->column_count, sizeof *part->columns, err);
-    r->quasi = kn_public_room(r->facts, (size_t)r->spec->attribute_count, sizeof *r->quasi, err);
-    r->stars = kn_public_room(r->facts, (size_t)r->table->column_count, sizeof *r->stars, err);
+    part->columns = kn_public_alloc(r->facts, (size_t)r->table->column_count, sizeof *part->columns, err);
+    r->quasi = kn_public_alloc(r->facts, (size_t)r->spec->attribute_count, sizeof *r->quasi, err);
+    r->stars = kn_public_alloc(r->facts, (size_t)r->table->column_count, sizeof *r->stars, err);
     if (!part->columns || !r->quasi || !r->stars) return false;
     part->rows = r->table->rows;
     part->column_count = r->table->column_count;
@@ -152,8 +152,8 @@ static kn_status measure_columns(reading *r, kn_error *err)
         if (!counts) return kn_fail_memory(err, r->ctx, "reading the release");
         for (int64_t i = 0; i < r->freq->classes; i++)
             counts[kn_freq_code(r->freq, i, q)] += r->freq->counts[i] - (i == r->starred_class ? r->suppressed : 0);
-        st = kn_public_labels(&r->facts->parts[0].columns[r->quasi[q]], r->ctx, column, counts, r->suppressed,
-                              r->spec->csv.decimal, err);
+        st = kn_public_labels(&r->facts->parts[0].columns[r->quasi[q]], r->ctx, r->reader, column, counts,
+                              r->suppressed, r->spec->csv.decimal, err);
         kn_free(counts);
     }
     if (st == KN_OK) kn_public_mean_loss(r->facts);
@@ -226,7 +226,7 @@ static kn_status read_hierarchy(reading *r, judging *j, const kn_model *model, c
 {
     const kn_attribute *a = &r->spec->attributes[kn_spec_find(r->spec, model->attribute)];
     if (model->kind != KN_MODEL_T_HIERARCHICAL) return KN_OK;
-    KN_TRY(kn_hierarchy_read_file(&j->hierarchy, r->ctx, &a->hierarchy, err));
+    KN_TRY(r->reader->hierarchy(&j->hierarchy, r->reader->state, a, err));
     return kn_hierarchy_bind(j->hierarchy, typed, kn_table_find(typed, model->attribute), a->hierarchy.decimal, false,
                              err);
 }
@@ -239,7 +239,7 @@ static kn_status judge_model(reading *r, const kn_table *typed, const kn_model *
     uint32_t  shown = r->stars[place];
     kn_column text = r->table->columns[place];
     kn_status st = read_hierarchy(r, &j, model, typed, err);
-    if (typed) { /* the kernel groups one table: the typed column takes the place of its text for as long */
+    if (typed) { /* rows of one table are grouped: the typed column replaces its text meanwhile           */
         r->table->columns[place] = typed->columns[kn_table_find(typed, model->attribute)];
         shown = r->table->columns[place].dict.count;
     }
@@ -254,7 +254,7 @@ static kn_status judge_model(reading *r, const kn_table *typed, const kn_model *
     return st;
 }
 
-/* Over a hierarchy that was built over the original's values the release alone says nothing. */
+/* A hierarchy built over the original's values cannot be derived from the release alone. */
 static bool can_judge(const kn_spec *spec, const kn_model *model)
 {
     if (!model->attribute) return false;
@@ -263,7 +263,7 @@ static bool can_judge(const kn_spec *spec, const kn_model *model)
     return a->has_hierarchy && (a->hierarchy.kind == KN_HIERARCHY_FILE || a->hierarchy.kind == KN_HIERARCHY_TAXONOMY);
 }
 
-/* Smallest class with whatever must hold like one: keep-sensitive makes the suppressed rows a class. */
+/* The smallest class, including the suppressed rows where keep-sensitive makes them a class. */
 static int64_t smallest_judged(const reading *r)
 {
     bool kept = r->spec->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE && r->suppressed > 0;
@@ -318,7 +318,7 @@ static kn_status measure(reading *r, kn_error *err)
     if (p->classes > 0)
         p->c_avg = (double)(r->table->rows - r->suppressed) / (double)p->classes / (double)(k > 0 ? k : 1);
     p->linked = r->spec->entity || pseudonyms_repeat(r);
-    if (p->linked) { /* how many persons look alike, classes of rows do not say */
+    if (p->linked) { /* classes of rows do not show how many persons look alike */
         p->k = -1;
         p->c_avg = NAN;
         return KN_OK;
@@ -326,13 +326,13 @@ static kn_status measure(reading *r, kn_error *err)
     return judge_models(r, err);
 }
 
-kn_status kn_public_of_table(kn_public **out, kn_context *ctx, const kn_spec *spec, const kn_public_csv *csv,
-                             kn_error *err)
+kn_status kn_public_of_table(kn_public **out, kn_context *ctx, const kn_spec *spec, const kn_public_reader *reader,
+                             const char *missing, kn_error *err)
 {
-    reading r = {.ctx = ctx, .spec = spec, .csv = csv};
+    reading r = {.ctx = ctx, .spec = spec, .reader = reader, .missing = missing};
     *out = NULL;
     KN_TRY(kn_public_create(&r.facts, ctx, KN_SHAPE_TABLE, spec, err));
-    r.facts->missing = csv->missing;
+    r.facts->missing = missing;
     kn_status st = measure(&r, err);
     kn_freq_free(r.freq);
     kn_table_free(r.table);

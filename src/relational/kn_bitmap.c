@@ -1,17 +1,19 @@
 /* kn_bitmap.c: CDGH clustering of persons as rows of bits. See kn_bitmap.h for what the rows mean.
  *
- * The scheme is that of MiRaCle (Algorithm 2 with the readings of docs/errata.md 4): a person joins the nearest cluster or
- * begins a new one; a cluster with k members is finished; those that are left are joined, each time the first with the nearest;
- * who is left then goes into the nearest finished class or vanishes. Of equally near clusters the first wins.
+ * The scheme is that of MiRaCle (Algorithm 2 with the readings of docs/errata.md 4): a person joins the nearest
+ * cluster or begins a new one; a cluster with k members is finished; the remaining ones are joined, each time the
+ * first with the nearest; whoever is left then joins the nearest finished class or is dropped. Of equally near
+ * clusters the first wins.
  *
- * A row, or what a cluster shows, is a set of bits that are 1 (`ones`) and, in a complete database, the set of those that
- * are not 0 (`any`): what two become are the intersection of `ones` and the union of `any`, and all that a distance
- * needs are the sizes of two intersections. Open clusters are packed in words; finished ones, of which there are many, are
- * lists. The next GROUP persons are compared with all open clusters side by side; when one after the other is placed,
- * only clusters that changed meanwhile are looked at again. So neither plan nor counters depend on threads.
+ * A row, or what a cluster shows, is a set of bits that are 1 (`ones`) and, in a complete database, the set of those
+ * that are not 0 (`any`): what two become are the intersection of `ones` and the union of `any`, and all that a
+ * distance needs are the sizes of two intersections. Open clusters are packed in words; finished ones, of which there
+ * are many, are lists. The next GROUP persons are compared with all open clusters in parallel; when they are placed
+ * one by one, only clusters that changed meanwhile are compared again. So neither plan nor counters depend on
+ * threads.
  *
- * Cost: persons × climit × bits / 64, or × a person's facts where those are fewer than words. Memory: climit + GROUP rows
- * of bits, and lists no longer than the forest.
+ * Cost: persons × climit × bits / 64, or × a person's facts where those are fewer than words. Memory: climit + GROUP
+ * rows of bits, and lists no longer than the forest.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_bitmap.h"
@@ -49,7 +51,7 @@ typedef struct bit_cluster {
     size_t    capacity;
     uint32_t *one_list, *any_list; /* once it is finished; one_list ascends */
     size_t    any_capacity;
-    uint32_t  slot; /* its place when the group at hand began; KN_FOREST_NONE: changed since */
+    uint32_t  slot; /* its place when the current group began; KN_FOREST_NONE: changed since */
 } bit_cluster;
 
 typedef struct cluster_array {
@@ -209,7 +211,7 @@ static void join_values(const search *s, bit_cluster *c, const bit_row *row)
         c->row.values[q] = kn_hierarchy_lca(s->losses->hierarchies[base + (size_t)q], c->row.values[q], row->values[q]);
 }
 
-/* An open cluster becomes what it and a row are together. */
+/* Merges a row into an open cluster. */
 static kn_status join(const search *s, bit_cluster *c, const bit_row *row, const uint32_t *members, uint32_t count,
                       kn_error *err)
 {
@@ -232,7 +234,7 @@ static uint32_t *list_of(const search *s, const uint64_t *words, uint32_t count)
     return list;
 }
 
-/* Takes the cluster over, also on failure. */
+/* Takes ownership of the cluster, even on failure. */
 static kn_status finish(search *s, bit_cluster *c, kn_error *err)
 {
     bool room = (c->one_list = list_of(s, c->row.ones, c->row.one_count)) != NULL;
@@ -247,7 +249,7 @@ static kn_status finish(search *s, bit_cluster *c, kn_error *err)
     return kn_fail_memory(err, s->ctx, WHAT);
 }
 
-/* A finished class takes a person in. Spoils the person's row. */
+/* Adds a person to a finished class. Overwrites the person's row. */
 static kn_status take_in(const search *s, bit_cluster *c, bit_row *person, uint32_t entity, kn_error *err)
 {
     uint32_t kept = 0;

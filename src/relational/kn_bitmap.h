@@ -1,20 +1,20 @@
-/* kn_bitmap.h: the single-table way to anonymize a database, to compare with (section 3.3 of the MiRaCle paper): one row
+/* kn_bitmap.h: the single-table method for a database, for comparison (section 3.3 of the MiRaCle paper): one row
  * of bits per person, clustered like any table (CDGH, Nergiz and Clifton, "Thoughts on k-anonymization").
  *
- * A bit is a fact that some person has: a row below a person, known by its path of original quasi-identifiers from the
- * person down (Math; Math > Discrete). What stands beside the bits are the quasi-identifiers of the person's own row,
- * as ordinary attributes with their hierarchies.
+ * A bit is a fact that some person has: a row below a person, known by its path of original quasi-identifiers from
+ * the person down (Math; Math > Discrete). The quasi-identifiers of the person's own row are ordinary attributes with
+ * their hierarchies.
  *
- * The paper calls schemas where a person has the same fact an arbitrary number of times not convertible. Here the facts
- * of one person and path are numbered 1, 2, ... in the forest's order of siblings, and each number has a bit of its own:
- * a person with two Physics courses has Physics#1 and Physics#2, and what stands below them is Physics#1 > Calc and so on.
- * So nothing is lost in the conversion, but two persons whose equal rows are numbered differently look different, and
+ * The paper calls schemas where a person has the same fact an arbitrary number of times not convertible. Here the
+ * facts of one person and path are numbered 1, 2, ... in the forest's order of siblings, and each number has its own
+ * bit: a person with two Physics courses has Physics#1 and Physics#2, and below them Physics#1 > Calc and so on. So
+ * nothing is lost in the conversion, but two persons whose equal rows are numbered differently look different, and
  * the number of columns depends on the data, which is what the paper objects to.
  *
- * A cell is 1 (has it), 0 (has it not) or * (not known). In a complete database absent is 0, in an incomplete one *.
- * Cells that differ become *, so that a cell is 1 where every member has 1, and 0 where every member has 0. A bit
+ * A cell is 1 (has it), 0 (does not have it) or * (unknown). In a complete database absent is 0, in an incomplete one
+ * *. Cells that differ become *, so that a cell is 1 where every member has 1, and 0 where every member has 0. A bit
  * implies that of its parent in every row, therefore in every class: no invalid point (a child without its parent)
- * can come up.
+ * can occur.
  *
  * Distance is LM (Definition 7) of the row that a person and a cluster become, over all columns of the bitmap: a cell *
  * costs 1. In an incomplete database most cells are * from the start, distances are close to 1 and a threshold below
@@ -51,7 +51,7 @@ typedef struct kn_bitmap_problem {
     int64_t          climit;    /* ... while there are fewer than this; at least 1                    */
     uint64_t         seed;      /* 0: persons in the order of their trees; else shuffled              */
     kn_leftovers     leftovers;
-    bool             complete;  /* what a person has not is known not to be                           */
+    bool             complete;  /* it is known what a person does not have                            */
 } kn_bitmap_problem;
 
 #define KN_BITMAP_PROBLEM_INIT {NULL, 2, {1, 10}, 150, 0, KN_LEFTOVERS_ABSORB, false}
@@ -62,7 +62,7 @@ typedef struct kn_bitmap_counters {
     int64_t repeated;    /* see kn_bitmap                                                                         */
     int64_t distances;   /* of two rows                                                                           */
     int64_t clusters;    /* begun                                                                                 */
-    int64_t merged;      /* clusters that were left and merged                                                    */
+    int64_t merged;      /* remaining clusters that were merged                                                   */
     int64_t absorbed;    /* persons put into a finished class at the end                                          */
     int64_t suppressed;  /* persons                                                                               */
     int64_t absent_kept; /* complete: cells 0 that stay 0 (persons × bits that no member of their class has): knowledge
@@ -70,7 +70,7 @@ typedef struct kn_bitmap_counters {
     double  lm;          /* Definition 7 over all cells of the bitmap; those of a dropped person cost 1           */
     double  dm;          /* Definition 8 of the bitmap, where classes differ in zeros too; the plan, which has none,
                             joins such classes, so that of a complete database it can be much larger              */
-    double  conversion_seconds; /* the only one that is not the same every time                                   */
+    double  conversion_seconds; /* the only figure that varies between runs                                       */
 } kn_bitmap_counters;
 
 /* The plan: the tree of a class has exactly the facts that all its members have, with original values; the root is

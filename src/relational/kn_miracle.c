@@ -1,17 +1,17 @@
 /* kn_miracle.c: MiRaCle, MiRaCleX and dMiRaCle, fast: the plans of kn_miracle_reference.c at a fraction of its cost.
  *
- * - Where siblings are matched by their own values, distances come straight from the clusters' arrays, level by level,
- *   and end as soon as they cannot win (kn_miracle_flat.c). Where they are matched by whole subtrees, these are interned
+ * - If siblings are matched by their own values, distances are computed from the clusters' arrays, level by level,
+ * and stop as soon as they cannot win (kn_miracle_flat.c). If they are matched by whole subtrees, these are interned
  *   and the costs of pairs remembered (kn_miracle_store.c, kn_miracle_deep.c).
- * - A cluster whose lower bound (kn_miracle_bound.c) cannot win is skipped: a coarse one first, dearer ones where it does
- *   not exclude. The one that looks best goes first.
- * - The next LANES persons are compared with all clusters side by side, before it is known what the persons before them
- *   change; then they are placed one after the other, and only clusters that changed meanwhile are looked at again.
+ * - A cluster whose lower bound (kn_miracle_bound.c) cannot win is skipped: a coarse bound first, more expensive ones
+ * if it does not exclude. The most promising cluster goes first.
+ * - The next LANES persons are compared with all clusters in parallel, before the changes by earlier persons are
+ * known; then they are placed one by one, and only clusters that changed meanwhile are compared again.
  *
- * Each person of such a group has a lane of their own, whatever the number of threads.
+ * Each person of such a group has a lane, for any number of threads.
  *
- * Memory: open clusters, finished ones (they are the plan), and for whole subtrees STORE_LIMIT of them or four times those
- * of the open clusters, and LANES memories of costs.
+ * Memory: open clusters, finished ones (they are the plan), and for whole subtrees STORE_LIMIT of them or four times
+ * those of the open clusters, and LANES memories of costs.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_miracle.h"
@@ -52,7 +52,7 @@ typedef struct fast {
     kn_tables           tables;
     kn_lane             lanes[LANES];
     kn_codes            codes;
-    bool               *barred; /* places of open clusters that are not looked at; all false but for nearest_allowed */
+    bool               *barred; /* places of open clusters to skip; all false except in nearest_allowed              */
     size_t              barred_capacity;
     /* Placing persons. */
     kn_cluster_list open;
@@ -112,7 +112,7 @@ static void drop_signature(kn_cluster *c)
     c->signature = NULL;
 }
 
-/* Raises a coarse bound of the `at`-th of several as far as it takes to see that it is not better than what was found.
+/* Raises a coarse bound of the `at`-th of several until it is clear that it is not better than what was found.
  * The entity (or with `represents` the representative) has been spread into the lane's counts. */
 static kn_loss raised(const fast *f, const kn_lane *lane, kn_loss bound, const kn_signature *x, const kn_signature *y,
                       bool represents, size_t at, const candidate *best)
@@ -317,7 +317,7 @@ static void drop_persons(fast *f)
     }
 }
 
-/* Loads and looks ahead in one go, where nothing has to be interned in between. */
+/* Loads and looks ahead in one step, if nothing has to be interned in between. */
 static kn_status load_and_look(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
 {
     KN_TRY(load_person(arg, begin, end, worker, err));
@@ -497,7 +497,7 @@ static kn_status diverse(fast *f, bool *good, const kn_cluster *c, kn_error *err
     return kn_cluster_diverse(good, NULL, f->work->ctx, f->work->problem, c, &f->codes, err);
 }
 
-/* M13: the last class without diversity goes into the nearest good class that stays good, or vanishes. */
+/* M13: the last class without diversity joins the nearest good class that stays good, or is dropped. */
 static kn_status place_last(fast *f, kn_cluster *last, kn_error *err)
 {
     kn_relational_work *work = f->work;

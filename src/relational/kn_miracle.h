@@ -1,7 +1,7 @@
 /* kn_miracle.h: the parts of the fast path: interned subtrees, remembered costs, lower bounds.
  *
  * A lane is what one worker needs for one of a fixed number of pieces of work: its own memory of costs, its own
- * counters. Which piece goes to which lane depends on positions alone, so neither results nor counters depend on
+ * counters. The lane of a piece depends on positions alone, so neither results nor counters depend on
  * threads.
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -36,7 +36,7 @@ typedef struct kn_store {
     size_t           value_mask, tree_mask;
 } kn_store;
 
-/* Free it with kn_store_free whatever the answer. */
+/* To be freed with kn_store_free even on failure. */
 KN_CHECK kn_status kn_store_make(kn_store *out, kn_context *ctx, const kn_losses *losses, kn_error *err);
 void               kn_store_free(kn_store *store);
 void               kn_store_forget(kn_store *store); /* begins a new epoch: all ids become invalid */
@@ -88,11 +88,11 @@ void               kn_signature_fill(kn_signature *s, const kn_tree_bounds *boun
 KN_CHECK kn_status kn_signature_make(kn_signature **out, const kn_tree_bounds *bounds, const kn_cluster *cluster,
                                      uint32_t *counts, uint32_t *touched, kn_error *err);
 
-/* Writes the spots of a signature into `counts`, and takes them out again. */
+/* Writes the spots of a signature into `counts`, and removes them again. */
 void kn_signature_spread(const kn_signature *s, const kn_tree_bounds *bounds, uint32_t *counts);
 void kn_signature_clear(const kn_signature *s, const kn_tree_bounds *bounds, uint32_t *counts);
 
-/* Whatever the matching, the loss of the two is at least this. */
+/* For any matching, the loss of the two is at least this. */
 kn_loss kn_signature_bound(const kn_tree_bounds *bounds, const kn_signature *representative,
                            const kn_signature *entity);
 
@@ -100,7 +100,8 @@ kn_loss kn_signature_bound(const kn_tree_bounds *bounds, const kn_signature *rep
 kn_loss kn_signature_coarse_bound(const kn_tree_bounds *bounds, const kn_signature *representative,
                                   const kn_signature *entity);
 
-/* Likewise, mostly higher and dearer. One of the two has been spread into `counts`; `other` is the other, spotted. */
+/* Likewise, mostly higher and more expensive. One of the two has been spread into `counts`; `other` is the other,
+ * spotted. */
 kn_loss kn_signature_fine_bound(const kn_tree_bounds *bounds, const kn_signature *representative,
                                 const kn_signature *entity, const kn_signature *other, const uint32_t *counts);
 
@@ -122,7 +123,7 @@ typedef struct kn_tables {
     bool             *all;     /* per table: every quasi-identifier of it has a table */
 } kn_tables;
 
-/* `cells`: how much there is to do, which decides what is worth tabulating. Free it whatever the answer. */
+/* `cells`: the amount of work, which decides what is worth tabulating. To be freed even on failure. */
 KN_CHECK kn_status kn_tables_make(kn_tables *out, kn_context *ctx, const kn_losses *losses, uint64_t cells,
                                   kn_error *err);
 void               kn_tables_free(kn_tables *tables);
@@ -160,9 +161,9 @@ typedef struct kn_lane {
     const kn_tables          *tables;
     kn_remembered            *pairs; /* of subtrees; NULL where subtrees are not interned */
     size_t                    mask;
-    char                     *stack; /* memory of the matchings under way */
+    char                     *stack; /* memory of the current matchings   */
     size_t                    top;
-    kn_pair                  *queue; /* pairs of nodes under way        */
+    kn_pair                  *queue; /* current pairs of nodes          */
     size_t                    queue_capacity;
     kn_signature             *signature; /* scratch */
     uint32_t                 *counts, *touched; /* scratch for spots */
@@ -186,13 +187,13 @@ static inline void *kn_lane_push(kn_lane *lane, size_t size)
     return block;
 }
 
-/* What was looked up in tables was worked out before. */
+/* Table look-ups count as computed. */
 static inline void kn_lane_count(kn_lane *lane, uint32_t table, uint32_t count)
 {
     if (!lane->tables->all[table]) lane->evaluations += count;
 }
 
-/* Nothing above this is asked for. */
+/* The limit: larger losses are not needed. */
 typedef struct kn_limit {
     bool    limited; /* false: everything is */
     bool    equal;   /* the limit itself is */
@@ -216,7 +217,7 @@ static inline kn_loss kn_rest_bound(uint64_t cells_a, uint64_t own_a, uint64_t c
 
 /* ---- Matching siblings by their own values (kn_miracle_match.c) ---- */
 
-/* Does the method look at nothing else? */
+/* Does the method use nothing else? */
 bool kn_matches_values(const kn_relational_problem *problem);
 
 /* Siblings of one table, `m` tuples at `xs` (the representative's) and `n` at `ys`, as the method or, where nothing stands

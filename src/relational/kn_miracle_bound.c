@@ -1,11 +1,11 @@
 /* kn_miracle_bound.c: a lower bound of the distance of two trees from a short signature of each.
  *
- * Which node stands below which is ignored. In a table with m nodes in the representative and n in the entity at most min(m, n) can
- * be paired. A cell of the representative costs at least its own LM, paired or deleted. If it is paired with a value
- * in another bucket, they meet in the root; of one bucket with x and y values at most min(x, y) can stay inside it.
- * Each node of the entity that stays alone costs its cells. The distance is the sum over these divided by the cells of
- * both less the paired ones. Fewer pairs would raise both by as much, and as the quotient is at most 1 not lower it:
- * the bound assumes min(m, n) pairs. The coarse bound is this without buckets.
+ * Which node stands below which is ignored. In a table with m nodes in the representative and n in the entity at most
+ * min(m, n) can be paired. A cell of the representative costs at least its own LM, paired or deleted. If it is paired
+ * with a value in another bucket, they meet in the root; of one bucket with x and y values at most min(x, y) can stay
+ * inside it. Each unpaired node of the entity costs its cells. The distance is the sum over these divided by the
+ * cells of both less the paired ones. Fewer pairs would raise both by as much, and as the quotient is at most 1 not
+ * lower it: the bound assumes min(m, n) pairs. The coarse bound is this without buckets.
  *
  * The fine bound knows the whole hierarchy instead of buckets: at most min(x, y) pairs meet at or below a hierarchy
  * node with x and y values below it. Going up from where two values meet to the root, what they cost rises step by

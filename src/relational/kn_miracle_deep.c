@@ -1,10 +1,10 @@
-/* kn_miracle_deep.c: what two interned subtrees cost together where siblings are paired by what their whole subtrees
- * cost (Algorithms 3 and 4), with what was worked out before remembered per lane.
+/* kn_miracle_deep.c: the cost of merging two interned subtrees if siblings are paired by the cost of their whole
+ * subtrees (Algorithms 3 and 4), with earlier results remembered per lane.
  *
  * Costs are a function of the two numbers alone: siblings stand in the order of their trees, and ties go by position.
- * The memory is a direct-mapped table of fixed size: a cost that is pushed out is worked out again. A pair of siblings
- * whose lower bound (own values exactly, the rest by counts) cannot be the cheapest is not worked out; nor are siblings of
- * the roots, once the whole is beyond what is asked for.
+ * The memory is a direct-mapped table of fixed size: an evicted cost is computed again. A pair of siblings whose
+ * lower bound (own values exactly, the rest by counts) cannot be the cheapest is not computed; nor are siblings of
+ * the roots, once the whole exceeds the limit.
  *
  * Cost of a distance: the square of the siblings per pair of nodes whose cost is neither remembered nor excluded.
  * SPDX-License-Identifier: Apache-2.0
@@ -32,7 +32,7 @@ static uint32_t own_cells(const kn_store *s, const kn_subtree *t)
     return (uint32_t)s->losses->quasi[t->table];
 }
 
-/* At least this is what loss_of answers. */
+/* A lower bound of loss_of. */
 static kn_loss bound_of(const kn_lane *lane, uint32_t a, uint32_t b)
 {
     const kn_store   *s = lane->store;
@@ -119,7 +119,7 @@ static uint32_t cheapest(kn_lane *lane, uint32_t x, const uint32_t *many, const 
         if (round > 0) {
             int c = kn_loss_compare(bounds[j], least);
             if (j == first || c > 0 || (c == 0 && j > best)) continue;
-            if (j > 0 && y == many[open[j - 1]]) continue; /* its twin before it stands for both */
+            if (j > 0 && y == many[open[j - 1]]) continue; /* its earlier twin represents both   */
         }
         kn_loss loss = swapped ? loss_of(lane, y, x) : loss_of(lane, x, y);
         int     c = round == 0 ? -1 : kn_loss_compare(loss, least);

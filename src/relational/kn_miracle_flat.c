@@ -1,9 +1,9 @@
-/* kn_miracle_flat.c: what two trees cost together where siblings are paired by their own values (miracle-x and
- * miracle-x-level), straight from the arrays of the clusters.
+/* kn_miracle_flat.c: the cost of merging two trees if siblings are paired by their own values (miracle-x and
+ * miracle-x-level), computed from the arrays of the clusters.
  *
- * Pairs are worked off level by level, so that the little that stands near the roots is known exactly before the many
- * nodes below are looked at. What is known and a lower bound of the rest give a lower bound of the whole; once that is
- * beyond what is asked for, the walk ends.
+ * Pairs are processed level by level, so that the few nodes near the roots are known exactly before the many nodes
+ * below are visited. These and a lower bound of the rest give a lower bound of the whole; once that exceeds the
+ * limit, the walk ends.
  *
  * Cost: a matching per pair of nodes.
  * SPDX-License-Identifier: Apache-2.0

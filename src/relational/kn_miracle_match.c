@@ -1,7 +1,7 @@
 /* kn_miracle_match.c: pairing siblings by their own values: greedily (Algorithm 5), by the cheapest assignment (M16) or
  * level by level (section 4.3, M14). Ties go by position: siblings stand in the order of their values (M8).
  *
- * Cost: the greedy matching looks at runs of equal siblings, not at each: at most the square of the different ones. The
+ * Cost: the greedy matching handles runs of equal siblings, not each one: at most the square of the different ones. The
  * exact one is cubic. The level matcher sorts siblings once per level of the hierarchies.
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -128,7 +128,7 @@ static void pick_greedily(kn_lane *lane, uint32_t table, const uint32_t *xs, uin
     uint32_t         best = KN_FOREST_NONE;
     for (uint32_t i = 0; i < few; i++) {
         const uint32_t *x = outer + i * width;
-        /* The same tuple again: what was best for it still is, if there is any left. */
+        /* The same tuple again: its best match is still the best, if any is left. */
         if (best == KN_FOREST_NONE || !equal_tuples(x, x - width, quasi)) best = cheapest_run(lane, table, x, &r, sums);
         uint32_t place = r.next[best]++;
         pick[swapped ? place : i] = swapped ? i : place;

@@ -1,6 +1,6 @@
-/* kn_miracle_reference.c: MiRaCle, MiRaCleX and dMiRaCle as written (Algorithms 2 to 6 with the readings of docs/errata.md 4),
- * one person after the other, every distance worked out in full. The fast path (kn_miracle.c) is tested
- * against it and shares no matching code with it.
+/* kn_miracle_reference.c: MiRaCle, MiRaCleX and dMiRaCle as written (Algorithms 2 to 6 with the readings of
+ * docs/errata.md 4), one person after the other, every distance computed in full. The fast path (kn_miracle.c) is
+ * tested against it and shares no matching code with it.
  *
  * Cost: O(climit · persons · n^(2 levels)) for n siblings, miracle-x O(climit · persons · n^(levels + 1)). Memory: the
  * clusters, and n^2 losses per level with exact matching.
@@ -16,8 +16,8 @@
 typedef struct reference {
     kn_relational_work *work;
     const kn_losses    *losses;
-    const kn_cluster   *a, *b; /* the two trees at hand: a representative and an entity (M6) */
-    char               *stack; /* memory of the matchings under way                          */
+    const kn_cluster   *a, *b; /* the two current trees: a representative and an entity (M6) */
+    char               *stack; /* memory of the current matchings                            */
     size_t              top;
     kn_codes            codes;
 } reference;
@@ -76,7 +76,7 @@ static siblings children_in(const kn_cluster *c, uint32_t node, int table)
 
 static kn_loss anonymize(reference *r, uint32_t x, uint32_t y);
 
-/* What a matching goes by: the whole subtrees (Algorithm 4) or the nodes themselves (Algorithm 5). */
+/* The basis of a matching: whole subtrees (Algorithm 4) or the nodes themselves (Algorithm 5). */
 static kn_loss pair_loss(reference *r, uint32_t x, uint32_t y)
 {
     if (r->work->problem->method != KN_METHOD_MIRACLE_X) return anonymize(r, x, y);
@@ -240,7 +240,7 @@ static uint32_t *match(reference *r, siblings in_a, siblings in_b, kn_loss **fou
 
 /* ---- Algorithm 3 ---- */
 
-/* The loss of the anonymization of two nodes with all that stands below. */
+/* The loss of the anonymization of two nodes with everything below. */
 static kn_loss anonymize(reference *r, uint32_t x, uint32_t y)
 {
     r->work->counters->pair_evaluations++;
@@ -384,7 +384,7 @@ static kn_status nearest_allowed(reference *r, const kn_cluster_list *open, cons
     return st;
 }
 
-/* Algorithm 2, lines 3 to 12. Takes `person` over. */
+/* Algorithm 2, lines 3 to 12. Takes ownership of `person`. */
 static kn_status put(reference *r, kn_cluster_list *open, kn_cluster *person, kn_error *err)
 {
     const kn_relational_problem *problem = r->work->problem;
@@ -436,7 +436,7 @@ static kn_status join_open(reference *r, kn_cluster_list *open, kn_error *err)
     return KN_OK;
 }
 
-/* M3: each person that is left goes into the class that is nearest to their own tree. */
+/* M3: each remaining person joins the class that is nearest to their own tree. */
 static kn_status absorb(reference *r, kn_cluster_list *open, kn_error *err)
 {
     kn_relational_work *work = r->work;
@@ -472,7 +472,7 @@ static kn_status miracle(reference *r, kn_cluster_list *open, kn_error *err)
 
 /* ---- Algorithm 6 ---- */
 
-/* M13: the last class without diversity goes into the nearest good class that stays good, or vanishes. */
+/* M13: the last class without diversity joins the nearest good class that stays good, or is dropped. */
 static kn_status place_last(reference *r, const kn_cluster *last, kn_error *err)
 {
     kn_relational_work *work = r->work;

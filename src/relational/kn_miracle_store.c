@@ -1,7 +1,8 @@
-/* kn_miracle_store.c: equal subtrees get equal numbers, so that what two of them cost can be remembered.
+/* kn_miracle_store.c: equal subtrees get equal numbers, so that the cost of merging two of them can be remembered.
  *
- * Numbers are given bottom-up: a subtree is its root's values and the numbers of its children in their order. Two hash
- * tables with open addressing; keys are compared in full. Only one thread interns, while no other reads; any may read in between.
+ * Numbers are given bottom-up: a subtree is its root's values and the numbers of its children in their order. Two
+ * hash tables with open addressing; keys are compared in full. Only one thread interns, while no other reads; any may
+ * read in between.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
@@ -58,7 +59,7 @@ static uint64_t hash_tree(uint32_t value, const uint32_t *children, uint32_t cou
 }
 
 /* Space for one more of each kind, and hash tables at most half full. */
-static bool make_room(kn_store *s, uint32_t children)
+static bool reserve(kn_store *s, uint32_t children)
 {
     size_t width = 1 + (size_t)s->losses->width;
     bool   good = KN_GROW(s->ctx, &s->values, &s->value_capacity, ((size_t)s->value_count + 1) * width) &&
@@ -134,7 +135,7 @@ kn_status kn_store_intern(kn_store *s, kn_cluster *c, kn_error *err)
 {
     if (c->epoch == s->epoch) return KN_OK;
     for (uint32_t v = c->nodes; v-- > 0;) {
-        if (!make_room(s, c->child_count[v])) return kn_fail_memory(err, s->ctx, "interning subtrees");
+        if (!reserve(s, c->child_count[v])) return kn_fail_memory(err, s->ctx, "interning subtrees");
         uint32_t value = intern_value(s, c->table[v], c->values + (size_t)v * (size_t)s->losses->width);
         c->ids[v] = intern_tree(s, value, c->table[v], c->ids + c->first_child[v], c->child_count[v]);
     }

@@ -1,8 +1,8 @@
-/* kn_miracle_table.c: what two values of a column cost together, looked up.
+/* kn_miracle_table.c: a table of the cost of merging two values of a column.
  *
- * Two different leaves meet where their parents meet. So a table of all pairs of inner nodes is enough: it is small even
- * where there are thousands of leaves. A hierarchy of up to MOST_INNER inner nodes gets one, if it is small beside the
- * data; others are asked for the lowest common ancestor each time.
+ * Two different leaves meet where their parents meet. So a table of all pairs of inner nodes is enough: it is small
+ * even where there are thousands of leaves. A hierarchy of up to MOST_INNER inner nodes gets one, if it is small
+ * compared with the data; for others the lowest common ancestor is computed each time.
  *
  * Cost: inner^2 look-ups and 4 · inner^2 + 4 · nodes bytes per column.
  * SPDX-License-Identifier: Apache-2.0

@@ -1,5 +1,5 @@
-/* kn_relational.c: the front of the methods on databases: checks what is asked, fixes the order of persons, runs one
- * of the two implementations and makes the plan.
+/* kn_relational.c: the entry point of the methods on databases: checks the options, fixes the order of persons, runs
+ * one of the two implementations and makes the plan.
  *
  * The forest's order depends on values alone, so the order of persons does, with a seed too: it shuffles that order.
  * SPDX-License-Identifier: Apache-2.0

@@ -11,7 +11,7 @@
 
 /* The methods (kn_method), by how the rows of two persons are paired:
  *
- *     miracle          Algorithms 2 to 4: siblings by what their whole subtrees cost
+ *     miracle          Algorithms 2 to 4: siblings by the cost of their whole subtrees
  *     miracle-x        Algorithm 5: by their own quasi-identifiers
  *     miracle-x-level  section 4.3, M14: equal at the lowest level
  *     dmiracle         Algorithm 6: miracle, then classes that lack diversity are merged
@@ -19,15 +19,12 @@
  * The three ways of section 5.2 to diversity (kn_diversity, dmiracle):
  *
  *     merge     Algorithm 6: classes that are not diverse are merged, each time one with the nearest
- *     distance  a person is infinitely far from a cluster where one of their rows would stand beside a member's row with
- *               the same value in a promised column while the node, with the person, would not keep the promise: they
- *               join the nearest cluster that is not infinitely far; if there is none they begin one, and only where
- *               climit forbids that they join the nearest by LM. Classes have at least l members (and k). Clusters
+ *     distance  a person is infinitely far from a cluster if one of their rows would share a node with a member's row of the same value in a promised column and the node, with the person, would not keep the promise: they join the nearest cluster that is not infinitely far; if there is none they start one, and only if climit forbids that they join the nearest by LM. Classes have at least l members (and k). Clusters
  *               that are left and persons that are absorbed are joined by LM; classes that then lack diversity are
  *               merged as above
- *     suppress  classes that are not diverse vanish
+ *     suppress classes that are not diverse are dropped
  *
- * Whatever the way, every class of the plan keeps every promise (M13).
+ * In each case every class of the plan keeps every promise (M13).
  */
 
 /* A promise about a sensitive column: the values of every node of that table, over the members of its class. */
@@ -57,11 +54,11 @@ typedef struct kn_relational_problem {
      0, NULL}
 
 typedef struct kn_relational_counters {
-    int64_t pair_evaluations; /* costs of two nodes that were worked out, not remembered                          */
-    int64_t distances;        /* of two trees that were asked for                                                 */
+    int64_t pair_evaluations; /* costs of two nodes that were computed, not remembered                            */
+    int64_t distances;        /* of two trees, requested                                                          */
     int64_t skipped;          /* of them, those that a lower bound answered                                       */
     int64_t clusters;         /* begun                                                                            */
-    int64_t merged;           /* clusters that were left and merged, for size or for diversity                    */
+    int64_t merged;           /* remaining clusters that were merged, for size or for diversity                   */
     int64_t absorbed;         /* persons put into a finished class at the end                                     */
     int64_t suppressed;       /* persons                                                                          */
     double  largest_share;    /* of the members of a class that one sensitive value may belong to; 0 without promises */

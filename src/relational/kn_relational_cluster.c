@@ -1,7 +1,7 @@
 /* kn_relational_cluster.c: representatives: made from a person, or from two representatives whose nodes were paired.
  *
- * The order of siblings is that of (table, values, what stands below); siblings that are equal in all of it stay in the
- * order they came in. So the tree alone decides which position a node has, and matching may break ties by position
+ * The order of siblings is that of (table, values, what stands below); siblings that are equal in all of this keep
+ * their order. So the tree alone determines the position of a node, and matching may break ties by position
  * (docs/errata.md M8).
  *
  * Cost: n log n comparisons of subtrees for n nodes, and size × n for the rows of the members.
@@ -106,7 +106,7 @@ void kn_cluster_free(kn_cluster *cluster)
     KN_FREE(cluster->signature, cluster);
 }
 
-/* The tree of an ordered draft; members and rows are the caller's. */
+/* The tree of an ordered draft; the caller adds members and rows. */
 static kn_cluster *cluster_of_draft(kn_context *ctx, const draft *d, uint32_t size)
 {
     kn_cluster *c = cluster_alloc(ctx, d->nodes, size, d->width);

@@ -1,4 +1,4 @@
-/* kn_relational_internal.h: what the files of this module share: losses, clusters and the front of both
+/* kn_relational_internal.h: what the files of this module share: losses, clusters and the entry point of both
  * implementations. The reference (kn_miracle_reference.c) uses this header and nothing else of the module.
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -47,7 +47,7 @@ typedef struct kn_cluster {
     /* The fast path's. */
     uint32_t *ids;    /* per node: interned subtree               */
     uint32_t  epoch;  /* of the store that gave them; 0: of none  */
-    uint32_t  slot;   /* its place when distances were last worked out ahead; KN_FOREST_NONE: changed since */
+    uint32_t  slot;   /* its place when distances were last computed ahead; KN_FOREST_NONE: changed since   */
     struct kn_signature *signature; /* owned; NULL: none          */
 } kn_cluster;
 
@@ -61,7 +61,7 @@ KN_CHECK kn_status kn_cluster_of_entity(kn_cluster **out, kn_context *ctx, const
                                         const kn_losses *losses, int64_t entity, kn_error *err);
 
 /* The cluster of all members of both, with the nodes that `pairs` name: values become lowest common ancestors,
- * siblings are put in order again, equal ones in that of `a`. The arguments stay. */
+ * siblings are sorted again, equal ones in the order of `a`. The arguments are unchanged. */
 KN_CHECK kn_status kn_cluster_merge(kn_cluster **out, kn_context *ctx, const kn_losses *losses, const kn_cluster *a,
                                     const kn_cluster *b, const kn_pair *pairs, uint32_t count, kn_error *err);
 void               kn_cluster_free(kn_cluster *cluster); /* NULL is fine */
@@ -79,9 +79,9 @@ typedef struct kn_cluster_list {
     size_t       count, capacity;
 } kn_cluster_list;
 
-/* Takes the cluster over, also on failure. */
+/* Takes ownership of the cluster, even on failure. */
 KN_CHECK kn_status kn_cluster_list_add(kn_cluster_list *list, kn_context *ctx, kn_cluster *cluster, kn_error *err);
-kn_cluster        *kn_cluster_list_take(kn_cluster_list *list, size_t at); /* those behind it move up */
+kn_cluster        *kn_cluster_list_take(kn_cluster_list *list, size_t at); /* later ones move up      */
 void               kn_cluster_list_free(kn_cluster_list *list);
 
 /* ---- Diversity ---- */
@@ -111,7 +111,7 @@ KN_CHECK kn_status kn_cluster_apart(bool *out, kn_context *ctx, const kn_relatio
 
 /* ---- Both implementations ---- */
 
-/* The order in which persons are taken (kn_free ends it): that of the forest, or shuffled. NULL: out of memory. */
+/* The order of persons (freed with kn_free): that of the forest, or shuffled. NULL: out of memory. */
 uint32_t *kn_person_order(kn_context *ctx, int64_t entities, uint64_t seed);
 
 typedef struct kn_relational_work {

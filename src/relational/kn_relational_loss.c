@@ -1,4 +1,4 @@
-/* kn_relational_loss.c: what a generalized cell costs, as an integer. See kn_relational_internal.h.
+/* kn_relational_loss.c: the cost of a generalized cell, as an integer. See kn_relational_internal.h.
  *
  * A cell that covers f of g values costs (f - 1) / (g - 1) (Definition 7). All these fractions are whole numbers of
  * one unit, the least common multiple of the g - 1, where that is below 2^31; otherwise the unit is 2^31 and they are

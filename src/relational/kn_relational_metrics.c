@@ -1,8 +1,8 @@
 /* kn_relational_metrics.c: LM and DM of a database plan (Definitions 7 and 8; docs/errata.md M10).
  *
- * LM runs over the quasi-identifier cells of all rows that belong to persons, and a deleted cell costs 1;
- * Definition 7 taken literally, over the rows that are left, is reported beside it. Losses are summed as integers and divided once,
- * so that neither order nor threads matter. Cost: linear in the forest and in the plan's nodes.
+ * LM runs over the quasi-identifier cells of all rows that belong to persons, and a deleted cell costs 1; Definition
+ * 7 taken literally, over the remaining rows, is reported too. Losses are summed as integers and divided once, so
+ * that neither order nor threads matter. Cost: linear in the forest and in the plan's nodes.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_alloc.h"

@@ -1,8 +1,7 @@
-/* digest.c: SHA-256 of files on a thread of its own, so that it costs no time where a processor is idle. See
- * kn_digest.h.
+/* digest.c: SHA-256 of files on a separate thread, which costs no time if a processor is idle. See kn_digest.h.
  *
- * SHA-256 of one file cannot be cut into parts; at some 300 MB/s it would take as long as reading the table. Where no
- * thread can be started the files are read when they are waited for.
+ * SHA-256 of one file cannot be split; at some 300 MB/s it would take as long as reading the table. If no thread can
+ * be started the files are read in kn_digest_wait.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_digest.h"

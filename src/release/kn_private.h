@@ -1,12 +1,13 @@
-/* kn_private.h: what stands beside a release for those who hold the data. What may be published is made by src/publish.
+/* kn_private.h: the files beside a release for the owner of the data. What may be published is made by src/publish.
  *
- * OUTPUT.private.json (mode 0600): seed, digests of the inputs, what the search did, what the release reached and how it
- * stood before, every figure of loss; of records also the relations that vanished, each of which some few had. Equal runs
- * give equal bytes: no time. docs/certificate.md lists the keys, which are the same for the same things in every shape.
+ * OUTPUT.private.json (mode 0600): seed, digests of the inputs, what the search did, what the release reached and
+ * what the original did, every figure of loss; of records also the relations that vanished, each of which only a few
+ * records had. Equal runs give equal bytes: no times. docs/certificate.md lists the keys, which are the same for the
+ * same things in every shape.
  *
- * OUTPUT.rowmap: the line "kanon-rowmap 1", then for each released row (record) the number (1-based, without the header) of
- * its original among those of all inputs together. Rows that were left out do not appear. Of a database it is a table of
- * keys (kn_verify_database), which src/job writes.
+ * OUTPUT.rowmap: the line "kanon-rowmap 1", then for each released row (record) the number (1-based, without the
+ * header) of its original among those of all inputs together. Rows that were left out do not appear. Of a database it
+ * is a table of keys (kn_verify_database), which src/job writes.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_PRIVATE_H
@@ -31,7 +32,7 @@ typedef struct kn_private_input {
     const char *const     *files;   /* their names, of a folder                                        */
     const char *const     *digests; /* SHA-256 of each                                                 */
     int64_t                budget;  /* of a table: rows that might have been suppressed                */
-    const kn_records_plan *plan;    /* of records, and what its values are called                      */
+    const kn_records_plan *plan;    /* of records, and the names of its values                         */
     const kn_vocabulary   *vocabulary;
 } kn_private_input;
 

@@ -1,7 +1,7 @@
 /* kn_pseudonym.h: keyed pseudonyms: HMAC-SHA-256 of a value's text, cut to 16 bytes and written as hexadecimal digits.
  *
- * Who has no key can neither compute nor undo a pseudonym. Equal values get equal pseudonyms in every release made with
- * the same key, which links the releases: the caller says so to the user.
+ * Without the key nobody can compute or undo a pseudonym. Equal values get equal pseudonyms in every release made
+ * with the same key, which links the releases: the caller warns the user.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_PSEUDONYM_H

@@ -91,7 +91,7 @@ static void put_inputs(kn_to to, const kn_private_input *in)
     }
 }
 
-/* How method: auto came to its method: the metric, and those that had a release, each with its loss. */
+/* How method: auto chose: the metric, and the methods that found a release, each with its loss. */
 static void put_chosen(kn_to o, const kn_advice *advice)
 {
     kn_put_text(o, "by", "auto");
@@ -103,7 +103,7 @@ static void put_chosen(kn_to o, const kn_advice *advice)
     }
 }
 
-/* Of every shape, but for what its methods take. Returns where that goes. */
+/* For every shape, except the parameters of its methods. Returns where those go. */
 static kn_to put_search(kn_to o, const kn_private_input *in)
 {
     const kn_release_head *h = in->head;
@@ -118,7 +118,7 @@ static kn_to put_search(kn_to o, const kn_private_input *in)
 
 /* ---- What came of it ---- */
 
-/* Of every shape; records have no classes. */
+/* For every shape; records have no classes. */
 static void put_reached(kn_to o, const kn_release_head *h, kn_shape shape)
 {
     if (shape != KN_SHAPE_RECORDS) {

@@ -1,11 +1,11 @@
-/* set.c: the files of a release as one set: its lock, what a killed run left, its commit. Interface: kn_set.h; the steps of a
- * commit are in set_steps.c, its journal in set_journal.c.
+/* set.c: the files of a release as one set: its lock, what a killed run left, its commit. Interface: kn_set.h; the
+ * steps of a commit are in set_steps.c, its journal in set_journal.c.
  *
- * Lock and journal stand beside the file that the release really is: an output that is a symbolic link is followed, so that
- * runs under both names exclude each other, and what stood beside either name goes with the old release.
+ * Lock and journal are beside the real file of the release: an output that is a symbolic link is followed, so that
+ * runs under both names exclude each other, and the files beside either name are replaced with the old release.
  *
- * Locks of the system (flock) end with their process. Where a file system has none, two runs are not kept apart; on NFS they
- * hold between machines as far as its server locks. A lock file that somebody else left can only be removed by hand.
+ * The system's locks (flock) end with their process. On a file system without locks two runs do not exclude each
+ * other; on NFS it depends on the server. A lock file that another user left can only be removed by hand.
  * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE
@@ -35,12 +35,12 @@ enum { WAIT_MS = 20, WAIT_TIMES = 500, NAME_KEPT = 200 };
 struct kn_set {
     kn_context         *ctx;
     char               *output; /* as it was given; NULL: a stream                                       */
-    char               *base;   /* what files beside the release begin with                              */
+    char               *base;   /* prefix of the files beside the release                                */
     char               *beside; /* the same, absolute; NULL: its folder cannot be reached                 */
-    char               *place;  /* absolute: the file that the release really is                         */
+    char               *place;  /* absolute: the real file of the release                                */
     char               *locked; /* the lock's path; NULL: it is not held                                 */
     char               *journal;
-    bool                memory; /* its names are in memory: neither lock nor journal                      */
+    bool                memory; /* its names are in memory: no lock and no journal                        */
     int                 lock;
     kn_output          *outputs[KN_SET_ROLES];
     kn_database_writer *writer;
@@ -122,7 +122,7 @@ static kn_status find_place(kn_set *s, const char *output, kn_error *err)
     s->memory = kn_memory_is(s->ctx, output);
     if (s->memory) return KN_OK;
     s->beside = absolute(s->ctx, s->base);
-    if (!s->beside) return errno ? KN_OK : no_memory(s, err); /* whoever opens a file there says why */
+    if (!s->beside) return errno ? KN_OK : no_memory(s, err); /* opening a file there reports why    */
     bool        link = lstat(s->beside, &info) == 0 && S_ISLNK(info.st_mode) && !kn_name_server(output);
     const char *place = link && realpath(s->beside, followed) ? followed : s->beside;
     s->place = kn_strndup(s->ctx, place, strlen(place));
@@ -147,7 +147,7 @@ static int try_lock(const char *path, int *out)
     int         fd = open_lock(path);
     if (fd < 0) return errno == EEXIST ? 0 : -1;
     int  failed = flock(fd, LOCK_EX | LOCK_NB);
-    bool held = failed == 0 || errno != EWOULDBLOCK; /* a file system without locks keeps nobody out */
+    bool held = failed == 0 || errno != EWOULDBLOCK; /* a file system without locks                  */
     if (held && fstat(fd, &ours) == 0 && lstat(path, &there) == 0 && ours.st_ino == there.st_ino &&
         ours.st_dev == there.st_dev) {
         *out = fd;
@@ -187,7 +187,7 @@ static kn_status take_lock(kn_set *s, bool patient, kn_error *err)
         return kn_fail(err, KN_IO, "%s: %s is somebody else's: a run of theirs is writing this release, or was killed",
                        s->base, s->locked);
     if (error == EACCES || error == EROFS || error == EPERM || error == ENOENT)
-        return KN_OK; /* no file can be made there: whoever tries says so */
+        return KN_OK; /* no file can be created there: opening the output reports it */
     return kn_fail(err, KN_IO, "%s: cannot be locked: %s", s->base, strerror(error));
 }
 
@@ -258,7 +258,7 @@ kn_status kn_set_settle(kn_context *ctx, const char *output, bool wait, char *no
     kn_set *s = new_set(ctx);
     if (!s) return kn_fail_memory(err, ctx, "looking at a release");
     kn_status st = find_place(s, output, err);
-    if (st == KN_USAGE) st = KN_OK; /* no name of a release: whoever reads it says so */
+    if (st == KN_USAGE) st = KN_OK; /* not the name of a release: reading it reports that */
     if (st == KN_OK && s->journal && lstat(s->journal, &info) == 0) {
         st = kn_place_check_links(ctx, s->base, err);
         if (st == KN_OK) st = take_lock(s, wait, err);
@@ -301,7 +301,7 @@ void kn_set_database(kn_set *s, kn_database_writer *writer)
 
 /* ---- The commit ---- */
 
-/* Streams and the certificate that lies in a folder have no name of their own to wait for. */
+/* Streams and the certificate inside a folder have no name to wait for. */
 static bool is_apart(const kn_set *s, int role)
 {
     bool folder = s->writer && kn_database_writer_folder(s->writer);
@@ -328,7 +328,7 @@ static kn_status prepare_memory(kn_set *s, kn_error *err)
     return KN_OK;
 }
 
-/* A file that the old set had beside this name and the new one has not. */
+/* A file beside this name that only the old set had. */
 static kn_status add_old(kn_set *s, const char *base, int role, const char *mark, kn_error *err)
 {
     struct stat info;
@@ -374,7 +374,7 @@ static kn_status add_database(kn_set *s, const char *mark, kn_error *err)
     return st;
 }
 
-/* Everything to the disk, and the list of what is to be done. */
+/* Syncs everything and lists the steps. */
 static kn_status list_steps(kn_set *s, kn_error *err)
 {
     const char *mark = "000000";
@@ -397,7 +397,7 @@ static kn_status list_steps(kn_set *s, kn_error *err)
     return KN_OK;
 }
 
-/* Where the answer is lost, the server is asked once more. */
+/* If the answer is lost, the server is asked again. */
 static kn_status commit_server(void *arg, kn_error *err)
 {
     kn_set             *s = arg;
@@ -410,7 +410,7 @@ static kn_status commit_server(void *arg, kn_error *err)
     return committed ? KN_OK : st;
 }
 
-/* Ends what has its name. */
+/* Closes what has its name. */
 static void detach(kn_set *s)
 {
     for (int role = 0; role < KN_SET_ROLES; role++) {
@@ -431,7 +431,7 @@ static kn_status undo(kn_set *s, kn_status st, kn_error *err)
     return kn_fail(err, st, "%s; the next kanon command on this release completes it or puts the old one back", first);
 }
 
-/* The names in memory that the old set may have beside its release, and the new one has not. */
+/* The names in memory beside the release that only the old set may have. */
 static kn_status list_old_names(kn_set *s, char *names[KN_SET_ROLES], kn_error *err)
 {
     for (int role = 0; role < KN_SET_ROLES; role++) {

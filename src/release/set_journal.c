@@ -1,14 +1,14 @@
 /* set_journal.c: the journal of a set of files that is getting its names. Interface: kn_set_steps.h.
  *
- * Text, mode 0600, a line for each step and "end" behind the last, so that one that was not written whole shows:
+ * Text, mode 0600, a line for each step and "end" after the last, so that an incomplete one is recognized:
  *
  *     kanon-journal 1
  *     MODE FILE SIZE TEMPORARY TARGET BACKUP
  *     end
  *
- * Paths are absolute where they are not in the journal's own folder, which may be moved; "-" stands for none. Bytes that could
- * end a word are written as % and two digits. Whoever obeys a journal renames and removes files: so it must be the user's own,
- * and nobody else may be able to write to it.
+ * Paths are absolute unless they are in the journal's own folder, which may be moved; "-" means none. Bytes that
+ * could end a word are written as % and two digits. Following a journal renames and removes files: so it must belong
+ * to the user, and nobody else may be able to write to it.
  * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE

@@ -1,13 +1,14 @@
-/* set_steps.c: putting a set of files in place step by step, and taking it back. Interface: kn_set_steps.h.
+/* set_steps.c: putting a set of files in place step by step, and undoing it. Interface: kn_set_steps.h.
  *
- * Forward: old files that nothing replaces, the certificate among them, are set aside under their backups' names; then the
- * others are replaced, each after a second name was given to the old file, and the last comes last. Between these three the
- * folders are synced, so that a power failure keeps the order. Every step looks first whether it was taken already, so that
- * what a kill ended is gone through again from its beginning.
+ * Forward: old files that nothing replaces, the certificate among them, are set aside under their backups' names;
+ * then the others are replaced, each after the old file got a second name, and the last comes last. Between these
+ * three phases the folders are synced, so that a power failure keeps the order. Every step first checks whether it
+ * was already taken, so that a killed run can be repeated from its beginning.
  *
  * Back: each old file gets its own name again, or the new one is removed where there was none; the certificate last.
  *
- * Nothing here follows a link at the end of a path: rename, link and unlink do not, and a file is opened only with O_NOFOLLOW.
+ * Nothing here follows a link at the end of a path: rename, link and unlink do not, and a file is opened only with
+ * O_NOFOLLOW.
  * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE
@@ -116,7 +117,7 @@ static size_t folder_size(const char *path)
     return (size_t)(strrchr(path, '/') - path);
 }
 
-/* Every folder once, but for one that stands between two others. */
+/* Each folder once, except where another comes in between. */
 static kn_status sync_folders(const kn_set_steps *s, kn_error *err)
 {
     const char *before = s->journal;
@@ -143,7 +144,7 @@ static kn_status set_aside(const kn_set_step *step, kn_error *err)
     return fail(step, "the file of an earlier release cannot be removed", err);
 }
 
-/* The old file gets a second name; where the file system has no such, it loses its own. */
+/* The old file gets a second name; on a file system without hard links it is renamed. */
 static kn_status keep_old(const kn_set_step *step, kn_error *err)
 {
     struct stat info;
@@ -152,7 +153,7 @@ static kn_status keep_old(const kn_set_step *step, kn_error *err)
     return fail(step, "the file of an earlier release cannot be kept", err);
 }
 
-/* Only what has its name is open to others. */
+/* Only files with their final name are readable by others. */
 static kn_status open_to_others(const kn_set_step *step, kn_error *err)
 {
     struct stat info;

@@ -1,8 +1,8 @@
 /* html.c: writing a page of HTML into a buffer (kn_html.h).
  *
- * The style sheet stands below: light and dark by the reader's setting, paper in print, one column on a phone. Colours
- * have a contrast of at least 4.5 to 1 where text is involved; blue and orange are told apart by colour-blind readers, and
- * they differ in lightness too. Cost: linear in what is written.
+ * The style sheet is below: light and dark by the reader's setting, paper in print, one column on a phone. Colours
+ * have a contrast of at least 4.5 to 1 where text is involved; colour-blind readers can distinguish blue and orange,
+ * which differ in lightness too. Cost: linear in what is written.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_html.h"

@@ -19,7 +19,7 @@ void kn_html_name(kn_buffer *to, const char *name);
 /* How wide a name is once escaped, in columns of a terminal: a measure for labels. */
 int kn_html_width(const char *text);
 
-/* Escapes as much of a name as fits into so many columns; an ellipsis stands for the rest. */
+/* Escapes as much of a name as fits into this many columns; an ellipsis replaces the rest. */
 void kn_html_text_fit(kn_buffer *to, const char *text, int columns);
 
 void kn_html_integer(kn_buffer *to, int64_t value);                                       /* 1,234,567               */

@@ -1,4 +1,4 @@
-/* kn_public_report.h: what a release promises and shows, as one page of HTML for those who are given the release. It is
+/* kn_public_report.h: what a release promises and shows, as one page of HTML for recipients of the release. It is
  * made from the facts that the release itself shows (kn_public.h) and from constant sentences: it may be published.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_PUBLIC_REPORT_H

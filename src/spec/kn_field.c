@@ -1,7 +1,7 @@
-/* kn_field.c: texts, numbers, words and lists of a release file; unknown keys and the names they were meant to be.
+/* kn_field.c: texts, numbers, words and lists of a release file; unknown keys and what was probably meant.
  *
- * Numbers are read from their text and never pass through binary floating point. Whether a text stands in quotes makes no
- * difference, except that nothing, ~ and null without quotes are no value.
+ * Numbers are read from their text and never pass through binary floating point. Quotes make no difference, except
+ * that nothing, ~ and null without quotes are no value.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_field.h"
@@ -40,8 +40,8 @@ kn_place kn_field_place(const kn_reader *r, const kn_yaml *node)
 
 /* ---- Names ---- */
 
-/* The known name that a text was probably meant to be: a third of its characters may be wrong. NULL: none, also where the
- * text is not fit to be shown. */
+/* The known name that was probably meant: a third of its characters may be wrong. NULL: none, also if the text cannot
+ * be shown. */
 static const char *nearest(const char *text, size_t size, const char *const *names, size_t count)
 {
     kn_nearest near = {.text = text};

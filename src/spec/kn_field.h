@@ -1,8 +1,7 @@
 /* kn_field.h: a node of a release file → a value; a mapping → the functions that read its keys.
  *
- * Whatever is kept is copied into the spec's arena. Every function fails with the place of the value (of the key, where
- * the key is unknown) and says what is expected; it does not show what stands there, unless it is a name that is nearly
- * right.
+ * Whatever is kept is copied into the spec's arena. Every error has the place of the value (of the key, if that is
+ * unknown) and says what is expected; it does not quote the text, unless it is a name that is nearly right.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_FIELD_H
@@ -15,7 +14,7 @@ typedef struct kn_reader {
     kn_spec_inner *inner;
     kn_yaml_origin origin;
     bool           from_file;
-    const char    *folder; /* with its last slash: where relative paths begin; "" : the working folder */
+    const char    *folder; /* with its last slash: what relative paths are relative to; "": the working folder */
     kn_error      *err;
 } kn_reader;
 
@@ -25,7 +24,7 @@ typedef kn_status (*kn_read_fn)(kn_reader *r, const kn_yaml *value, void *target
 typedef struct kn_key {
     const char *name;
     kn_read_fn  read;
-    size_t      offset; /* of what is read in the struct that the mapping fills in */
+    size_t      offset; /* offset of the member in the struct that the mapping fills in */
 } kn_key;
 
 /* Reads a mapping by a table of keys (ended by a NULL name). */
@@ -53,8 +52,8 @@ KN_CHECK kn_status kn_read_text(kn_reader *r, const kn_yaml *value, const char *
 KN_CHECK kn_status kn_read_bool(kn_reader *r, const kn_yaml *value, void *target);      /* ... a bool            */
 KN_CHECK kn_status kn_read_positive(kn_reader *r, const kn_yaml *value, void *target);  /* ... an int64_t        */
 KN_CHECK kn_status kn_read_ratio(kn_reader *r, const kn_yaml *value, void *target);     /* ... a kn_ratio        */
-KN_CHECK kn_status kn_read_path(kn_reader *r, const kn_yaml *value, void *target);      /* ... a const char *, as
-                                                                                           it is to be opened    */
+KN_CHECK kn_status kn_read_path(kn_reader *r, const kn_yaml *value, void *target);      /* ... a const char *, ready to
+                                                                                           be opened */
 KN_CHECK kn_status kn_read_delimiter(kn_reader *r, const kn_yaml *value, void *target); /* ... a char; "tab"     */
 
 /* A path, or the name of a database: of sqlite:FILE the file is relative, a server's name stays. */
@@ -65,7 +64,7 @@ KN_CHECK kn_status kn_read_place(kn_reader *r, const kn_yaml *value, void *targe
 KN_CHECK kn_status kn_read_list(kn_reader *r, const kn_yaml *value, const char *what, kn_read_fn read,
                                 const char *const **out, int *count);
 
-/* Is anything there? A plain null, ~ or nothing is not. */
+/* Is there a value? A plain null, ~ or nothing is none. */
 bool               kn_yaml_missing(const kn_yaml *value);
 KN_CHECK kn_status kn_want_text(kn_reader *r, const kn_yaml *value, const char *what);
 KN_CHECK kn_status kn_want_map(kn_reader *r, const kn_yaml *value, const char *what);
@@ -82,10 +81,10 @@ kn_place kn_field_place(const kn_reader *r, const kn_yaml *node);
 /* attributes: {name: ...}; `target` is the spec, here and below. */
 KN_CHECK kn_status kn_read_attributes(kn_reader *r, const kn_yaml *value, void *target);
 
-/* What is declared of one attribute, added to what is known of it; `key` has its place. */
+/* What is declared of one attribute, added to earlier declarations; `key` has its place. */
 KN_CHECK kn_status kn_read_attribute(kn_reader *r, const kn_yaml *key, const char *name, const kn_yaml *value);
 
-/* One attribute apart from the spec's own list. */
+/* One attribute outside the spec's own list. */
 KN_CHECK kn_status kn_read_attribute_alone(kn_reader *r, const kn_yaml *key, const kn_yaml *value, kn_attribute *out);
 
 /* tables: {name: ...} and entity: {table, key}. */

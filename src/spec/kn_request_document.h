@@ -1,4 +1,5 @@
-/* kn_request_document.h: a request as part of a document: promises, hierarchies, budget, for what stands beside a release. */
+/* kn_request_document.h: a request as part of a document: promises, hierarchies, budget, for the files beside a
+ * release. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_REQUEST_DOCUMENT_H
 #define KN_REQUEST_DOCUMENT_H
@@ -45,12 +46,12 @@ const char *kn_suppressed_name(kn_suppressed mode); /* "star", "drop", "keep-sen
 extern const kn_fields kn_file_part;
 void kn_put_files(kn_to to, const char *key, const char *const *names, const char *const *digests, int count);
 
-/* A hierarchy as it was asked for (NULL: none, null): that it is a file, or the rule by which it is built; never what it was
- * built from. */
+/* A hierarchy as it was asked for (NULL: none, null): that it is a file, or the rule by which it is built; never the
+ * values it was built from. */
 extern const kn_fields kn_hierarchy_part;
 void                   kn_put_hierarchy(kn_to to, const char *key, const kn_hierarchy_spec *hierarchy);
 
-/* An exact number: an integer where it is one. */
+/* An exact number: as an integer if it is one. */
 void kn_put_ratio(kn_to to, const char *key, kn_ratio ratio);
 
 /* Ends the document, appends its text and frees it. */

@@ -1,6 +1,6 @@
 /* kn_spec.c: a spec and its lists: made, changed, freed.
  *
- * Texts live in an arena until the spec is freed: what is replaced is not given back before. The lists (attributes,
+ * Texts live in an arena until the spec is freed, even if they are replaced. The lists (attributes,
  * models) are blocks of their own, because a change that fails midway must leave the old ones as they were.
  *
  * Cost: finding an attribute or a model is linear in their number.
@@ -95,14 +95,14 @@ void kn_spec_undo(kn_spec_inner *inner, kn_spec_state *saved)
     inner->state = *saved;
 }
 
-/* The declared type of an attribute, if it has one. There is space for all. */
+/* The declared type of an attribute, if it has one. The array is large enough. */
 static void add_type(kn_spec_state *state, const kn_attribute *a)
 {
     if (a->type != KN_TYPE_AUTO)
         state->types[state->spec.csv.type_count++] = (kn_column_type){a->name, a->type, a->format};
 }
 
-/* All of them anew, after a change of one. */
+/* Rebuilds all of them after one has changed. */
 static void gather_types(kn_spec_state *state)
 {
     state->spec.csv.type_count = 0;

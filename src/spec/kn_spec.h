@@ -1,4 +1,4 @@
-/* kn_spec.h: the inside of a spec: what stands behind the public fields, and where in the release file it came from. */
+/* kn_spec.h: the inside of a spec: what is behind the public fields, and where in the release file it came from. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_SPEC_H
 #define KN_SPEC_H
@@ -77,10 +77,10 @@ typedef struct kn_spec_state {
     kn_place       *model_places; /* of each model */
     size_t          model_capacity, place_capacity;
     kn_place        places[KN_FIELDS_AND_OPTIONS]; /* of each value                                    */
-    const char     *said[KN_FIELDS_AND_OPTIONS];   /* as whom it was given: "g", "--g"; NULL: it was not */
+    const char     *said[KN_FIELDS_AND_OPTIONS];   /* the name by which it was given: "g", "--g"; NULL: it was not */
 } kn_spec_state;
 
-/* What kn_spec_create makes: the public struct stands first. */
+/* What kn_spec_create makes: the public struct comes first. */
 typedef struct kn_spec_inner {
     kn_spec_state state;
     kn_context   *ctx;
@@ -96,40 +96,39 @@ static inline kn_spec_inner *kn_spec_inside(kn_spec *spec)
 KN_CHECK kn_status kn_spec_parse(kn_spec **out, kn_context *ctx, const char *path, const char *name, const char *text,
                                  size_t size, kn_error *err);
 
-/* Copies the lists, so that they can be changed while `saved` keeps the old ones; then one of the other two ends it.
- * false: out of memory, nothing changed. */
+/* Copies the lists, so that they can be changed while `saved` keeps the old ones; one of the other two functions must
+ * follow. false: out of memory, nothing changed. */
 KN_CHECK bool kn_spec_begin(kn_spec_inner *inner, kn_spec_state *saved);
 void          kn_spec_keep(kn_spec_state *saved);
 void          kn_spec_undo(kn_spec_inner *inner, kn_spec_state *saved);
 
-/* Puts an attribute in the place of the one at `index`, or behind the last (index -1). Its texts must be in the arena.
+/* Replaces the attribute at `index`, or adds one (index -1). Its texts must be in the arena.
  * false: out of memory. */
 KN_CHECK bool kn_spec_put_attribute(kn_spec_inner *inner, int index, const kn_attribute *attribute);
 
-/* Adds a model behind the last; its attribute must be in the arena. false: out of memory. */
+/* Adds a model; its attribute must be in the arena. false: out of memory. */
 KN_CHECK bool kn_spec_add_model(kn_spec_inner *inner, const kn_model *model, kn_place place);
 
-/* Promises of one model about one column: a flag's take the place of the file's, and those that are left become one that
- * says as much as all. */
+/* Promises of one model about one column: a flag's replace the file's, and the rest become one that implies them all. */
 void kn_spec_join_models(kn_spec_inner *inner);
 
-/* An attribute of which nothing is known. */
+/* An attribute with nothing declared. */
 kn_attribute kn_attribute_new(const char *name);
 
-/* What is wrong, at a place of the release file; KN_USAGE where it does not come from there. */
+/* Fails at a place of the release file; with KN_USAGE if the value does not come from there. */
 kn_status kn_spec_fail_place(const kn_spec_inner *inner, kn_place place, kn_error *err, const char *format, ...)
     KN_PRINTF(4, 5);
 
 /* Something is missing altogether: the message names the file, if there is one. */
 kn_status kn_spec_fail_lacking(const kn_spec_inner *inner, kn_error *err, const char *message);
 
-/* Do data and method fit? Fills in the method where none is given. */
+/* Do data and method fit? Fills in the method if none is given. */
 KN_CHECK kn_status kn_spec_check_shape(kn_spec_inner *inner, kn_error *err);
 
 /* "summary", or of an option "seed". Static. */
 const char *kn_field_name(int field);
 
-/* Is there a use for everything that was given, with this shape and method? To be asked once the method is known. */
+/* Is everything that was given used, with this shape and method? To be called once the method is known. */
 KN_CHECK kn_status kn_spec_check_applies(const kn_spec_inner *inner, kn_error *err);
 
 /* What a database, or records that are trees, must have. */

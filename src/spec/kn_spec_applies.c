@@ -1,12 +1,12 @@
-/* kn_spec_applies.c: which field is of use to which method, and so to which shape of data: what is asked is done or refused.
+/* kn_spec_applies.c: which method, and so which shape of data, uses which field: what is asked is done or refused.
  *
- * One table has for each field of a release file, and for each of its options, the methods that use it and a sentence for
- * all others that names the way that works. A field that is not in it is used by all. Flags are fields by another name, so
- * that they need no table of their own. What depends on more than the method (where the data come from, what is
- * promised) stands below the table, with its sentences.
+ * One table has for each field of a release file, and for each of its options, the methods that use it and a sentence
+ * for all others that names what to do instead. A field that is not in it is used by all. Flags are fields by another
+ * name, so that they need no table of their own. What depends on more than the method (where the data come from, what
+ * is promised) comes below the table, with its sentences.
  *
- * A field that was given is refused also where its value is the usual one, except where that value says what is the case
- * anyway: `summary: none`, `suppression: 0`.
+ * A field is refused even if its value is the default, unless that value changes nothing: `summary: none`,
+ * `suppression: 0`.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <kanon/catalogue.h>
@@ -109,7 +109,7 @@ bool kn_method_uses(kn_method method, const char *field)
 
 /* ---- What was asked ---- */
 
-/* The value says what is the case anyway. */
+/* Does the value change nothing? */
 static bool is_idle(const kn_spec *s, int field)
 {
     switch (field) {
@@ -140,7 +140,7 @@ static bool is_asked(const kn_spec_inner *inner, int field)
     return inner->state.said[field] && !is_idle(spec, field);
 }
 
-/* The methods that may be taken. */
+/* The methods that can be used. */
 static unsigned methods_of(const kn_spec *spec)
 {
     static const unsigned all[KN_SHAPES] = {TABLES, DATABASES, TREES};
@@ -164,7 +164,7 @@ static bool is_cells(const kn_spec *spec)
     return spec->input_count == 1 && (kn_name_sqlite(spec->inputs[0]) || kn_name_server(spec->inputs[0]));
 }
 
-/* Why a field of reading is of no use; NULL: it is. */
+/* Why a field of reading has no effect; NULL: it has. */
 static const char *unread(const kn_spec *spec, int field)
 {
     kn_shape shape = kn_spec_shape(spec);

@@ -1,6 +1,6 @@
 /* kn_spec_attributes.c: `attributes:`: role, type, hierarchy of each column.
  *
- * What is said of an attribute is added to what is known of it, so that a release file and later changes go together.
+ * Each declaration of an attribute adds to earlier ones, so that a release file and later changes can be combined.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
@@ -84,7 +84,7 @@ static kn_status read_pseudonym(kn_reader *r, const kn_yaml *value, void *target
     return value->count > 0 ? KN_OK : kn_field_fail(r, value, "a pseudonym needs a key-file");
 }
 
-/* What does not go together. A role that comes later (kn_spec_set_role) just leaves unused what is not of it. */
+/* What excludes each other. A role set later (kn_spec_set_role) leaves what it does not need unused. */
 static kn_status check_draft(kn_reader *r, const draft *d)
 {
     const kn_attribute *a = &d->attribute;
@@ -113,7 +113,7 @@ static kn_status read_draft(kn_reader *r, const kn_yaml *value, draft *d)
     kn_type             type = d->attribute.type;
     if (value->kind == KN_YAML_TEXT && !kn_yaml_missing(value)) return read_role(r, value, d);
     KN_TRY(kn_read_map(r, value, keys, d));
-    if (d->attribute.type != type && !d->format) d->attribute.format = NULL; /* it was of the type before */
+    if (d->attribute.type != type && !d->format) d->attribute.format = NULL; /* it belonged to the type before */
     return check_draft(r, d);
 }
 
@@ -160,7 +160,7 @@ kn_status kn_read_attribute(kn_reader *r, const kn_yaml *key, const char *name, 
 kn_status kn_read_attributes(kn_reader *r, const kn_yaml *value, void *target)
 {
     (void)target;
-    bool first = r->inner->state.spec.attribute_count == 0; /* keys are unique: no need to look for each */
+    bool first = r->inner->state.spec.attribute_count == 0; /* keys are unique: no need to search for each */
     KN_TRY(kn_want_map(r, value, "a mapping of columns"));
     for (const kn_yaml *key = value->first; key; key = key->next) {
         int index = first ? -1 : kn_spec_find(&r->inner->state.spec, key->text);

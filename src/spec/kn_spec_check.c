@@ -1,7 +1,7 @@
-/* kn_spec_check.c: does a spec fit together? What a field alone cannot say.
+/* kn_spec_check.c: is a spec consistent? Checks that need more than one field.
  *
- * Nothing is opened: whether the columns are there, whether the hierarchies fit them and whether the output is one of the
- * inputs under another name is found out when the job runs.
+ * Nothing is opened: whether the columns exist, the hierarchies fit them and the output is one of the inputs under
+ * another name is checked when the job runs.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdarg.h>
@@ -119,7 +119,7 @@ static kn_status check_files(const kn_spec_inner *inner, kn_error *err)
     if (spec->method == KN_METHOD_MONDRIAN_WORKLOAD && !spec->workload)
         return kn_spec_fail_place(inner, state->places[KN_FIELD_METHOD], err,
                                   "method mondrian-workload needs a workload: a file of queries");
-    if (spec->csv.decimal == ',' && spec->csv.delimiter == ',') /* a point may be the usual one, not a wish */
+    if (spec->csv.decimal == ',' && spec->csv.delimiter == ',') /* a point may be the default, not a request */
         return kn_spec_fail_place(inner, state->places[KN_FIELD_DECIMAL], err,
                                   "the delimiter and the decimal mark are the same");
     return KN_OK;
@@ -190,7 +190,7 @@ static const char *only_sensitive(const kn_spec *spec)
     return count == 1 ? found : NULL;
 }
 
-/* Models that name no column are of the only sensitive one. */
+/* Models that name no column are about the only sensitive one. */
 static kn_status fill_in(kn_spec_inner *inner, kn_error *err)
 {
     kn_spec_state *state = &inner->state;

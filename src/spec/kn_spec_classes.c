@@ -1,7 +1,7 @@
 /* kn_spec_classes.c: `record:`, `classes:` and `k-mn:` of tree records.
  *
- * Classes are a mapping, or a list, in the order in which they nest; a list replaces the one before as a whole. It lies in
- * the spec's arena and is never changed in place, so that a failed change leaves the old one as it was.
+ * Classes are a mapping, or a list, in the order in which they nest; a list replaces an earlier one as a whole. It is
+ * in the spec's arena and is never changed in place, so that a failed change leaves the old one as it was.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>

@@ -1,6 +1,6 @@
 /* kn_spec_fields.c: the top-level fields of a release file and the ways in: a file, a text, texts.
  *
- * A new field is a name in kn_field and a line in `fields`, with a function where no reader of kn_field.h does. All ways
+ * A new field is a name in kn_field and a line in `fields`, with a function if no reader of kn_field.h fits. All ways
  * in use the same functions.
  *
  * Limits: those of kn_yaml.h.

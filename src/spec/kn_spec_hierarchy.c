@@ -1,6 +1,6 @@
 /* kn_spec_hierarchy.c: `hierarchy:` of an attribute: a path, a word, or a mapping with one kind and its options.
  *
- * Whether a hierarchy fits the column is found out when it is built; here only what its text alone can say is checked.
+ * Whether a hierarchy fits the column is checked when it is built; here only its text is.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
@@ -179,7 +179,7 @@ kn_status kn_read_hierarchy(kn_reader *r, const kn_yaml *value, kn_hierarchy_spe
         size_t      which[PARTS], used = 0;
         KN_TRY(kn_want_map(r, value, "a path or a mapping like {mask: right}"));
         for (size_t i = 0; i < PARTS; i++) names[i] = parts[i].key.name;
-        for (const kn_yaml *key = value->first; key; key = key->next) /* no key is there twice: at most PARTS */
+        for (const kn_yaml *key = value->first; key; key = key->next) /* no key occurs twice: at most PARTS   */
             KN_TRY(kn_read_key(r, key, names, PARTS, &which[used++]));
         KN_TRY(find_kind(r, value, which, &h.kind));
         used = 0;

@@ -1,9 +1,9 @@
 /* kn_spec_models.c: several promises of one model about one column: all of them hold.
  *
- * What a flag promises takes the place of what the release file promises by the same model about the same column: that is how
- * a field of the file is overridden. What comes from one door holds together, and is written as the one promise that says
- * as much as all: the greatest k, the smallest t. Of recursive (c, l)-diversity there may be two of which neither says as
- * much as the other, and of delta-presence two that exclude each other; both stay.
+ * A flag's promise replaces the release file's promise of the same model about the same column: that is how a field
+ * of the file is overridden. Promises from one source all hold, and become the one promise that implies them all: the
+ * greatest k, the smallest t. Of two recursive (c, l)-diversities neither may imply the other, and two
+ * delta-presences may exclude each other; then both stay.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
@@ -32,7 +32,7 @@ static bool implies(const kn_model *a, const kn_model *b)
     return compare(a->c, b->c) <= 0 && compare(a->l, b->l) >= 0;
 }
 
-/* Makes of `a` a promise that says as much as both, which are of the same kind. false: there is none. */
+/* Makes `a` a promise that implies both, which are of the same kind. false: there is none. */
 static bool join(kn_model *a, const kn_model *b)
 {
     if (a->kind == KN_MODEL_RECURSIVE) {
@@ -81,7 +81,7 @@ static int find_flag(const kn_spec_state *state, int at)
     return -1;
 }
 
-/* A flag's promise stands where the file's stood. */
+/* A flag's promise takes the place of the file's. */
 static void override_file(kn_spec_state *state)
 {
     for (int i = 0; i < state->spec.model_count; i++) {

@@ -1,6 +1,6 @@
 /* kn_spec_privacy.c: `privacy:`: a list of models, each a mapping of its name to its parameters.
  *
- * Which parameters a model takes is a table; whether their values make sense is kn_model_check's to say.
+ * Which parameters a model takes is a table; whether their values make sense is checked by kn_model_check.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
@@ -113,7 +113,8 @@ static kn_status read_numbers(kn_reader *r, const kn_yaml *const given[PARAMETER
     return m->c.numerator > 0 ? KN_OK : kn_field_fail(r, given[C], "c must be greater than 0");
 }
 
-/* kn_model_check's word, at the place of the main parameter. A column that is not named may be found later. */
+/* Calls kn_model_check; its message gets the place of the main parameter. A column that is not named may be found
+ * later. */
 static kn_status check_model(kn_reader *r, const struct family *f, const kn_yaml *place, const kn_model *model)
 {
     kn_error wrong = KN_ERROR_INIT;
@@ -129,7 +130,7 @@ static kn_status read_model(kn_reader *r, const kn_yaml *key, kn_model *out)
     size_t         found = 0;
     kn_model       m = KN_MODEL_INIT;
     for (size_t i = 0; i < FAMILIES; i++) names[i] = families[i].name;
-    names[FAMILIES] = "k-mn"; /* read elsewhere: here it is one of the names that could be meant */
+    names[FAMILIES] = "k-mn"; /* read elsewhere; listed here for "did you mean"                  */
     KN_TRY(kn_read_key(r, key, names, FAMILIES + 1, &found));
     const struct family *f = &families[found];
     KN_TRY(find_parameters(r, f, key->value, given));

@@ -155,7 +155,7 @@ static kn_status check_promises(const kn_spec_inner *inner, kn_error *err)
     return KN_OK;
 }
 
-/* The key of persons is said twice: by `entity:` and with its table. */
+/* The key of persons is given twice: by `entity:` and with its table. */
 static kn_status check_person_key(const kn_spec_inner *inner, kn_error *err)
 {
     const kn_spec *spec = &inner->state.spec;

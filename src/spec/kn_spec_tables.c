@@ -1,6 +1,6 @@
 /* kn_spec_tables.c: `tables:` and `entity:` of a release file: which tables of a database, joined by which keys.
  *
- * A list of tables replaces the one before as a whole. It lies in the spec's arena and is never changed in place, so that
+ * A list of tables replaces an earlier one as a whole. It is in the spec's arena and is never changed in place, so that
  * a failed change leaves the old one as it was.
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -81,7 +81,7 @@ static kn_status read_table(kn_reader *r, const kn_yaml *key, kn_spec_table *t)
 
 /* ---- All of them ---- */
 
-/* The key of persons, where only `entity:` says it. */
+/* The key of persons, if only `entity:` names it. */
 static kn_status fill_entity_key(kn_reader *r, kn_spec *spec)
 {
     int found = -1;

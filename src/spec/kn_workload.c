@@ -1,7 +1,7 @@
-/* kn_workload.c: workload files → queries (kanon/workload.h; the grammar stands in kn_workload.h).
+/* kn_workload.c: workload files → queries (kanon/workload.h; the grammar is in kn_workload.h).
  *
- * A hand-written scanner and one function per rule. Messages say where and what was expected, never what stands there:
- * somebody may have named a file of data by mistake.
+ * A hand-written scanner and one function per rule. Messages say where and what was expected, but never quote the
+ * text: somebody may have named a file of data by mistake.
  *
  * Cost: linear in the text. Memory: the text and the queries.
  * Limits: 16 MiB of text, 100,000 queries, 256 predicates per query.
@@ -36,13 +36,13 @@ typedef struct parser {
     whole       *w;
     const char  *name;
     kn_words     words;
-    kn_word      word; /* the one at hand */
+    kn_word      word; /* the current word */
     kn_query    *queries;
     size_t       query_count, query_capacity;
     kn_predicate predicates[MOST_PREDICATES];
     kn_literal  *literals;
     size_t       literal_count, literal_capacity;
-    kn_buffer    line; /* the query at hand in one line */
+    kn_buffer    line; /* the current query in one line */
     kn_error    *err;
 } parser;
 
@@ -188,13 +188,13 @@ static kn_status expected(parser *p, const char *what)
     return kn_fail_at(p->err, KN_INPUT, p->name, p->word.line, p->word.column, "expected %s%s", what, found);
 }
 
-/* Takes the word at hand into the query's one line and goes on. */
+/* Adds the current word to the query's line and moves on. */
 static void advance(parser *p)
 {
     static const char *const close[] = {")", ",", ";"};
     bool tight = p->line.size == 0 || p->line.data[p->line.size - 1] == '(' || is_sign(&p->word, "(");
     for (size_t i = 0; i < 3; i++) tight |= is_sign(&p->word, close[i]);
-    /* IN ( is set apart as people write it; COUNT( is not. */
+    /* A blank before the parenthesis of IN (, none in COUNT(. */
     if (is_sign(&p->word, "(") && p->line.size >= 3 && (p->line.data[p->line.size - 1] | 0x20) == 'n' &&
         (p->line.data[p->line.size - 2] | 0x20) == 'i' && p->line.data[p->line.size - 3] == ' ')
         tight = false;

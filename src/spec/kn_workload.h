@@ -9,9 +9,9 @@
  *               | name IS [NOT] NULL
  *     value     = 'text' | number
  *
- * Keywords in either case. A name is a letter, "_" or a character beyond ASCII, followed by more of these, digits, "." and
- * "-" (but not "--", which begins a comment up to the end of the line); any other name stands in double quotes. A quote
- * inside its own kind is doubled.
+ * Keywords in either case. A name is a letter, "_" or a character beyond ASCII, followed by more of these, digits,
+ * "." and "-" (but not "--", which begins a comment up to the end of the line); any other name is in double quotes. A
+ * quote inside its own kind is doubled.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_WORKLOAD_H

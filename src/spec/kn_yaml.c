@@ -1,11 +1,11 @@
 /* kn_yaml.c: libfyaml's events → a tree in an arena.
  *
- * JSON is read as the YAML that it is. libfyaml is asked for events, not for a document: so limits, anchors, tags and
- * repeated keys are judged while reading, every node keeps its place, and nothing of the library outlives the call. Its
- * messages are collected, never printed. It passes over bytes that are not UTF-8 and ends at a NUL byte, so both are
- * refused before. Its memory comes from malloc and is not counted; check_signs bounds it.
+ * JSON is read as YAML. libfyaml gives events, not a document: so limits, anchors, tags and repeated keys are checked
+ * while reading, every node keeps its place, and nothing of the library outlives the call. Its messages are
+ * collected, never printed. It skips bytes that are not UTF-8 and stops at a NUL byte, so both are refused before.
+ * Its memory comes from malloc and is not counted; check_signs bounds it.
  *
- * Messages do not show what stands in the text: somebody may have named a file of data by mistake.
+ * Messages do not quote the text: somebody may have named a file of data by mistake.
  *
  * Cost: linear in the text, n log n in the keys of a mapping.
  * SPDX-License-Identifier: Apache-2.0
@@ -31,7 +31,7 @@ typedef struct reader {
     kn_error             *err;
     struct fy_parser     *parser;
     struct fy_diag       *diag;
-    /* The place of a byte, found by walking on from the last one asked for. */
+    /* The place of a byte, found by walking from the previous one. */
     size_t  at;
     int64_t line, column;
     /* The tree so far. */
@@ -95,7 +95,7 @@ static kn_status fail_byte(reader *r, size_t byte, const char *format, ...)
     return status;
 }
 
-/* libfyaml's words → ours. Other words of its stay, unless they show a piece of the text longer than a character. */
+/* libfyaml's messages → ours. Others stay, unless they quote more than one character of the text. */
 static const struct {
     const char *its, *ours;
     bool        quote; /* the place is that of the quote before */
@@ -164,7 +164,7 @@ static int compare_keys(const void *a, const void *b)
     return x->column < y->column ? -1 : x->column > y->column;
 }
 
-/* Is a key there twice? The first repetition in the text is reported. */
+/* Does a key occur twice? The first repetition in the text is reported. */
 static kn_status check_keys(reader *r, const kn_yaml *map)
 {
     if (map->count < 2) return KN_OK;
@@ -218,8 +218,8 @@ static bool is_quoted(struct fy_event *event)
     return style == FYNS_SINGLE_QUOTED || style == FYNS_DOUBLE_QUOTED;
 }
 
-/* A node at the place of the event. A value that is not there at all has none: it gets the last one. Of a mapping without
- * braces libfyaml may give the place of its first colon: it waits for its first key. */
+/* A node at the place of the event. An absent value has no place: it gets the last one. For a mapping without braces
+ * libfyaml may give the place of its first colon, so the place of its first key is used. */
 static kn_yaml *new_node(reader *r, struct fy_event *event, kn_yaml_kind kind)
 {
     const struct fy_mark *mark = fy_event_start_mark(event);
@@ -265,7 +265,8 @@ static kn_status add_text(reader *r, struct fy_event *event)
 {
     kn_yaml *node = new_node(r, event, KN_YAML_TEXT);
     if (!node) return kn_fail_memory(r->err, r->arena->ctx, r->origin->name);
-    if (fy_event_get_node_style(event) == FYNS_FOLDED) /* libfyaml 0.7 gets some of them wrong, and nobody needs them */
+    if (fy_event_get_node_style(event) ==
+        FYNS_FOLDED) /* libfyaml 0.7 gets some of them wrong, and they are not needed */
         return kn_yaml_fail(r->origin, node, r->err, "folded texts (>) are not supported; write the text in quotes");
     KN_TRY(is_quoted(event) ? unquote(r, node) : copy_text(r, event, node));
     return hang(r, node);
@@ -295,7 +296,7 @@ static kn_status refuse_anchors_and_tags(reader *r, struct fy_event *event)
 {
     static const char *const anchors = "anchors (&) and aliases (*) are not supported; a text that begins with one of "
                                        "these signs is written in quotes";
-    if (event->type == FYET_ALIAS) { /* its token begins behind the sign */
+    if (event->type == FYET_ALIAS) { /* its token begins after the sign  */
         size_t byte = mark_of(r, event->alias.anchor);
         return fail_byte(r, byte > 0 ? byte - 1 : 0, "%s", anchors);
     }
@@ -363,8 +364,8 @@ static kn_status parse(reader *r)
     return status;
 }
 
-/* libfyaml looks ahead to the end of a [...] or {...} and holds some 350 bytes for each part of it before it gives the first
- * event: bounded here by the signs that make parts. */
+/* libfyaml looks ahead to the end of a [...] or {...} and needs some 350 bytes for each part before the first event:
+ * bounded here by counting the signs that separate parts. */
 static kn_status check_signs(reader *r)
 {
     size_t signs = 0;

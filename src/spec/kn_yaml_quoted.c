@@ -3,7 +3,7 @@
  * Done here because libfyaml 0.7 decodes two cases wrong: doubled single quotes side by side ('a''''b'), and an escaped
  * backslash before an escaped line end. It does find where the text ends.
  *
- * In both kinds one line end is a blank and n are n - 1 line ends; the blanks around them do not count. JSON's pairs of
+ * In both kinds one line end is a blank and n are n - 1 line ends; the blanks around them are dropped. JSON's pairs of
  * \u escapes are one character.
  *
  * Cost: linear.
@@ -42,7 +42,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
-/* How long the line end at a byte is; 0: none. */
+/* The length of the line end at a byte; 0: none. */
 static size_t line_end(const decoder *d, size_t at)
 {
     if (at >= d->end || (d->text[at] != '\n' && d->text[at] != '\r')) return 0;
@@ -69,7 +69,7 @@ static void take_white(decoder *d)
     d->at = to;
 }
 
-/* An escaped line end is nothing; empty lines behind it are line ends. */
+/* An escaped line end is nothing; empty lines after it are line ends. */
 static void take_escaped_end(decoder *d)
 {
     d->at = skip_blanks(d, d->at + line_end(d, d->at));

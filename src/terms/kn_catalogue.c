@@ -1,7 +1,7 @@
 /* kn_catalogue.c: what there is to choose from: methods, privacy models and metrics (kanon/catalogue.h).
  *
- * Three tables of texts, and which method keeps which model. Names are those of kn_terms.c
- * and kn_model_terms.c; a test holds them together. Cost: one look-up.
+ * Three tables of texts, and which method keeps which model. Names are those of kn_terms.c and kn_model_terms.c; a
+ * test compares them. Cost: one look-up.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <kanon/catalogue.h>

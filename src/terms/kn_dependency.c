@@ -1,7 +1,7 @@
 /* kn_dependency.c: dependencies as text: reading "a, b -> c", "a ->> b", "a -3-> b", and writing them again.
  *
  * Interface: kanon/dependencies.h. Cost: linear in the text, quadratic in the number of columns named (looking for
- * one that stands twice). A dependency and all its strings are one block of memory.
+ * one that occurs twice). A dependency and all its strings are one block of memory.
  *
  * The grammar:  names arrow names;  names = name {"," name};  arrow = "->" | "->>" | "-" digits "->".
  * An unquoted name ends before a comma or an arrow and is stripped of blanks. The arrow with digits needs a blank or
@@ -35,7 +35,7 @@ static bool needs_quotes(const char *name)
 {
     size_t n = strlen(name);
     return n == 0 || blank(name[0]) || blank(name[n - 1]) || name[0] == '"' || name[0] == '\'' || strchr(name, ',') ||
-           strstr(name, "->") || name[n - 1] == '-'; /* "a- -> b" would do, but nobody should have to look twice */
+           strstr(name, "->") || name[n - 1] == '-'; /* "a- -> b" would be legal, but hard to read               */
 }
 
 static void write_side(kn_buffer *b, const char *const *names, int count)
@@ -105,7 +105,7 @@ static const char *name_of(const kn_dependency *d, int i)
     return i < d->left_count ? d->left[i] : d->right[i - d->left_count];
 }
 
-/* The index, in left and right side together, of a name that stands there before; -1: none. */
+/* The index, over left and right side, of an earlier equal name; -1: none. */
 static int repeated(const kn_dependency *d)
 {
     for (int i = 1; i < d->left_count + d->right_count; i++)
@@ -152,7 +152,7 @@ void kn_dependency_list_free(kn_dependency_list *list)
 typedef struct reader {
     kn_context *ctx;
     const char *text, *at;
-    char     *names; /* the names read so far, each with a NUL behind it; as long as the text at most, and its quotes */
+    char     *names; /* the names read so far, each with a NUL; at most as long as the text                           */
     size_t    used;
     size_t   *offsets;   /* of each name in `names` */
     size_t   *positions; /* of each name in the text */
@@ -174,7 +174,7 @@ static void skip_blanks(reader *r)
     while (blank(*r->at)) r->at++;
 }
 
-/* How long the arrow at `at` is; 0: there is none. The digits of a multiset arrow count only behind a blank or a
+/* The length of the arrow at `at`; 0: there is none. The digits of a multiset arrow count only after a blank or a
  * quote. */
 static size_t arrow_length(const reader *r, const char *at)
 {
@@ -291,7 +291,7 @@ kn_status kn_dependency_parse(kn_dependency **out, kn_context *ctx, const char *
 {
     *out = NULL;
     KN_SERVE(ctx, err);
-    /* A name and its NUL are no longer than the name and the comma, arrow or end behind it. */
+    /* A name and its NUL are no longer than the name and the comma, arrow or end after it. */
     reader        r = {.ctx = ctx, .text = text, .at = text, .names = kn_alloc(ctx, strlen(text) + 2), .err = err};
     kn_dependency d = {0};
     kn_status     st = r.names ? read_all(&r, &d) : kn_fail_memory(err, ctx, "a dependency");

@@ -1,4 +1,4 @@
-/* kn_terms.c: the names of what a request can say: types, roles, methods, metrics and the options of methods.
+/* kn_terms.c: the names used in a request: types, roles, methods, metrics and the options of methods.
  *
  * Interface: the public headers. One list per enumeration, in its order. Cost: a look-up, or a walk through one list.
  * SPDX-License-Identifier: Apache-2.0

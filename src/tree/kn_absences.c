@@ -1,9 +1,9 @@
 /* kn_absences.c: combinations with absences (section III-G): rows that have some values and lack others.
  *
- * Interface: kn_absences.h. Depth first through the sets of values that some of the rows have: what is left of the support
- * is the support less the count of the value; rows are copied only where more can be lacking. A set whose largest counts
- * together leave k records is not followed: no subset of it can be rare. For diversity likewise: the records with one
- * sensitive value can only become fewer.
+ * Interface: kn_absences.h. Depth first through the sets of values that some of the rows have: the remaining support
+ * is the support minus the count of the value; rows are copied only if more values can be lacking. A set whose
+ * largest counts together leave k records is not followed: no subset of it can be rare. For diversity likewise: the
+ * records with one sensitive value can only become fewer.
  *
  * Cost: one step per row and value it has that can be lacking; beyond that only where few records lack what many have.
  * SPDX-License-Identifier: Apache-2.0
@@ -13,7 +13,7 @@
 #include "kn_alloc.h"
 #include "kn_context.h"
 
-/* Notes which items behind `after`, not heavier than `budget`, the rows have, with the number of their records. */
+/* Collects the items after `after`, not heavier than `budget`, that the rows have, with the number of their records. */
 static bool count_items(kn_combinations *c, kn_absence_level *l, const kn_row_entry *entries, size_t count,
                         int64_t after, int budget)
 {
@@ -77,7 +77,7 @@ static int64_t covered(const int64_t *most, int budget, int64_t support)
     return budget <= MOST ? most[budget] : support;
 }
 
-/* Can rows that stand for at least this many records be bad? */
+/* Can rows that represent at least this many records be bad? */
 static bool may_be_bad(const kn_badness *bad, int64_t records, int64_t share)
 {
     return records < bad->k || (bad->l > 0 && (records < 1 || share > records / bad->l));

@@ -11,8 +11,8 @@ typedef struct kn_absences {
     const uint32_t *weight; /* per place: how many values must be known to be absent for it; 0: it never is    */
 } kn_absences;
 
-/* The rows of `entries` are those with something that is known: are those among them bad that lack values of the cut which
- * weigh up to `budget` together? Nothing that no row lacks or every row lacks is looked at. */
+/* The rows of `entries` are those with something that is known: are those among them bad that lack values of the cut
+ * which weigh up to `budget` together? Values that no row lacks or every row lacks are skipped. */
 KN_CHECK kn_found kn_absences_check(kn_combinations *c, const kn_row_entry *entries, size_t count, int budget,
                                     const kn_badness *bad);
 

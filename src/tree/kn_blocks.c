@@ -36,8 +36,8 @@ static bool number_pair(kn_blocks *b, uint32_t above, uint32_t below, uint32_t *
     return true;
 }
 
-/* A node's relations by one of its paths. The set that a relation goes into depends on how many relations stand before it in
- * the list of all sets, which is not known yet, so its way is kept beside its number. */
+/* A node's relations by one of its paths. The set that a relation goes into depends on how many relations stand
+ * before it in the list of all sets, which is not known yet, so its kind is kept with its number. */
 enum { SAME, NOW, THEN, WAYS };
 
 static bool relate_node(kn_blocks *b, const uint32_t *path, bool old_only, uint32_t way, uint32_t *out)
@@ -144,7 +144,7 @@ kn_status kn_blocks_begin(kn_blocks *b, kn_candidate *c, const kn_blocks_ways *w
     return KN_OK;
 }
 
-/* Which relations are there at all, and which are not as they were. What is the same in both ways was put in only once. */
+/* Which relations occur, and which have changed. What is the same in both versions was added only once. */
 static void compare_ways(kn_blocks *b, size_t words)
 {
     for (uint32_t r = 0; r < b->relations; r++) {

@@ -1,7 +1,9 @@
-/* kn_blocks.h: some thousand rows side by side: for each value of the cut and for each relation the set of the rows that have it,
- * as bits. What a combination adds to its support is then what two sets have in common. A row of weight w is there w times.
+/* kn_blocks.h: some thousand rows in parallel: for each value of the cut and for each relation the set of the rows
+ * that have it, as bits. A combination adds to its support what two sets have in common. A row of weight w occurs w
+ * times.
  *
- * Relations may be kept in two ways, as they are and as they were: `now` and `then`. Most nodes have the same ones in both.
+ * Relations may be kept in two versions, as they are and as they were: `now` and `then`. Most nodes have the same
+ * ones in both.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_BLOCKS_H
@@ -10,7 +12,7 @@
 #include "kn_bitset.h"
 #include "kn_cut_state.h"
 
-/* Where the i-th row stands in each set. Rows that follow each other are in different words, because most of them are in the
+/* The place of the i-th row in each set. Consecutive rows are in different words, because most of them are in the
  * same sets: the processor need not wait for the word that it just wrote. */
 enum { KN_BLOCK_LANES = 8 };
 
@@ -24,7 +26,7 @@ static inline uint64_t kn_block_bit(size_t row)
     return (uint64_t)1 << row / KN_BLOCK_LANES % 64;
 }
 
-/* The words that so many rows take. */
+/* The number of words for this many rows. */
 static inline size_t kn_block_words(size_t rows)
 {
     return (rows + KN_BLOCK_LANES * 64 - 1) / (KN_BLOCK_LANES * 64) * KN_BLOCK_LANES;
@@ -42,9 +44,9 @@ struct kn_blocks {
     uint32_t *ends;          /* per relation two places: above, below                                     */
     uint32_t *neighbours;    /* per place where its list begins, one more, and two for each relation's end */
     uint32_t *of_node;       /* per node 2 × `stride` numbers: how many sets it is put into, and where they are */
-    bool     *differs, *present; /* per relation, in the block at hand: now is not then; one of them is not empty */
+    bool     *differs, *present; /* per relation, in the current block: now differs from then; one of them is not empty */
 
-    /* The block at hand. */
+    /* The current block. */
     size_t    words, used; /* per set; rows so far */
     uint64_t *sets;        /* all of them          */
     uint64_t *values, *now, *then, *only_now; /* the last two: NULL where only `now` is kept   */
@@ -62,11 +64,11 @@ typedef struct kn_blocks_ways {
     bool            old_only;   /* no relations of a new or the specialized value; `then` is the parent's numbering */
 } kn_blocks_ways;
 
-/* Finds the relations, and makes the first block, for about so many rows. */
+/* Finds the relations, and makes the first block, for about this many rows. */
 KN_CHECK kn_status kn_blocks_begin(kn_blocks *b, kn_candidate *c, const kn_blocks_ways *ways, size_t rows,
                                    void (*count)(kn_blocks *, size_t), kn_error *err);
 
-/* Puts a row in, one of the candidate's or by its nodes; counts the block where it is full. */
+/* Adds a row, one of the candidate's or by its nodes; counts the block if it is full. */
 void kn_blocks_put_row(kn_blocks *b, uint32_t row);
 void kn_blocks_put(kn_blocks *b, const uint32_t *nodes, uint32_t size, int32_t weight);
 

@@ -1,7 +1,8 @@
-/* kn_candidate.c: looking at a cut that differs in one value from one that is kept: its nodes, and all that follows.
+/* kn_candidate.c: evaluating a cut that differs in one value from one whose state is kept: its nodes, and everything
+ * that follows from them.
  *
- * Interface: kn_cut_state.h, kn_candidate.h. Cost: the records that have the specialized value. Limits (kn_cut_state_fits):
- * keys of 64 bits, 64 nodes per record, classes in order on every path.
+ * Interface: kn_cut_state.h, kn_candidate.h. Cost: the records that have the specialized value. Limits
+ * (kn_cut_state_fits): keys of 64 bits, 64 nodes per record, classes in order on every path.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_candidate.h"

@@ -1,4 +1,4 @@
-/* kn_candidate.h: the inside of looking at a cut by what it changes. */
+/* kn_candidate.h: the inside of evaluating a cut by what it changes. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_CANDIDATE_H
 #define KN_CANDIDATE_H
@@ -23,14 +23,14 @@ struct kn_candidate {
     kn_key_layout          layout;
     kn_combinations        combinations;
 
-    /* The cut at hand. */
+    /* The current cut. */
     const kn_cut_state *parent;
     uint32_t            specialized; /* KN_NONE: {*} without a parent */
     uint32_t            since; /* only combinations with a value below it have not passed ValueCheck; KN_NONE: all */
     uint32_t            first_new, last_new; /* values that the parent's cut has not: first_new <= v < last_new */
     uint32_t           *cut_of; /* per value at or below the cut: the value of the cut */
 
-    /* Nodes: the parent's, and behind them the new ones. */
+    /* Nodes: the parent's, then the new ones. */
     kn_node_table added; /* by (parent, value); the first has number `old_nodes` */
     uint32_t      old_nodes, nodes;
     uint32_t     *image; /* per node of the synopsis; KN_NONE: none              */
@@ -42,7 +42,7 @@ struct kn_candidate {
     size_t        paths_capacity, previous_paths_capacity, stride;
     uint32_t     *was;     /* per new node: the old one it was part of; KN_NONE without a parent */
     size_t        was_capacity;
-    bool         *differs; /* per node: its relations of old values, from the parent's in the round at hand */
+    bool         *differs; /* per node: its relations of old values, from the parent's in the current round */
     bool          any_differs, any_old_differs;
     size_t        differs_capacity;
     int           difference_round; /* the parent's round that `differs` is about; -1: none */
@@ -146,7 +146,7 @@ static inline int32_t kn_row_weight(const kn_candidate *c, uint32_t row)
     return c->merged ? c->row_weight[row] : (int32_t)c->synopsis->rows.weight[c->changed_rows[row]];
 }
 
-/* The node at c->row_start[row] and behind. */
+/* The node at c->row_start[row] and after. */
 static inline uint32_t kn_row_node(const kn_candidate *c, uint32_t at)
 {
     return c->narrow ? c->narrow_nodes[at] : c->wide_nodes[at];
@@ -195,7 +195,7 @@ static inline uint32_t kn_row_values(const kn_candidate *c, uint32_t source, uin
     return n;
 }
 
-/* ValueCheck on the combinations that have not passed with the parent; what is rare stands in c->combinations. By the rows of
+/* ValueCheck on the combinations that have not passed with the parent; rare ones are in c->combinations. By the rows of
  * the candidate, or, where it fits, by those of the synopsis, before anything else is known of it. */
 KN_CHECK kn_status kn_candidate_value_check(kn_candidate *c, bool *ok, kn_error *err);
 bool               kn_value_sweep_fits(const kn_candidate *c);
@@ -207,7 +207,7 @@ KN_CHECK kn_status kn_candidate_fix(kn_candidate *c, bool *fixed, kn_tree_counte
 /* RPDa of what is released. */
 KN_CHECK kn_status kn_candidate_cost(kn_candidate *c, kn_tree_cost *cost, kn_error *err);
 
-/* Keeping the state: a round as it began, what it counted, and in the end all the rest. */
+/* Keeping the state: a round as it began, what it counted, and finally the rest. */
 KN_CHECK kn_status kn_candidate_keep_round(kn_candidate *c, int round, int stage, kn_error *err);
 KN_CHECK kn_status kn_candidate_keep_rest(kn_candidate *c, kn_error *err);
 

@@ -1,7 +1,7 @@
 /* kn_candidate_cost.c: RPDa of a cut by what differs from its parent's.
  *
- * Interface: kn_candidate.h. The supports of the released trie are the parent's, but for rows that have the specialized value
- * or whose nodes stand elsewhere in the end.
+ * Interface: kn_candidate.h. The supports of the released trie are the parent's, except for rows that have the
+ * specialized value or whose nodes end up elsewhere.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
@@ -56,7 +56,7 @@ static kn_status inherit_supports(kn_candidate *c, kn_error *err)
     return KN_OK;
 }
 
-/* Adds a row's nodes as they stand. */
+/* Adds a row's nodes in their current places. */
 static void add_row(kn_candidate *c, uint32_t node, int64_t weight)
 {
     uint32_t at = c->trie_of[node];
@@ -65,7 +65,7 @@ static void add_row(kn_candidate *c, uint32_t node, int64_t weight)
     c->support[at] += weight;
 }
 
-/* Takes the nodes of one of the parent's rows away. */
+/* Subtracts the nodes of one of the parent's rows. */
 static void remove_old_row(kn_candidate *c, uint32_t old_row, int64_t weight)
 {
     const kn_rows *rows = &c->synopsis->rows;
@@ -90,7 +90,7 @@ static bool moves(const kn_candidate *c, uint32_t old_row)
     return false;
 }
 
-/* The parent's rows without the specialized value whose nodes stand elsewhere in the end. */
+/* The parent's rows without the specialized value whose nodes end up elsewhere. */
 static void move_other_rows(kn_candidate *c)
 {
     const kn_round *last = &c->parent->rounds[c->parent->round_count - 1];

@@ -1,11 +1,12 @@
 /* kn_candidate_rounds.c: FixStructure (Algorithm 3) for a cut by what differs from its parent's rounds.
  *
- * Interface: kn_candidate.h. In each round the supports are those of the parent in the same round, but for
- * - combinations with a new value: counted on the rows that have the specialized value, and kept up to date from round to
+ * Interface: kn_candidate.h. In each round the supports are those of the parent in the same round, except for
+ * - combinations with a new value: counted on the rows that have the specialized value, and kept up to date from
+ * round to
  *   round with the rows in which something moved;
- * - rows whose relations differ from what they were for the parent in that round: the difference is counted.
- * Which of the parent's rounds a round is compared with is a matter of speed alone: the one that ended with the same number of
- * relations, where there is one.
+ * - rows whose relations differ from what they were for the parent in that round: the difference is counted. The
+ * choice of the parent's round to compare with affects only speed: the one that ended with the same number of
+ * relations, if there is one.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
@@ -82,7 +83,7 @@ static void clear_relations(kn_row_relations *r, int count)
     memset(r->below, 0, (size_t)count * sizeof *r->below);
 }
 
-/* The relations of one node; those of the specialized value do not count. */
+/* The relations of one node, without those of the specialized value. */
 static void add_relations(const kn_candidate *c, kn_row_relations *r, const uint32_t *path, bool old)
 {
     uint32_t last = *path++ - 1;
@@ -140,7 +141,7 @@ static bool without(kn_row_relations *out, const kn_row_relations *a, const kn_r
     return any != 0;
 }
 
-/* What a look at the rows is for. */
+/* The purpose of a pass over the rows. */
 typedef struct sweep {
     const kn_round *old;      /* the parent's round that rows are compared with; NULL: none */
     int             from, to; /* numbers of relations for which differences are counted            */

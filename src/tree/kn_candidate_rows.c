@@ -1,7 +1,7 @@
-/* kn_candidate_rows.c: the rows that have the specialized value, under the cut at hand.
+/* kn_candidate_rows.c: the rows that have the specialized value, under the current cut.
  *
- * Interface: kn_candidate.h. A row is the number of one of the synopsis, through the image of whose nodes it is seen: nothing is
- * copied. Rows that become equal are merged, where that pays.
+ * Interface: kn_candidate.h. A row is the number of one of the synopsis, read through the image of its nodes: nothing
+ * is copied. Rows that become equal are merged if that pays off.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
@@ -41,7 +41,7 @@ static bool worth_merging(const kn_candidate *c)
     return !c->parent || c->parent->rows < c->synopsis->rows.count / 2;
 }
 
-/* Writes the nodes of a row behind those of the others, each once, stamped. There is space for them. */
+/* Appends the nodes of a row, each once, stamped. The array is large enough. */
 static void write_nodes(kn_candidate *c, uint32_t source)
 {
     const kn_rows  *rows = &c->synopsis->rows;
@@ -95,7 +95,7 @@ static bool grow_slots(kn_candidate *c)
 }
 
 /* Space for this many rows, which have at most this many nodes. */
-static bool make_room(kn_candidate *c, size_t rows, size_t nodes)
+static bool reserve(kn_candidate *c, size_t rows, size_t nodes)
 {
     if (c->merged && (!KN_GROW(c->ctx, &c->row_source, &c->row_source_capacity, rows + 1) ||
                       !KN_GROW(c->ctx, &c->row_hash, &c->row_hash_capacity, rows + 1) ||
@@ -126,14 +126,14 @@ static uint32_t merge_row(kn_candidate *c, uint32_t source)
 
 static kn_status merge_rows(kn_candidate *c, kn_error *err)
 {
-    if (!KN_GROW(c->ctx, &c->new_row, &c->new_row_capacity, c->changed_count + 1) || !make_room(c, 0, 0))
+    if (!KN_GROW(c->ctx, &c->new_row, &c->new_row_capacity, c->changed_count + 1) || !reserve(c, 0, 0))
         return kn_fail_memory(err, c->ctx, WHAT);
     c->row_start[0] = 0;
     if (c->row_slot_count) memset(c->row_slots, 0, c->row_slot_count * sizeof *c->row_slots);
     for (size_t i = 0; i < c->changed_count; i++) {
         uint32_t source = c->changed_rows[i];
         size_t   size = (size_t)(c->synopsis->rows.start[source + 1] - c->synopsis->rows.start[source]);
-        if (!make_room(c, (size_t)c->row_count + 1, c->row_start[c->row_count] + size))
+        if (!reserve(c, (size_t)c->row_count + 1, c->row_start[c->row_count] + size))
             return kn_fail_memory(err, c->ctx, WHAT);
         write_nodes(c, source);
         uint32_t row = merge_row(c, source);
@@ -168,7 +168,7 @@ kn_status kn_candidate_rows(kn_candidate *c, kn_error *err)
     stop_merging(c);
     for (size_t i = 0; i < c->changed_count; i++)
         nodes += (size_t)(rows->start[c->changed_rows[i] + 1] - rows->start[c->changed_rows[i]]);
-    if (!make_room(c, c->changed_count, nodes)) return kn_fail_memory(err, c->ctx, WHAT);
+    if (!reserve(c, c->changed_count, nodes)) return kn_fail_memory(err, c->ctx, WHAT);
     c->row_start[0] = 0;
     for (size_t i = 0; i < c->changed_count; i++) {
         write_nodes(c, c->changed_rows[i]);

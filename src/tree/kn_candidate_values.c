@@ -1,5 +1,5 @@
-/* kn_candidate_values.c: ValueCheck (Algorithm 1) of a cut whose parent passed: only combinations with a new value are left, and
- * where the same specialization passed with the parent's own parent, only those that have a value of both.
+/* kn_candidate_values.c: ValueCheck (Algorithm 1) of a cut whose parent passed: only combinations with a new value
+ * remain, and if the same specialization passed with the parent's own parent, only those that have a value of both.
  *
  * Interface: kn_candidate.h. Cost: one step per row and combination of that kind.
  * SPDX-License-Identifier: Apache-2.0

@@ -1,5 +1,5 @@
 /* kn_combinations.c: depth first through the combinations that occur: the rows of a combination are counted by the next
- * item and sorted by it; no combination that no row has is ever looked at.
+ * item and sorted by it; combinations that no row has are never visited.
  *
  * Interface: kn_combinations.h. Cost: one step per row and combination it has. Memory: per level the entries of one
  * combination's extensions.
@@ -160,7 +160,7 @@ static kn_found extend_each(kn_combinations *c, size_t level, kn_row_items items
     return found;
 }
 
-/* The last value of a combination: only its support is asked for. */
+/* The last value of a combination: only its support is needed. */
 static kn_found extend_last(kn_combinations *c, kn_combination_level *l, kn_row_items items,
                             const kn_row_entry *entries, size_t count, int64_t k)
 {

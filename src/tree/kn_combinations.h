@@ -6,7 +6,7 @@
 #include "kn_rows.h"
 #include "kn_tree.h"
 
-/* A row and how many of its items are behind. */
+/* A row and how many of its items have been used. */
 typedef struct kn_row_entry {
     uint32_t row, at;
 } kn_row_entry;
@@ -35,7 +35,7 @@ typedef struct kn_absence_level {
     size_t        entry_count, entry_capacity;
 } kn_absence_level;
 
-/* What makes a combination a bad one: fewer than k records, or, with l > 0, a sensitive value in more than 1 / l of them. */
+/* What makes a combination bad: fewer than k records, or, with l > 0, a sensitive value in more than 1 / l of them. */
 typedef struct kn_badness {
     int64_t         k; /* 0: not asked */
     int64_t         l; /* 0: not asked */
@@ -64,7 +64,7 @@ typedef struct kn_combinations {
     int64_t               counted; /* combinations */
 } kn_combinations;
 
-/* Room for items below `items` and `levels` more than those in use. */
+/* Makes space for items below `items` and `levels` more than those in use. */
 KN_CHECK bool kn_combinations_prepare(kn_combinations *c, size_t items, size_t levels);
 void          kn_combinations_free(kn_combinations *c);
 

@@ -21,7 +21,7 @@ KN_CHECK bool kn_counts_reserve(kn_counts *c, size_t used); /* space for this ma
 KN_CHECK bool kn_counts_grow(kn_counts *c);
 KN_CHECK bool kn_counts_fit(kn_counts *c); /* frees memory that is not used */
 
-/* Where a key would stand, as a share of all slots: there may be any number of them. */
+/* The first slot of a key, as a share of all slots: there may be any number of them. */
 static inline size_t kn_counts_first(const kn_counts *c, uint64_t key)
 {
     return (size_t)((kn_u128)kn_hash_word(key) * c->slots >> 64);

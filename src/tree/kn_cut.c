@@ -56,7 +56,7 @@ static bool grow_slots(kn_cuts *c)
     return true;
 }
 
-/* Copies the cut's values, unless it is there. */
+/* Copies the cut's values, unless the cut is already stored. */
 static kn_status add(kn_cuts *c, kn_cut cut, kn_error *err)
 {
     if ((c->count * 2 >= c->slot_count && !grow_slots(c)) || !KN_GROW(c->ctx, &c->cuts, &c->capacity, c->count + 1))
@@ -137,7 +137,7 @@ kn_status kn_cuts_specialize(kn_cuts *c, uint32_t number, kn_error *err)
         uint32_t value = old.values[i];
         if (c->vocabulary->end[value] == value + 1) continue;
         uint32_t size = specialize(c, &old, i, values);
-        if (size < old.size) continue; /* every class is sensitive: "*" is replaced by nothing */
+        if (size < old.size) continue; /* every class is sensitive: "*" has no replacement     */
         st = add(c, (kn_cut){size, values, number, value, false}, err);
     }
     kn_free(values);

@@ -1,5 +1,5 @@
-/* kn_cut.h: cuts through the vocabulary, each once (docs/errata.md K10). Every cut has the leaves of the sensitive classes:
- * they are published as they are; "*" stands for the values of the others.
+/* kn_cut.h: cuts through the vocabulary, each once (docs/errata.md K10). Every cut has the leaves of the sensitive
+ * classes: they are published unchanged; "*" stands for the values of the others.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_CUT_H
 #define KN_CUT_H

@@ -1,8 +1,8 @@
 /* kn_cut_state.c: keeping the state of a cut, so that finer ones can be compared with it.
  *
- * Interface: kn_cut_state.h, kn_candidate.h. While a cut is only a candidate its tables hold what differs from the parent's;
- * when it is followed they are settled: made to stand by themselves. Memory: the tables have an entry per combination with
- * relations that occurs.
+ * Interface: kn_cut_state.h, kn_candidate.h. While a cut is only a candidate its tables hold what differs from the
+ * parent's; when it is followed they are settled: made independent of the parent's. Memory: the tables have an entry
+ * per combination with relations that occurs.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
@@ -193,7 +193,7 @@ kn_status kn_cut_state_settle(kn_cut_state *s, kn_candidate *c, const kn_cut_sta
                 return kn_fail_memory(err, s->ctx, WHAT);
             s->rounds[i].base[j] = -1;
         }
-    /* Which nodes and rows there are is found once more rather than kept for all candidates. */
+    /* Nodes and rows are computed again rather than kept for all candidates. */
     c->parent = parent;
     c->specialized = specialized;
     c->kept = s;

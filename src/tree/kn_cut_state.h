@@ -1,6 +1,6 @@
-/* kn_cut_state.h: what is kept of a cut that is followed, so that a cut with one more value specialized costs only what the
- * specialization changes (docs/errata.md 5, "where time can be saved"): its nodes and rows, and for each round of
- * FixStructure the paths as they stood and the supports of all combinations with relations.
+/* kn_cut_state.h: the state of a cut that is followed, so that a cut with one more value specialized costs only what
+ * the specialization changes (docs/errata.md 5, "where time can be saved"): its nodes and rows, and for each round of
+ * FixStructure its paths and the supports of all combinations with relations.
  *
  * For relations pair by pair, without strict positions and sensitive values; kn_cut_state_fits says whether.
  * SPDX-License-Identifier: Apache-2.0
@@ -76,9 +76,9 @@ KN_CHECK kn_status kn_candidate_make(kn_candidate **out, const kn_tree_problem *
                                      const kn_cost_domain *domain, kn_key_layout layout, kn_error *err);
 void               kn_candidate_free(kn_candidate *candidate); /* NULL is fine */
 
-/* What looking at a cut gave. */
+/* The result of evaluating a cut. */
 typedef struct kn_outcome {
-    bool               late; /* there was no time left for it */
+    bool               late; /* the time limit had passed     */
     bool               passed, followed, solution;
     kn_tree_cost       cost;
     kn_disassociation *disassociations; /* of a cut that is followed; owned */
@@ -88,9 +88,10 @@ typedef struct kn_outcome {
     kn_tree_counters   counters;
 } kn_outcome;
 
-/* Looks at `parent` with its value `specialized` replaced by its children (`parent` NULL: at {*}). `since` is UINT32_MAX, or a
- * value that the parent's own parent had in place of its children, and with which this specialization passed ValueCheck. *state (never NULL: a place
- * for it) gets the state if the cut is followed, else NULL; owned by the caller, and not settled. */
+/* Evaluates `parent` with its value `specialized` replaced by its children (`parent` NULL: {*}). `since` is
+ * UINT32_MAX, or a value that the parent's own parent had in place of its children, and with which this
+ * specialization passed ValueCheck. *state (never NULL: a place for it) gets the state if the cut is followed, else
+ * NULL; owned by the caller, and not settled. */
 KN_CHECK kn_status kn_candidate_look(kn_candidate *candidate, const kn_cut_state *parent, uint32_t specialized,
                                      uint32_t since, kn_outcome *out, kn_cut_state **state, kn_error *err);
 

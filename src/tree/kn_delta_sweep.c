@@ -1,10 +1,10 @@
-/* kn_delta_sweep.c: what the supports of combinations without a new value differ from the parent's, many rows at a time
- * (kn_blocks.h).
+/* kn_delta_sweep.c: how the supports of combinations without a new value differ from the parent's, many rows at a
+ * time (kn_blocks.h).
  *
- * Interface: kn_new_support.h. Now: as the rows are; then: as they were for the parent in the round they are compared with. Only rows
- * with a node that differs are looked at. From one round to the next what they differed by is kept, but for rows in which
- * something moved, here or for the parent, unless these are most. Cost: as kn_new_support_sweep.c, and one step per combination whose
- * support differs.
+ * Interface: kn_new_support.h. Now: as the rows are; then: as they were for the parent in the round they are compared
+ * with. Only rows with a node that differs are visited. From one round to the next the differences are kept, except
+ * for rows in which something moved, here or for the parent, unless these are most. Cost: as kn_new_support_sweep.c,
+ * and one step per combination whose support differs.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
@@ -119,7 +119,7 @@ kn_status kn_delta_begin(kn_candidate *c, const kn_round *old, int from, int to,
         some += meant(marks, false);
     }
     if (some > all / 2)
-        c->delta_before = NULL; /* counting everything anew is less work than counting what moved twice */
+        c->delta_before = NULL; /* counting everything again is less work than counting what moved twice */
     return KN_OK;
 }
 

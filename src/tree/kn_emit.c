@@ -1,7 +1,7 @@
 /* kn_emit.c: enumerates sets of relations of a row, and further values, and adds their keys to counts.
  *
- * Interface: kn_emit.h. Relations that meet the condition come first in the list, so that a set meets it if its first one
- * does, and whole branches are left out. Cost: one step per combination that is meant.
+ * Interface: kn_emit.h. Relations that meet the condition come first in the list, so that a set meets it if its first
+ * one does, and whole branches are skipped. Cost: one step per selected combination.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_emit.h"

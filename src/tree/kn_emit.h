@@ -5,7 +5,7 @@
 
 #include "kn_candidate.h"
 
-/* Which combinations of a row are meant. Values are counted ascending from 0; sets of them are bits. */
+/* Selects combinations of a row. Values are counted ascending from 0; sets of them are bits. */
 typedef struct kn_emission {
     const kn_row_relations *has;      /* the relations of the row                                      */
     const kn_row_relations *one_of;   /* NULL, or: at least one of these relations                      */

@@ -1,8 +1,8 @@
-/* kn_fix_structure.c: FixStructure (Algorithm 3) in rounds until nothing is rare (docs/errata.md K4 to K7), strict positions
- * (S1), and relations that share nodes of one path (S2).
+/* kn_fix_structure.c: FixStructure (Algorithm 3) in rounds until nothing is rare (docs/errata.md K4 to K7), strict
+ * positions (S1), and relations that share nodes of one path (S2).
  *
- * Interface: kn_structure.h. A disassociation rewrites the paths of the projected synopsis, never a record: the node b of
- * a ⇝ b goes up to a's parent; from a path that goes on below b, b vanishes (Definition 2).
+ * Interface: kn_structure.h. A disassociation rewrites the paths of the projected synopsis, never a record: the node
+ * b of a ⇝ b goes up to a's parent; from a path that continues below b, b is removed (Definition 2).
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>

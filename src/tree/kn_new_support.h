@@ -1,10 +1,10 @@
 /* kn_new_support.h: supports of the combinations with a new value.
  *
- * For up to three values and two relations they stand in arrays: with ui a new value, x and y other values of the cut,
+ * For up to three values and two relations they are in arrays: with ui a new value, x and y other values of the cut,
  *   one relation:  A[i][x][y]: ui and x are related, y is there too (y = x: no third); B[i][x][y]: x ⇝ y, and ui is there
  *   two relations: A[i][x][y], x < y: ui is related to both; B[i][x][y]: ui is related to x, and x to y.
- * Of two values of classes that nest, the one of the smaller class is above; so "related" says which. Everything else is in a
- * hash table.
+ * Of two values of classes that nest, the one of the smaller class is above; so "related" says which. Everything else
+ * is in a hash table.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_NEW_SUPPORT_H
@@ -19,7 +19,7 @@ typedef struct kn_row_view {
     uint64_t new_values, old_values;
 } kn_row_view;
 
-/* Decides where supports stand. */
+/* Decides where supports are stored. */
 KN_CHECK kn_status kn_new_support_prepare(kn_candidate *c, kn_error *err);
 void               kn_new_support_clear(kn_candidate *c, int relations);
 
@@ -29,8 +29,8 @@ static inline int32_t *kn_new_support_cells(const kn_candidate *c, int relations
     return c->cells[relations] + (2 * (size_t)new_place + second) * square;
 }
 
-/* Where they stand in arrays: counts them in all rows (`rebuild`: they are all 0 before), or takes away what the rows lost in
- * which something moved since the round before. */
+/* For arrays: counts them in all rows (`rebuild`: they are all 0 before), or subtracts what was lost by rows in which
+ * something moved since the previous round. */
 KN_CHECK kn_status kn_new_support_sweep(kn_candidate *c, bool rebuild, kn_error *err);
 
 /* ... and what the supports of combinations without a new value differ from those in a round of the parent, as c->differs has

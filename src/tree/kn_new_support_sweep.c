@@ -1,7 +1,8 @@
 /* kn_new_support_sweep.c: supports of the combinations with a new value, many rows at a time (kn_blocks.h).
  *
- * Interface: kn_new_support.h. In later rounds only rows in which something moved are looked at, unless these are many: then it is
- * less work to count all anew. Cost: one step per row and relation, and one per combination that occurs and 512 rows.
+ * Interface: kn_new_support.h. In later rounds only rows in which something moved are visited, unless these are many:
+ * then counting everything again is less work. Cost: one step per row and relation, and one per combination that
+ * occurs and 512 rows.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_context.h"
@@ -62,7 +63,7 @@ static void count_block(kn_blocks *b, size_t words)
     for (uint32_t i = 0; c->problem->n > 1 && i < c->new_count; i++) count_doubles(b, i, words);
 }
 
-/* Are there more rows in which something moved than it pays to take away and add? */
+/* Are there too many rows in which something moved to update the counts? */
 static bool most_moved(const kn_candidate *c)
 {
     uint32_t moved = 0;

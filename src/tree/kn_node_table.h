@@ -1,4 +1,4 @@
-/* kn_node_table.h: a trie while it grows: the child of a node with a value, found by hashing, made where it is missing. */
+/* kn_node_table.h: a trie while it grows: the child of a node with a value, found by hashing, created if missing. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_NODE_TABLE_H
 #define KN_NODE_TABLE_H

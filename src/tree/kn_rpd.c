@@ -76,7 +76,7 @@ typedef struct sum {
     uint64_t              residue, leaves;
 } sum;
 
-/* A path as far as it was followed: the product of equation 7, and what it is divided by as a residue. */
+/* A path so far: the product of equation 7, and its divisor as a residue. */
 typedef struct path {
     uint64_t depth;
     double   product;

@@ -1,7 +1,7 @@
-/* kn_structure.c: the relations that the projected records have, and StructureCheck (Algorithm 2) for all combinations of
- * them at once.
+/* kn_structure.c: the relations that the projected records have, and StructureCheck (Algorithm 2) for all
+ * combinations of them at once.
  *
- * Interface: kn_structure.h. A record's relations are those of its nodes: what stands above each on its path. Cost of a
+ * Interface: kn_structure.h. A record's relations are those of its nodes: what is above each on its path. Cost of a
  * check: one step per row and combination of relations and further values that it has (kn_combinations.c).
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -163,7 +163,7 @@ typedef struct check {
     size_t            row_capacity;
 } check;
 
-/* The rows with all chosen relations, those on a path where that is asked for, from their first value on. */
+/* The rows with all chosen relations, on one path if required, from their first value on. */
 static bool take_rows(check *c, const kn_row_entry *entries, size_t *count, int64_t *support)
 {
     kn_structure *s = c->s;

@@ -14,7 +14,7 @@ typedef struct kn_structure {
     const kn_synopsis     *synopsis;
     const kn_projection   *projection;
     const bool            *known; /* per place; NULL: all */
-    /* The path of each node of the projection, as far as it is left: it begins where projection->path has it. */
+    /* The remaining path of each node of the projection: it begins where projection->path has it. */
     uint32_t *path;
     uint16_t *length;
     /* Relations: a number for each (ancestor, descendant), as places; none is ever forgotten. */
@@ -47,7 +47,7 @@ KN_CHECK kn_status kn_structure_make(kn_structure *out, const kn_tree_problem *p
                                      const kn_projection *projection, const bool *known, kn_error *err);
 void               kn_structure_free(kn_structure *structure);
 
-/* Counts the relations as they stand. */
+/* Counts the current relations. */
 KN_CHECK kn_status kn_structure_count(kn_structure *structure, kn_error *err);
 
 /* StructureCheck for all combinations with `relations` relations (at least one): names one of each bad one. *any: a bad
@@ -55,13 +55,13 @@ KN_CHECK kn_status kn_structure_count(kn_structure *structure, kn_error *err);
 KN_CHECK kn_status kn_structure_check(kn_structure *structure, kn_combinations *scratch, int relations,
                                       const kn_badness *bad, bool first, bool *any, kn_error *err);
 
-/* Paths (S2): has the row one node for each value of the chosen relations under which all of them hold? */
+/* Paths (S2): does the row have one node for each value of the chosen relations so that all of them hold? */
 bool kn_structure_on_path(const kn_structure *structure, uint32_t row);
 
 /* Definition 2 on the path of one node, its values (or places) from the top: above ⇝ below is on it. The new length. */
 uint32_t kn_path_disassociate(uint32_t *path, uint32_t length, uint32_t above, uint32_t below);
 
-/* Algorithm 3. *fixed is false where OCS would have to disassociate. */
+/* Algorithm 3. *fixed is false if OCS would have to disassociate. */
 KN_CHECK kn_status kn_fix_structure(kn_structure *structure, kn_combinations *scratch, bool *fixed,
                                     kn_tree_counters *counters, kn_error *err);
 

@@ -1,14 +1,14 @@
-/* kn_subtree_miner.c: frequent subtrees by growth: a subtree gets one node more on its rightmost path, and the records that
- * have it are the intersection of two sets of records.
+/* kn_subtree_miner.c: frequent subtrees by growth: a subtree gets one more node on its rightmost path, and its
+ * records are the intersection of two sets of records.
  *
- * Interface: kn_subtree_miner.h. What can be added is an item: without `embedded` a path from the root (siblings differ, so
- * that a subtree is a set of paths, and its records are those that have each of them); with it a value below the root or
- * below another value, and each record is looked at whether the nodes fit together. Every subtree is grown once: its nodes
- * in preorder, siblings by value. No subtree is stored; the release is counted alongside.
+ * Interface: kn_subtree_miner.h. What can be added is an item: without `embedded` a path from the root (siblings
+ * differ, so that a subtree is a set of paths, and its records are those that have each of them); with it a value
+ * below the root or below another value, and each record is checked for nodes that fit together. Every subtree
+ * is grown once: its nodes in preorder, siblings by value. No subtree is stored; the release is counted alongside.
  *
- * Cost: O(frequent subtrees · frequent items · records / 64) and the records a few times; embedded: times what it takes to
- * find the nodes in a record. Memory: the records at this level, one bit per record for each frequent item, twice.
- * Paper: section II-E, equations 4 to 6 (docs/errata.md K15).
+ * Cost: O(frequent subtrees · frequent items · records / 64) and the records a few times; embedded: times what it
+ * takes to find the nodes in a record. Memory: the records at this level, one bit per record for each frequent item,
+ * twice. Paper: section II-E, equations 4 to 6 (docs/errata.md K15).
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_subtree_miner.h"
@@ -207,7 +207,7 @@ static kn_status list_items(miner *m, kn_error *err)
     return KN_OK;
 }
 
-/* Which relations between labels are shown by some released record, at whatever level. */
+/* Which relations between labels are shown by some released record, at any level. */
 static kn_status note_survivors(miner *m, kn_error *err)
 {
     const side   *s = &m->sides[1];
@@ -318,8 +318,8 @@ static void try_item(const miner *m, grower *g, uint32_t parent, size_t number, 
     g->count--;
 }
 
-/* Every way to add one node behind the last, in preorder: below the last one, or below one above it and behind the child
- * there. */
+/* Every way to add one node after the last, in preorder: below the last one, or below one above it and after its
+ * child there. */
 static void grow(const miner *m, grower *g, kn_mining *found)
 {
     uint32_t last = (uint32_t)g->count - 1, behind = 0;

@@ -1,4 +1,4 @@
-/* kn_subtree_miner.h: frequent subtrees of tree records at one level of their hierarchies, and what became of them. */
+/* kn_subtree_miner.h: frequent subtrees of tree records at one level of their hierarchies, and how many survive. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_SUBTREE_MINER_H
 #define KN_SUBTREE_MINER_H
@@ -7,7 +7,7 @@
 
 typedef struct kn_mining_problem {
     const kn_records *original, *released;
-    const uint32_t   *image;     /* per value: what it shows at this level; a value above the level: itself            */
+    const uint32_t   *image;     /* per value: its ancestor at this level; a value above the level: itself             */
     const double     *steps;     /* per value of the level: how far the release generalized it beyond, on average      */
     int64_t           threshold; /* records from which a subtree is frequent, in the original as in the release; >= 1  */
     int               largest;   /* nodes of a subtree at most, without the record's root                              */

@@ -62,7 +62,7 @@ static kn_status preorder(kn_synopsis *s, uint32_t *order, kn_error *err)
     return KN_OK;
 }
 
-/* Superimposes the records; the rows' members are the nodes in the order in which they were made. */
+/* Superimposes the records; the rows' members are the nodes in order of creation. */
 static kn_status superimpose(kn_synopsis *s, const kn_records *r, kn_node_table *table, kn_error *err)
 {
     KN_TRY(kn_rows_clear(&s->rows, s->ctx, true, err));
@@ -198,7 +198,7 @@ static kn_status link_lists(kn_synopsis *s, kn_error *err)
     return KN_OK;
 }
 
-/* How many values that occur must be known to be absent so that nothing at or below a value is there. */
+/* How many occurring values must be known to be absent so that nothing at or below a value can occur. */
 static kn_status weigh_absences(kn_synopsis *s, kn_error *err)
 {
     const kn_vocabulary *v = s->vocabulary;

@@ -1,9 +1,10 @@
-/* kn_synopsis.h: all records superimposed (Gkountouna, Terrovitis 2013, section III-A): one trie over the paths of all
- * records, for each of its nodes the list of the records that have it, for each value the links to its nodes; and what
- * becomes of it under a cut.
+/* kn_synopsis.h: all records superimposed (Gkountouna, Terrovitis 2013, section III-A): one trie over the paths of
+ * all records, for each of its nodes the list of the records that have it, for each value the links to its nodes; and
+ * its projection to a cut.
  *
- * Generalization and disassociation (Definition 2) rewrite paths, each by itself and in the same way in all records. So the
- * state of a solution is one path per node of the trie; no record is ever rebuilt. A record is the set of its nodes.
+ * Generalization and disassociation (Definition 2) rewrite paths, each separately and in the same way in all records.
+ * So the state of a solution is one path per node of the trie; no record is ever rebuilt. A record is the set of its
+ * nodes.
  *
  * A synopsis does not change once made and may be read by any thread.
  * SPDX-License-Identifier: Apache-2.0
@@ -22,7 +23,7 @@ typedef struct kn_synopsis {
     int64_t              records;
     uint32_t             nodes;  /* without the root; in preorder, children by value  */
     uint32_t            *parent; /* KN_SYNOPSIS_ROOT                                  */
-    uint32_t            *end;    /* the first node behind the subtree                 */
+    uint32_t            *end;    /* the first node after the subtree                  */
     uint32_t            *value;
     kn_rows              rows;       /* distinct records by their first occurrence: nodes ascending    */
     uint32_t            *value_start; /* rows.count + 1: the values of each row, ascending, each once; NULL: more than 2^32 */

@@ -1,60 +1,64 @@
-/* kn_tree.h: k^(m,n)-anonymity of tree records (Gkountouna, Terrovitis 2013, section III; docs/errata.md 5): whoever knows
- * up to m values of a record and up to n ancestor ⇝ descendant relations between them finds no record, or at least k.
+/* kn_tree.h: k^(m,n)-anonymity of tree records (Gkountouna, Terrovitis 2013, section III; docs/errata.md 5): whoever
+ * knows up to m values of a record and up to n ancestor ⇝ descendant relations between them finds no record, or at
+ * least k.
  *
- * What is promised, and how it is reached. The fast path and the reference agree on every line of this.
+ * The promise, and how it is reached. The fast path and the reference both follow this text.
  *
- * Known. Every value of the cut may be known, but those of sensitive classes (III-F): these are published as they are. Every
- * cut has their leaves, and "*" stands for values of the other classes alone. A
- * combination is a set of 1 to m known values and a set of at most n relations between them; its support is the number of
- * released records that have all of them. Pairs: each relation is looked for by itself. Paths (S2): there must be one node
- * of the record for each known value under which all the relations hold. "*" is a value; "*" above "*" is a relation,
- * which stands alone and is looked for by itself (K8). The release keeps the promise if every support is 0 or at least k.
+ * Known. Every value of the cut may be known, except those of sensitive classes (III-F): these are published
+ * unchanged. Every cut has their leaves, and "*" stands for values of the other classes alone. A combination is a set
+ * of 1 to m known values and a set of at most n relations between them; its support is the number of released records
+ * that have all of them. Pairs: each relation is looked for by itself. Paths (S2): there must be one node of the
+ * record for each known value under which all the relations hold. "*" is a value; "*" above "*" is a relation, which
+ * stands alone and is looked for by itself (K8). The release keeps the promise if every support is 0 or at least k.
  *
- * Absent (III-G). Of a negative class (none is sensitive too) somebody may also know that a record lacks a value of the
- * original. Every such absence is one of the m things that are known. It has no relations. A released record that shows u
- * has one of the original's values at or below u, nobody knows which, and is ruled out only by knowing that all of these
- * are absent. So "-u" is known of a value u of the cut at the price of as many things as there are values of the original
- * (those that occur, not the hierarchy's: that nobody has a value may be known) at or below u; of "*" only where all of
- * them are of negative classes. A combination is then a set of known values, a set of known -u, together at most m, and relations
- * between the former; its support is the number of released records that have the former and none of the latter. Where
- * something may be known to be absent both may be empty: to know an absence that rules out nobody is to know nothing, and
- * of all records, too, no more than 1 / l have one sensitive value.
- * - It is enough. Who knows values P and absences N of a record, |P| + |N| <= m, cannot rule out a released record that
+ * Absent (III-G). For a negative class (which is never sensitive) attackers may also know that a record lacks a value
+ * of the original. Every such absence is one of the m known facts. It has no relations. A released record that shows
+ * u has one of the original's values at or below u, unknown which, and is ruled out only by knowing that all of these
+ * are absent. So knowing "-u" for a value u of the cut costs as many facts as there are values of the original (those
+ * that occur, not the hierarchy's: that nobody has a value may be known) at or below u; of "*" only where all of them
+ * are of negative classes. A combination is then a set of known values, a set of known -u, together at most m, and
+ * relations between the former; its support is the number of released records that have the former and none of the
+ * latter. Where something may be known to be absent both may be empty: to know an absence that rules out nobody is to
+ * know nothing, and of all records, too, no more than 1 / l have one sensitive value.
+ * - It is enough. An attacker who knows values P and absences N of a record, |P| + |N| <= m, cannot rule out a
+ * released record that
  *   has the images of P and their relations, and shows no u all of whose values are in N. Those u weigh at most |N|, so
  *   that combination was counted; the record itself has it; so there are at least k.
  * - ValueCheck still prunes (K9): where u is replaced by its children, their weights add up to its own and to lack them
  *   all is to lack u, so that every combination of a cut is one of the finer cut with the same support, or, with u among
  *   the known values, one with a child in its place has a support in between.
  * - The paper gives "-a" a node, a class and a hierarchy of its own, and generalizes it on its own. That does not
- *   protect: -Gastritis may become "-Disease" while Gastritis is shown, and who lacks it is there for all to see.
- * Absences leave no trace in records, cost and output.
+ * protect: -Gastritis may become "-Disease" while Gastritis is shown, so everybody sees who lacks it. Absences affect
+ * neither records nor cost nor output.
  *
  * ValueCheck: the combinations without relations. A cut that fails is not followed (K9).
  *
- * FixStructure works in rounds. A round looks at all combinations with one relation, then with two, up to n, and stops at
- * the first number of relations at which a support lies in (0, k). Each such combination with that many relations names one
- * of them: the one with the least support of its own in the records as they stand, of equal ones the smallest (ancestor,
- * descendant). The named relations are disassociated in ascending order, in all records, and the next round begins. A round
- * that names none is the last (K4, K5, K6): what it looked at is the final check. Rounds do not depend on the order in which
- * combinations are visited, so that they can be counted side by side, and from one cut to the next.
+ * FixStructure works in rounds. A round looks at all combinations with one relation, then with two, up to n, and
+ * stops at the first number of relations at which a support lies in (0, k). Each such combination with that many
+ * relations names one of them: the one with the least support of its own in the current records, of equal ones the
+ * smallest (ancestor, descendant). The named relations are disassociated in ascending order, in all records, and the
+ * next round begins. A round that names none is the last (K4, K5, K6): it is the final check. Rounds do not depend on
+ * the order in which combinations are visited, so they can be counted in parallel, and reused from one cut to the
+ * next.
  *
- * Strict (S1): a round that names none looks at positions. A position is the value of a node and that of its parent
- * (KN_RECORDS_ROOT below the root). It is tell-tale where both (or the one, below the root) have a class and the pair of
- * classes occurs in no original record. Each tell-tale position that between 1 and k - 1 released records have names a
- * relation: (parent, value); below the root the (a, value) with the least support of its own, of equal ones the smallest a,
- * if there is one (there is, unless the value is not known and has fewer than k records). They are disassociated as above and
- * the next round begins. OCS disassociates nothing, so nothing moves.
+ * Strict (S1): a round that names none checks positions. A position is the value of a node and that of its parent
+ * (KN_RECORDS_ROOT below the root). It is tell-tale where both (or the one, below the root) have a class and the pair
+ * of classes occurs in no original record. Each tell-tale position that between 1 and k - 1 released records have
+ * names a relation: (parent, value); below the root the (a, value) with the least support of its own, of equal ones
+ * the smallest a, if there is one (there is, unless the value is not known and has fewer than k records). They are
+ * disassociated as above and the next round begins. OCS disassociates nothing, so nothing moves.
  *
- * Cost: RPDa of the released records: equations 7 and 8 with d = 1 below the root, paths added in preorder, children by
- * value; nds and lvs without the root.
- * |C(u)|: values of u's class (with level_domains: of all classes) in the full-domain cut at the depth of u, of a leaf all
- * leaves (K2, K13); 1 for "*". Smaller is better, and costs that are equal as rational numbers are equal. Of equal ones the
- * cut with more values, of those the one whose values are deeper (their depths added up), of those the one that comes first.
+ * Cost: RPDa of the released records: equations 7 and 8 with d = 1 below the root, paths added in preorder, children
+ * by value; nds and lvs without the root. |C(u)|: values of u's class (with level_domains: of all classes) in the
+ * full-domain cut at the depth of u, of a leaf all leaves (K2, K13); 1 for "*". Smaller is better, and costs that are
+ * equal as rational numbers are equal. Of equal ones the cut with more values, of those the one whose values are
+ * deeper (their depths added up), of those the one that comes first.
  *
- * A cut is followed if it passes ValueCheck and, for OCS, needs no disassociation. A cut that is followed is a solution if,
- * with l > 0, it is diverse too: for every combination with support s > 0, each sensitive value of the cut is in at most
- * s / l of these records. ACS follows every cut. GCS and OCS begin with {*} and follow the g best of all cuts that the step
- * before led to and no earlier step had seen (K10, K11). Fewer than k records, or {*} not followed: nothing is found.
+ * A cut is followed if it passes ValueCheck and, for OCS, needs no disassociation. A cut that is followed is a
+ * solution if, with l > 0, it is diverse too: for every combination with support s > 0, each sensitive value of the
+ * cut is in at most s / l of these records. ACS follows every cut. GCS and OCS begin with {*} and follow the g best
+ * of all cuts that the step before led to and no earlier step had seen (K10, K11). Fewer than k records, or {*} not
+ * followed: nothing is found.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_TREE_H
@@ -69,7 +73,7 @@ typedef struct kn_tree_problem {
     int               m, n;       /* 0 <= n <= m (m - 1) / 2; n = 0: k^m-anonymity                               */
     int               g;          /* gcs: cuts that are followed in each step                                     */
     kn_semantics      semantics;  /* relations pair by pair, or also that they share nodes of one path (S2)       */
-    bool              strict;     /* a node that stands where only a moved one can stand: in at least k records (S1) */
+    bool              strict;     /* a node where only a moved one can be: in at least k records (S1)                */
     bool              level_domains; /* |C(u)| counts the whole level of the hierarchies instead of the class (K2)  */
     double            time_limit; /* seconds; 0: none                                                             */
     int64_t           l;          /* at least this many records per record of one sensitive value: share <= 1 / l;
@@ -119,7 +123,7 @@ typedef struct kn_tree_metrics {
     int64_t relations, relations_original; /* ancestor ⇝ descendant pairs over all records */
     double  node_survival;      /* of the original's nodes: share that still shows its own value            */
     double  relation_survival;  /* of the original's relations: share that is still there, at any level     */
-    double  relation_unchanged; /* ... between the very values                                              */
+    double  relation_unchanged; /* ... between the same values                                              */
 } kn_tree_metrics;
 
 /* `released` is kn_records_apply's, `original_of` too. */

@@ -1,9 +1,9 @@
-/* kn_tree_cost.h: RPDa as a number, and exactly as far as it matters: are two of them equal?
+/* kn_tree_cost.h: RPDa as a number, with an exact test for equality.
  *
- * It is a rational number with a denominator of any size. The sum as a double depends on the order of adding, so that equal
- * costs may differ in the last bits; therefore it is summed up a second time modulo the prime 2^61 - 1, in which a quotient
- * is the product with an inverse: equal numbers have equal residues, and different ones that are close do not (but for one
- * chance in 2^61).
+ * It is a rational number with a denominator of any size. The sum as a double depends on the order of adding, so that
+ * equal costs may differ in the last bits; therefore it is summed up a second time modulo the prime 2^61 - 1, in
+ * which a quotient is the product with an inverse: equal numbers have equal residues, and different ones that are
+ * close do not (but for one chance in 2^61).
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_TREE_COST_H

@@ -1,11 +1,11 @@
 /* kn_tree_limit.c: records with too many combinations of values to be counted, reported before the search.
  *
- * Interface: kn_tree_work.h. Whoever knows m of n values of a record knows one of C(n, 1) + … + C(n, m) combinations, and all of
- * them are counted by the search and again by the verifier. The values that matter are those that a release may show: a
- * value, or one above it, that at least k records have. Of these no two lie above one another, so that the most that
- * one record can show is found from its values upwards: a node shows itself, or what its children show.
+ * Interface: kn_tree_work.h. An attacker who knows up to m of n values of a record knows one of C(n, 1) + … + C(n, m)
+ * combinations, and all of them are counted by the search and again by the verifier. The values that matter are those
+ * that a release may show: a value, or one above it, that at least k records have. Of these none is above another, so
+ * the most that one record can show is found from its values upwards: a node shows itself, or what its children show.
  *
- * Cost: one pass over the records where none has many nodes; else two, with the way from each value to "*".
+ * Cost: one pass over the records if none has many nodes; else two, with the path from each value to "*".
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdlib.h>
@@ -20,8 +20,8 @@ typedef struct reach {
     const kn_tree_problem *problem;
     int64_t               *support; /* per value: the records that have it or one below it */
     int64_t               *seen;    /* per value: the last record that did, counted from 1 */
-    uint64_t              *shows;   /* per value of the record at hand                      */
-    uint32_t              *touched; /* values of the record at hand and those above them    */
+    uint64_t              *shows;   /* per value of the current record                      */
+    uint32_t              *touched; /* values of the current record and those above them    */
     uint32_t               count;
 } reach;
 
@@ -63,7 +63,7 @@ static int downwards(const void *a, const void *b)
     return x < y ? 1 : x > y ? -1 : 0;
 }
 
-/* The most values that the record at hand can show. Children stand behind their parents. */
+/* The most values that the current record can show. Children come after their parents. */
 static uint64_t most_shown(reach *r)
 {
     const kn_vocabulary *v = r->problem->records->vocabulary;

@@ -1,14 +1,14 @@
-/* kn_tree_metrics.c: what a release of tree records lost: RPD, ML² and dML², nodes and relations that are still there.
+/* kn_tree_metrics.c: what a release of tree records lost: RPD, ML² and dML², nodes and relations that remain.
  *
- * Interface: kn_tree_measure (kn_tree.h). It looks at original and release alone, so that any method's release can be
+ * Interface: kn_tree_measure (kn_tree.h). It uses original and release alone, so that any method's release can be
  * measured.
  *
- * RPD is the mean over the records of the mean over their paths of 1 / product of d(u) · |C(u)| (equations 1 to 3). A node
- * survives if the released record has its value; a relation u ⇝ v if the released record has a node at or above u over one
- * at or above v in the hierarchies. ML² and dML² look at every level below "*" (K13, K15): level i is the full-domain cut
- * at depth H - i, at which a value that the release has generalized further stays as it is. dlevel is the number of steps
- * from the value of the level up to what the record shows, the mean over all nodes of that value: with one cut for all
- * records they are all equal. A node that is not there any more counts as "*".
+ * RPD is the mean over the records of the mean over their paths of 1 / product of d(u) · |C(u)| (equations 1 to 3). A
+ * node survives if the released record has its value; a relation u ⇝ v if the released record has a node at or above
+ * u over one at or above v in the hierarchies. ML² and dML² look at every level below "*" (K13, K15): level i is the
+ * full-domain cut at depth H - i, at which a value that the release has generalized further is unchanged. dlevel is
+ * the number of steps from the value of the level up to what the record shows, the mean over all nodes of that value:
+ * with one cut for all records they are all equal. A node that is gone counts as "*".
  *
  * Cost: the records once, for each of its nodes the released record's, and mining (kn_subtree_miner.c) once per level.
  * SPDX-License-Identifier: Apache-2.0

@@ -1,12 +1,13 @@
-/* kn_tree_reference.c: ACS, GCS and OCS as written (Gkountouna, Terrovitis 2013, Algorithms 1 to 4, with the readings of
- * docs/errata.md 5): for every cut the records are released anew, and every combination of values and relations is counted.
+/* kn_tree_reference.c: ACS, GCS and OCS as written (Gkountouna, Terrovitis 2013, Algorithms 1 to 4, with the readings
+ * of docs/errata.md 5): for every cut the records are released again, and every combination of values and relations
+ * is counted.
  *
- * Interface: kn_tree_reference_search. It is what the fast path is tested against, and shares no code with it: no synopsis,
- * no reuse between cuts, one thread. Definition 2 itself is kn_record_disassociate's.
+ * Interface: kn_tree_reference_search. The fast path is tested against it, and they share no code: no
+ * synopsis, no reuse between cuts, one thread. Definition 2 itself is kn_record_disassociate's.
  *
- * Cost: for each cut C O(|C|^m) intersections of id lists, and for each round of disassociations as many again. Memory: the
- * released records, an id per record for each value and relation it has, and the cuts that were seen. Limits: 2^32 - 1
- * records.
+ * Cost: for each cut C O(|C|^m) intersections of id lists, and for each round of disassociations as many again.
+ * Memory: the released records, an id per record for each value and relation it has, and the cuts that were seen.
+ * Limits: 2^32 - 1 records.
  * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE
@@ -340,7 +341,7 @@ static kn_status grow_table(kn_reference *r, kn_error *err)
     return KN_OK;
 }
 
-/* Takes the cut's values over, unless the cut was reached before. */
+/* Takes ownership of the cut's values, unless the cut was reached before. */
 static kn_status add_cut(kn_reference *r, kn_reference_cut new_cut, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -361,7 +362,7 @@ static kn_status add_cut(kn_reference *r, kn_reference_cut new_cut, kn_error *er
     return status;
 }
 
-/* "*" for every class but the sensitive ones, whose values are published as they are. */
+/* "*" for every class but the sensitive ones, whose values are published unchanged. */
 static kn_status add_first_cut(kn_reference *r, kn_error *err)
 {
     const kn_vocabulary *v = r->vocabulary;
@@ -409,7 +410,7 @@ static kn_status remember(kn_reference *r, uint32_t number, kn_reference_cost co
     return KN_OK;
 }
 
-/* Looks at one cut. `follow`: its specializations may hold too. */
+/* Evaluates one cut. `follow`: its specializations may hold too. */
 static kn_status evaluate(kn_reference *r, uint32_t number, bool *follow, kn_reference_cost *cost, kn_error *err)
 {
     kn_reference_cut here = r->cuts[number];
@@ -458,7 +459,7 @@ static bool comes_before(const kn_reference *r, candidate a, candidate b)
     return (order ? order : compare_cuts(r, &r->cuts[a.number], &r->cuts[b.number])) < 0;
 }
 
-/* Puts a candidate among the best `most`, which stand in order. */
+/* Inserts a candidate into the sorted list of the best `most`. */
 static void insert(const kn_reference *r, candidate *best, int *count, int most, candidate new_one)
 {
     int at = *count;
@@ -469,7 +470,7 @@ static void insert(const kn_reference *r, candidate *best, int *count, int most,
     best[at] = new_one;
 }
 
-/* GCS and OCS: the g best of all candidates of a step are followed, whatever the best cost so far (K11). */
+/* GCS and OCS: the g best of all candidates of a step are followed, regardless of the best cost so far (K11). */
 static kn_status greedy_cuts(kn_reference *r, kn_error *err)
 {
     kn_status status = KN_OK;

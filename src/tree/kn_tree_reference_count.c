@@ -255,7 +255,7 @@ static void take_away(kn_reference *r, kn_id_list *out, const kn_id_list *a, con
     }
 }
 
-/* The chosen values, with every set of values that are known to be absent beside them: together at most m (III-G). */
+/* The chosen values, with every set of values that are known to be absent: together at most m (III-G). */
 static bool visit_absent(kn_reference *r, uint32_t first, int depth, int budget, int fewest, int most,
                          kn_reference_visit_fn visit)
 {

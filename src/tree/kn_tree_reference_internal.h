@@ -45,10 +45,10 @@ typedef struct kn_reference {
     uint64_t *class_pairs;           /* strict: bit parent's class (the last: the root) × classes + class: it occurs */
     uint64_t *domain;                /* per value: |C(u)|                            */
 
-    /* The records under the cut at hand and the disassociations so far. */
+    /* The records under the current cut and the disassociations so far. */
     const kn_reference_cut *cut;
     uint32_t               *image; /* per value of the vocabulary: that of the cut above it */
-    uint32_t               *place; /* per value of the cut: where it stands there           */
+    uint32_t               *place; /* per value of the cut: its place there                 */
     uint32_t               *size;  /* per record: its nodes begin at records->start         */
     kn_record_node         *nodes;
     void                   *scratch;
@@ -63,7 +63,7 @@ typedef struct kn_reference {
     uint32_t              *relation_ids;
     size_t                 relation_ids_capacity;
 
-    /* The combination at hand. */
+    /* The current combination. */
     kn_id_list *value_stack, *relation_stack; /* the records with the first i values, and the first j relations too */
     uint32_t   *stack_ids;
     uint32_t   *chosen; /* places                                  */
@@ -103,24 +103,24 @@ typedef struct kn_reference {
 
 kn_status kn_reference_no_memory(const kn_reference *r, kn_error *err);
 
-/* Cancelled, or the time is up? `deadline` does not count before a first cut was looked at. */
+/* Cancelled, or the time is up? `deadline` does not count before the first cut was evaluated. */
 bool kn_reference_gives_up(kn_reference *r);
 
 /* The records under r->cut, without disassociations; one more disassociation. */
 void kn_reference_project(kn_reference *r);
 void kn_reference_disassociate(kn_reference *r, kn_disassociation d);
 
-/* Id lists of the records as they stand. */
+/* Id lists of the current records. */
 void               kn_reference_collect_values(kn_reference *r);
 KN_CHECK kn_status kn_reference_collect_relations(kn_reference *r, kn_error *err);
 uint32_t           kn_reference_find_relation(const kn_reference *r, uint32_t ancestor, uint32_t descendant);
 void               kn_reference_intersect(kn_reference *r, kn_id_list *out, const kn_id_list *a, const kn_id_list *b);
 
-/* Told the records that have all of a combination, never none. true: enough. */
+/* Called with the records that have all of a combination, at least one. true: stop. */
 typedef bool (*kn_reference_visit_fn)(kn_reference *r, const kn_id_list *records);
 
-/* All combinations of 1 to m values that may be known, present or absent, with `fewest` to `most` relations between them: value sets by size,
- * then in order; relation sets likewise. true: `visit` had enough, or the time is up. */
+/* All combinations of 1 to m values that may be known, present or absent, with `fewest` to `most` relations between
+ * them: value sets by size, then in order; relation sets likewise. true: `visit` stopped, or the time is up. */
 bool kn_reference_visit(kn_reference *r, int fewest, int most, kn_reference_visit_fn visit);
 
 #endif

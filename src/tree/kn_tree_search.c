@@ -1,11 +1,11 @@
-/* kn_tree_search.c: AllCutSearch, GreedyCutSearch and OnlyCutSearch (Gkountouna, Terrovitis 2013, Algorithm 4 and section
- * III-D, with the readings of docs/errata.md K9 to K12).
+/* kn_tree_search.c: AllCutSearch, GreedyCutSearch and OnlyCutSearch (Gkountouna, Terrovitis 2013, Algorithm 4 and
+ * section III-D, with the readings of docs/errata.md K9 to K12).
  *
- * Interface: kn_tree.h. From {*} step by step to cuts with one more value specialized. The cuts of a step are looked at side
- * by side; what they gave is taken in their order, so that the plan does not depend on the number of threads.
+ * Interface: kn_tree.h. From {*} step by step to cuts with one more value specialized. The cuts of a step are
+ * evaluated in parallel; their results are used in order, so that the plan does not depend on the number of threads.
  *
- * Where it can (kn_cut_state_fits), GCS and OCS keep the state of the cuts they follow and look only at what a
- * specialization changes; else each cut is looked at by itself.
+ * If possible (kn_cut_state_fits), GCS and OCS keep the state of the cuts they follow and evaluate only what a
+ * specialization changes; else each cut is evaluated separately.
  * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE
@@ -45,7 +45,7 @@ typedef struct search {
     kn_combinations       *scratch; /* per worker */
     int                    workers;
     double                 deadline; /* 0: none */
-    size_t                 first;    /* the cuts at hand */
+    size_t                 first;    /* the current cuts */
     kn_outcome             outcomes[AT_ONCE];
     /* Cuts by what they change. */
     bool           fast;
@@ -116,7 +116,7 @@ static kn_status look_at(search *s, const kn_cut *cut, kn_combinations *scratch,
 /* Is it coarser than a value that is rare with others? */
 static bool coarser(const search *s, const kn_cut *cut, uint32_t value)
 {
-    uint32_t low = 0, high = cut->size; /* the last value that is not behind it */
+    uint32_t low = 0, high = cut->size; /* the last value that is not after it  */
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         if (cut->values[middle] <= value)
@@ -169,7 +169,7 @@ static void keep_state(search *s, int worker, kept_state new_one)
     kn_cut_state_free(new_one.state);
 }
 
-/* C + v + u: did C + u pass? Then only combinations with a child of u and a child of v are left to look at: v. */
+/* C + v + u: did C + u pass? Then only combinations with a child of u and a child of v remain: v. */
 static uint32_t passed_since(const search *s, const kn_cut *cut, uint32_t *room)
 {
     if (cut->from == UINT32_MAX || s->cuts.cuts[cut->from].from == UINT32_MAX) return UINT32_MAX;
@@ -275,7 +275,7 @@ static kn_status take(search *s, uint32_t cut, kn_outcome *o, kn_error *err)
     return KN_OK;
 }
 
-/* Looks at the cuts from `from` to the last. */
+/* Evaluates the cuts from `from` to the last. */
 static kn_status step(search *s, size_t from, kn_error *err)
 {
     size_t to = s->cuts.count;

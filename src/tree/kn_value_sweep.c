@@ -1,9 +1,9 @@
 /* kn_value_sweep.c: ValueCheck (Algorithm 1) of a cut whose parent passed, many rows at a time, for up to three values.
  *
- * Interface: kn_candidate.h. Some thousand rows side by side: for each value the set of those that have it, as bits; what a
- * combination adds to its support is what its sets have in common. Only combinations with a new value are counted, and where
- * the same specialization passed with the parent's own parent, only those that have a value of both. Cost: one step per row and
- * value, and one per combination and 512 rows.
+ * Interface: kn_candidate.h. Some thousand rows in parallel: for each value the set of those that have it, as bits; a
+ * combination adds to its support what its sets have in common. Only combinations with a new value are counted, and
+ * if the same specialization passed with the parent's own parent, only those that have a value of both. Cost: one
+ * step per row and value, and one per combination and 512 rows.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
@@ -46,7 +46,7 @@ static void count_second(kn_candidate *c, supports *x, uint32_t i, uint32_t j, s
     x->two[i * x->places + j] += (int32_t)c->blocks.common(both, both, words);
     c->combinations.counted++;
     if (c->problem->m < 3) return;
-    /* Each set once; with a recent second value it may be met again, and is then counted for itself. */
+    /* Each set once; with a recent second value it may occur again, and is then counted separately. */
     for (uint32_t z = x->pairs ? 0 : j + 1; z < x->places; z++)
         if (z != i && z != j) cells[z] += (int32_t)c->blocks.common(both, x->sets + (size_t)z * WORDS, words);
     c->combinations.counted += (int64_t)x->places;
@@ -108,7 +108,7 @@ static bool is_rare(const kn_candidate *c, int32_t support)
 }
 
 /* Says which values are rare together. */
-static bool tell(kn_candidate *c, int count, uint32_t i, uint32_t j, uint32_t z)
+static bool note_rare(kn_candidate *c, int count, uint32_t i, uint32_t j, uint32_t z)
 {
     uint32_t places[3] = {i, j, z};
     for (int at = 0; at < count; at++) c->combinations.chosen[at] = c->value_of[places[at]];
@@ -116,23 +116,23 @@ static bool tell(kn_candidate *c, int count, uint32_t i, uint32_t j, uint32_t z)
     return true;
 }
 
-/* Small ones first: they say most about other cuts. */
+/* Small ones first: they exclude most other cuts. */
 static bool find_rare(kn_candidate *c, const supports *x)
 {
     size_t n = x->places;
     for (uint32_t i = 0; i < c->new_count && !x->pairs; i++)
-        if (is_rare(c, x->one[i])) return tell(c, 1, i, 0, 0);
+        if (is_rare(c, x->one[i])) return note_rare(c, 1, i, 0, 0);
     for (uint32_t i = 0; i < c->new_count; i++)
         for (uint32_t j = 0; j < n; j++)
-            if (is_rare(c, x->two[i * n + j])) return tell(c, 2, i, j, 0);
+            if (is_rare(c, x->two[i * n + j])) return note_rare(c, 2, i, j, 0);
     for (uint32_t i = 0; i < c->new_count; i++)
         for (uint32_t j = x->pairs ? x->second : i + 1; j < x->end; j++)
             for (uint32_t z = 0; c->problem->m > 2 && z < n; z++)
-                if (is_rare(c, x->three[(i * n + j) * n + z])) return tell(c, 3, i, j, z);
+                if (is_rare(c, x->three[(i * n + j) * n + z])) return note_rare(c, 3, i, j, z);
     return false;
 }
 
-/* The recent values, if they stand together among the places: then one of them has to be the second. Else all are looked at. */
+/* The recent values, if they are adjacent among the places: then one of them must be the second. Else all are used. */
 static void choose_second(const kn_candidate *c, supports *x)
 {
     const uint32_t *end = c->synopsis->vocabulary->end;

@@ -1,4 +1,4 @@
-/* kn_marginal.h: how many rows have each value of a column, and how many lie below each node of its hierarchy. */
+/* kn_marginal.h: how many rows have each value of a column, and how many are below each node of its hierarchy. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_MARGINAL_H
 #define KN_MARGINAL_H

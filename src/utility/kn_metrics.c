@@ -1,13 +1,13 @@
 /* kn_metrics.c: every information-loss metric of a plan.
  *
- * Only the cells of each class and the classes' sizes matter, and of the table how often each value occurs. Everything
- * is added up in whole numbers (leaves, levels, spans of integers and dates; logarithms and spans of decimals rounded
- * to 2^-56 and 2^-62), so sums are exact, do not depend on order or threads, and what was not touched loses exactly 0.
- * They become floating-point once, at the end.
+ * Only the cells of each class and the classes' sizes matter, and of the table how often each value occurs.
+ * Everything is added up in whole numbers (leaves, levels, spans of integers and dates; logarithms and spans of
+ * decimals rounded to 2^-56 and 2^-62), so sums are exact, do not depend on order or threads, and unchanged cells
+ * lose exactly 0. They become floating-point once, at the end.
  *
- * dm_star wants the classes that the suppressed rows would have been in: those of the plan's node where the whole
- * domain went to one level each, otherwise those of their original values. That groups the table once more, and only
- * where rows were suppressed.
+ * dm_star needs the classes that the suppressed rows would have been in: those of the plan's node if every column has
+ * one level, otherwise those of their original values. That groups the table once more, and only if rows were
+ * suppressed.
  *
  * Cost: one pass over the rows per quasi-identifier and one over the classes, both in parallel; a set costs its
  * members, a range O(1) (its values, where the hierarchy is not in the order of the values). Memory: 16 bytes per

@@ -29,9 +29,8 @@ KN_CHECK kn_status kn_metrics_of_plan(kn_metrics **out, kn_context *ctx, const k
                                       const kn_hierarchy *const *hierarchies, const kn_ratio *weights,
                                       const kn_plan *plan, int64_t k, kn_error *err);
 
-/* The same where nobody knows which row of the table became which of the release: looks at the classes' cells and sizes
- * and the number of suppressed rows, never at class_of_row. dm_star is NAN if rows are suppressed and there are no
- * levels. */
+/* The same if it is unknown which row of the table became which of the release: uses the classes' cells and sizes and
+ * the number of suppressed rows, never class_of_row. dm_star is NAN if rows are suppressed and there are no levels. */
 KN_CHECK kn_status kn_metrics_of_release(kn_metrics **out, kn_context *ctx, const kn_table *table, const int *quasi,
                                          const kn_hierarchy *const *hierarchies, const kn_ratio *weights,
                                          const kn_plan *plan, int64_t k, kn_error *err);

@@ -1,17 +1,17 @@
 /* kn_objective.c: metrics as exact sums for the search of the lattice.
  *
  * lm, ncp and prec are means of fractions part / domain with small whole numbers: covered leaves less one of leaves
- * less one, covered leaves of leaves, level of height. All are brought to one denominator, the least common multiple of
- * the domains, and multiplied by the attribute's weight as a whole number; so a cell's cost is a whole number too, sums
- * are exact and the mean is their sum / (rows × what a suppressed row costs). Where that does not fit, costs are rounded
- * to units of a power of two, as fine as fits: 2^-60 of what a suppressed row costs, or finer. Rounding is monotone, so a
- * more general cell never costs less, and losses are sums of whole numbers still.
+ * less one, covered leaves of leaves, level of height. All get a common denominator, the least common multiple of the
+ * domains, and multiplied by the attribute's weight as a whole number; so a cell's cost is a whole number too, sums
+ * are exact and the mean is their sum / (rows × what a suppressed row costs). Where that does not fit, costs are
+ * rounded to units of a power of two, as fine as fits: 2^-60 of what a suppressed row costs, or finer. Rounding is
+ * monotone, so a more general cell never costs less, and losses are sums of whole numbers still.
  *
- * entropy is Σ log2(rows under the cell) - Σ log2(rows of the value): the second sum is the same for every node and is
- * taken off when a value is shown. Only the logarithms of primes are rounded, that of any other number is the sum of its
- * primes': so losses that are equal as real numbers (log2 3 + log2 12 = 2 log2 6) are equal. Where that could break the
- * order of numbers (rows × weights beyond 2^40 or so), and where costs of another metric had to be rounded, equal losses
- * may differ in the last units.
+ * entropy is Σ log2(rows under the cell) - Σ log2(rows of the value): the second sum is the same for every node and
+ * is taken off when a value is shown. Only the logarithms of primes are rounded, that of any other number is the sum
+ * of its primes': so losses that are equal as real numbers (log2 3 + log2 12 = 2 log2 6) are equal. Where that could
+ * break the order of numbers (rows × weights beyond 2^40 or so), and where costs of another metric had to be rounded,
+ * equal losses may differ in the last units.
  *
  * Cost: one pass over the rows per quasi-identifier (each on its own worker), then levels × values. Memory: 8 bytes per
  * value and level, 8 per node while it is made.
@@ -338,7 +338,7 @@ kn_u128 kn_objective_cells_of_node(const kn_objective *o, const int *levels)
 
 /* Cells: a cell costs at least as much further up, and a suppressed one most of all. dm: merging classes adds to the
  * squares, and a suppressed class costs rows × size instead of size × size. dm_star: suppression changes nothing.
- * c_avg: above there are no more classes than here; who suppresses rows at all gives up at least one class. */
+ * c_avg: above there are no more classes than here; suppressing any rows loses at least one class. */
 kn_quotient kn_objective_bound(const kn_objective *o, const int *levels, kn_u128 squares, int64_t classes,
                                int64_t budget)
 {

@@ -1,21 +1,22 @@
 /* kn_workload_eval.c: each query's answer on the original and on the release (slides, "Workload-Driven Quality";
  * docs/errata.md 3.7).
  *
- * A query's predicates are joined per column into a condition. On the original a row matches or not. On the release each
- * cell has, for each condition, a share that satisfies it; a combination of cells with n rows is expected to hold n times
- * the product of its shares, at least n if all its cells lie inside, at most n if all touch. Suppressed rows may be
- * anything: they count in the upper bound and not in the estimate.
+ * A query's predicates are joined per column into a condition. On the original a row matches or not. On the release
+ * each cell has, for each condition, a share that satisfies it; a combination of cells with n rows is expected to
+ * hold n times the product of its shares, at least n if all its cells lie inside, at most n if all touch. Suppressed
+ * rows may have any values: they count in the upper bound and not in the estimate.
  *
- * SUM and AVG multiply by the mean of the part of the cell that satisfies the query: the published mean of the class where
- * the whole cell does, otherwise the middle of that part. MIN and MAX look at the ends of that part (published: of the
- * class's range) in the combinations where at least half a row is expected, or in all that touch if there is none.
+ * SUM and AVG multiply by the mean of the part of the cell that satisfies the query: the published mean of the class
+ * where the whole cell does, otherwise the middle of that part. MIN and MAX look at the ends of that part (published:
+ * of the class's range) in the combinations where at least half a row is expected, or in all that touch if there is
+ * none.
  *
- * The relative error is |estimate - original| / max(|original|, 1) of COUNT and SUM, and |estimate - original| / (largest -
- * smallest value of the column) of the others, which do not grow with the rows; 1 where one side knows no value and the
- * other does.
+ * The relative error is |estimate - original| / max(|original|, 1) of COUNT and SUM, and |estimate - original| /
+ * (largest - smallest value of the column) of the others, which do not grow with the rows; 1 where one side knows no
+ * value and the other does.
  *
- * Cost: per query O(cells of the columns it names + combinations × its columns); parallel over queries. Memory: per worker
- * the views of one query's columns.
+ * Cost: per query O(cells of the columns it names + combinations × its columns); parallel over queries. Memory: per
+ * worker the views of one query's columns.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_workload_eval.h"
@@ -38,7 +39,7 @@ typedef struct job {
     kn_answer           *answers;
 } job;
 
-/* One query at work. */
+/* One query while it is evaluated. */
 typedef struct asked {
     const job      *j;
     const kn_query *query;

@@ -52,8 +52,8 @@ typedef struct kn_eval_input {
 KN_CHECK kn_status kn_workload_columns(const char ***out, int *count, kn_context *ctx, const kn_workload *workload,
                                        kn_error *err);
 
-/* KN_INPUT for a column that is not there, where the workload first names it, with the nearest of `names`. `where` is what
- * has it not ("the original"). */
+/* KN_INPUT for a column that does not exist, at its first mention in the workload, with the nearest of `names`.
+ * `where` is what lacks it ("the original"). */
 kn_status kn_workload_no_column(const kn_workload *workload, const char *name, const char *where,
                                 const char *const *names, int count, kn_error *err);
 

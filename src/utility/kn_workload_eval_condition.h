@@ -1,8 +1,8 @@
 /* kn_workload_eval_condition.h: what the predicates of a query ask of one column.
  *
- * Values of ordered columns become keys: integers, days and microseconds as they are, decimals as the nearest doubles mapped
- * to integers in the same order. A condition on such a column is then a list of closed intervals of keys, whatever its
- * predicates were. Text is compared by bytes. Nothing here changes once made; any thread may ask.
+ * Values of ordered columns become keys: integers, days and microseconds as they are, decimals as the nearest doubles
+ * mapped to integers in the same order. A condition on such a column is then a list of closed intervals of keys,
+ * whatever its predicates were. Text is compared by bytes. Nothing here changes once made; any thread may use it.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_WORKLOAD_EVAL_CONDITION_H

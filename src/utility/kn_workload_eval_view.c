@@ -1,6 +1,6 @@
 /* kn_workload_eval_view.c: shares of cells (kn_workload_eval_view.h).
  *
- * What a cell covers, and so what is taken to be equally likely:
+ * What a cell covers, and so what is assumed to be equally likely:
  *
  *     a value                      itself
  *     a node of a hierarchy        its leaves, in the data or not

@@ -45,7 +45,7 @@ void kn_eval_match(uint8_t *match, const kn_eval_domain *domain, const kn_condit
 /* The same of the hierarchy's leaves, in the data or not. */
 void kn_eval_match_leaves(uint8_t *match, const kn_eval_domain *domain, const kn_condition *condition);
 
-/* The views of all codes of the release side, and of a suppressed row behind them. `match` as above; `hits`: scratch with
+/* The views of all codes of the release side, then of a suppressed row. `match` as above; `hits`: scratch with
  * space for leaves + 1. */
 void kn_eval_views(kn_view *views, const kn_eval_domain *domain, const kn_condition *condition, const uint8_t *match,
                    uint32_t *hits);

@@ -34,7 +34,7 @@ static bool try_interval(const kn_vquasi *q, kn_string low, kn_string high, bool
     return cell->width >= 0;
 }
 
-/* Any place where both sides can be read as ends. */
+/* Tries every place where both sides can be read as ends. */
 static bool split_interval(const kn_vquasi *q, kn_string inner, const char *separator, bool open_low, bool open_high,
                            kn_vcell *cell)
 {
@@ -138,8 +138,8 @@ static kn_status read_members(kn_vquasi *q, kn_context *ctx, kn_string inner, kn
     return st;
 }
 
-/* As others may write it: a value may itself hold a semicolon, so neighbouring parts are also tried together. Every part
- * must be explained. */
+/* As others may write it: a value may contain a semicolon, so neighbouring parts are also tried together. Every part
+ * must be a member. */
 static kn_status read_joined(kn_vquasi *q, kn_context *ctx, kn_string inner, kn_vcell *cell, bool *known, kn_error *err)
 {
     size_t explained = 0;

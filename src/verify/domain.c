@@ -1,7 +1,7 @@
 /* domain.c: what the texts of a column mean: which are equal, in which order, which are missing.
  *
  * Equal numbers, dates and times are one value whatever their spelling; a release shows one of the spellings, and any
- * other that means the same is as good. Text is compared byte by byte. Where there is a population its texts belong to the
+ * other with the same meaning is accepted. Text is compared byte by byte. The texts of a population belong to the
  * domain too.
  *
  * Cost: O(texts log texts). Memory: about 60 bytes per text.
@@ -30,7 +30,7 @@ bool kn_v_is_missing(const kn_spec *spec, kn_string text)
 typedef struct values {
     kn_arena        room;
     kn_string      *texts; /* those that are not missing, the original's before the population's    */
-    uint32_t       *index; /* where each stands in d->texts                                        */
+    uint32_t       *index; /* position of each in d->texts                                         */
     bool           *used;  /* per text of the original: some row that takes part has it; NULL: all */
     int64_t        *integers;
     kn_decimal     *decimals;
@@ -80,7 +80,7 @@ static uint64_t sort_key(const values *v, size_t i)
     return key;
 }
 
-/* The type of the population's texts, which are read apart. */
+/* The type of the population's texts, which are read separately. */
 static kn_status infer_population(kn_vdomain *d, const kn_vcolumn *population, kn_type *type, const char **format,
                                   size_t *count, kn_error *err)
 {
@@ -95,7 +95,7 @@ static kn_status infer_population(kn_vdomain *d, const kn_vcolumn *population, k
     return st;
 }
 
-/* Two types that go together only as text, or a number that is sometimes whole. */
+/* The common type of two: text, unless both are numbers. */
 static kn_type common_type(kn_type a, kn_type b)
 {
     bool numbers = (a == KN_TYPE_INTEGER || a == KN_TYPE_DECIMAL) && (b == KN_TYPE_INTEGER || b == KN_TYPE_DECIMAL);
@@ -223,7 +223,7 @@ kn_status kn_vdomain_make(kn_vdomain *d, kn_context *ctx, const kn_spec *spec, c
                           const kn_vrows *rows, const kn_vcolumn *original, const kn_vcolumn *population,
                           const kn_timezone *zone, kn_error *err)
 {
-    /* Identifiers and kept columns are copied as they are spelled. */
+    /* Identifiers and kept columns are copied in their spelling. */
     bool        spelled = attribute->role == KN_ROLE_IDENTIFIER || attribute->role == KN_ROLE_KEEP;
     kn_type     declared = attribute->type == KN_TYPE_AUTO && spelled ? KN_TYPE_TEXT : attribute->type;
     const char *other_format = NULL;
@@ -353,7 +353,7 @@ bool kn_vdomain_between(const kn_vdomain *d, const kn_string *low, const kn_stri
     return true;
 }
 
-/* Whole numbers may be far larger than what lies between them. */
+/* Integers may be far larger than their differences. */
 static long double distance(const kn_vdomain *d, const meaning *low, const meaning *high)
 {
     if (!d->integers) return (long double)high->decimal.nearest - (long double)low->decimal.nearest;

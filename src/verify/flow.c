@@ -1,8 +1,8 @@
 /* flow.c: Dinic's maximum flow on a bipartite graph with multiplicities (with unit ones: Hopcroft and Karp).
  *
- * Phases: a breadth-first search from the released tuples that still want originals puts both sides into layers; then
- * paths of alternating edges are followed down the layers, each edge looked at once, until none is left. O(edges × √nodes)
- * phases' work where multiplicities are 1. Every edge looked at is a step of work. No recursion: paths may be long.
+ * Phases: a breadth-first search from the released tuples that still lack originals divides both sides into layers;
+ * then paths of alternating edges are followed down the layers, each edge visited once, until none is left. O(edges ×
+ * √nodes) work if multiplicities are 1. Every visited edge is a step of work. No recursion: paths may be long.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_verify_flow.h"
@@ -19,7 +19,7 @@ typedef struct search {
     uint32_t *layer_released, *layer_original;
     size_t   *next_released, *next_original;
     uint32_t *queue; /* released tuples; originals + released */
-    uint32_t *path;  /* edges, forth and back by turns */
+    uint32_t *path;  /* edges, forward and back in turn */
 } search;
 
 static bool search_make(search *s, kn_arena *room)
@@ -52,7 +52,7 @@ static void sort_edges(search *s)
     for (size_t e = 0; e < f->edges; e++) s->by_released[s->next_released[f->edge_released[e]]++] = (uint32_t)e;
 }
 
-/* Puts nodes into layers; can an original be reached that has no image yet for some of its rows? */
+/* Divides nodes into layers; is there a path to an original that still has free rows? */
 static bool layer(search *s)
 {
     kn_vflow *f = s->f;
@@ -96,7 +96,7 @@ static void push(search *s, uint32_t start, size_t length)
     f->left[end] -= amount;
 }
 
-/* One step forth from a released tuple; false: no edge is left. */
+/* One step from a released tuple; false: no edge is left. */
 static bool step_forth(search *s, uint32_t r, size_t *length)
 {
     kn_vflow *f = s->f;
@@ -141,7 +141,7 @@ static void follow(search *s, uint32_t start)
         }
         if (f->left[o] > 0) {
             push(s, start, length);
-            length = 0; /* begins again; every pointer stands where it stood */
+            length = 0; /* starts again; every pointer stays where it is     */
             continue;
         }
         if (step_back(s, o, &length)) continue;

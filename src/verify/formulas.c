@@ -1,7 +1,7 @@
-/* formulas.c: the privacy models of one class, by formulas of the verifier's own. kanon/models.h says what they
- * mean.
+/* formulas.c: the privacy models of one class, by the verifier's own formulas. kanon/models.h defines them.
  *
- * Counts are whole numbers and all but logarithms are compared exactly. The earth mover's distances come from their duals:
+ * Counts are whole numbers and all but logarithms are compared exactly. The earth mover's distances come from their
+ * duals:
  *
  *   ordered       the most that sum f_i (p_i - q_i) can be, over heights f of the values where neighbours differ by at most
  *                 1 / (m - 1) and all lie within 1 of "missing", whose height is 0. Value by value the best sum is a concave
@@ -11,8 +11,8 @@
  *   hierarchical  levels make the tree a metric one: sum over all nodes below the root of |p - q| of the node times half the
  *                 step to its parent. O(values of the class × height), and a correction for untouched nodes made once.
  *
- * Logarithms (entropy l, -ln q, delta) are compared with a tolerance of 10^-12 in the release's favour: rounding must not
- * refuse what holds. Limits: total² × values × 10^18 < 2^191.
+ * Logarithms (entropy l, -ln q, delta) are compared with a tolerance of 10^-12 in the release's favour: rounding must
+ * not refuse what holds. Limits: total² × values × 10^18 < 2^191.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
@@ -75,7 +75,7 @@ static bool entropy_holds(const kn_model *m, const kn_vhistogram *h, double *rea
     return *reached >= ratio(m->l) * (1 - TOLERANCE);
 }
 
-/* r_1 < c (r_l + ... + r_m). The l - 1 largest counts are taken one after the other. */
+/* r_1 < c (r_l + ... + r_m). The l - 1 largest counts are removed one by one. */
 static bool recursive_holds(const kn_model *m, const kn_vhistogram *h, double *reached)
 {
     uint64_t l = m->l.numerator / m->l.denominator;
@@ -162,7 +162,7 @@ static bool within(kn_u128 distance, kn_u128 whole, const kn_model *m, double *r
     return kn_v_compare(distance, whole, m->bound.numerator, m->bound.denominator) <= 0;
 }
 
-/* Half of the sum of all differences: what one has too much the other lacks. Values that the class has not differ by q. */
+/* Half of the sum of all differences. Values that the class does not have differ by q. */
 static bool equal_holds(const kn_model *m, const kn_vhistogram *h, const kn_vreference *r, double *reached)
 {
     kn_u128 sum = 0, absent = (kn_u128)r->total;
@@ -185,7 +185,7 @@ typedef struct hill {
     kn_i128    top; /* the value on the plateau */
 } hill;
 
-/* Where the plateau begins and ends; nothing lies beyond the walls. */
+/* Where the plateau begins and ends, within the bounds. */
 static int64_t left_end(const hill *f)
 {
     int64_t at = f->left_count ? f->left[f->left_count - 1].at + f->left_shift : -f->wall;
@@ -198,14 +198,14 @@ static int64_t right_end(const hill *f)
     return at > f->wall ? f->wall : at;
 }
 
-/* Adds slope × height, slope > 0: the top moves right until the bends passed have taken the slope away. */
+/* Adds slope × height, slope > 0: the top moves right until the bends passed have used up the slope. */
 static void tilt_right(hill *f, kn_i128 slope)
 {
     int64_t at = right_end(f);
     f->top += slope * at;
     while (slope > 0) {
         bool wall = f->right_count == 0 || at == f->wall;
-        if (wall) { /* a bend without end: what is left of the slope stays on the left of it */
+        if (wall) { /* an infinite bend: the rest of the slope stays on its left             */
             f->left[f->left_count++] = (kn_vbreak){f->wall - f->left_shift, slope};
             return;
         }
@@ -267,7 +267,7 @@ static kn_u128 gap(kn_u128 a, kn_u128 b)
 }
 
 /* Twice the distance times the height, n and N. A node that the class does not touch differs by its share of the
- * reference; those are all added first and put right for the nodes that are touched. */
+ * reference; those are all added first and corrected for the nodes that are touched. */
 static bool hierarchical_holds(const kn_model *m, const kn_vhistogram *h, const kn_vreference *r, double *reached)
 {
     const kn_vtree *t = r->tree;

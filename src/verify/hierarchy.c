@@ -1,8 +1,9 @@
-/* hierarchy.c: hierarchies as the verifier sees them: for each leaf the labels that may stand for it, level by level.
+/* hierarchy.c: hierarchies as the verifier reads them: for each leaf the labels that may stand for it, level by level.
  *
- * Paths come from a file or a builder, from the leaf to the root. Paths of different lengths meet at the root: a leaf that
- * lies higher stays itself on the lower levels. A node is a label on a level; that one label on one level has one parent
- * is checked. Leaves are found for the values of a domain by spelling, numbers and dates by what they mean too.
+ * Paths come from a file or a builder, from the leaf to the root. Paths of different lengths meet at the root: a leaf
+ * that is higher up stays itself on the lower levels. A node is a label on a level; that one label on one level has
+ * one parent is checked. Leaves are found for the values of a domain by spelling, numbers and dates by what they mean
+ * too.
  *
  * Cost: O(leaves × levels) time and memory (4 bytes each).
  * SPDX-License-Identifier: Apache-2.0
@@ -128,7 +129,7 @@ static kn_status finish(kn_vtree_maker *m, kn_error *err)
 
 /* ---- Leaves of values ---- */
 
-/* Leaves by what they mean, for values whose spelling is no leaf. */
+/* Leaves by meaning, for values whose spelling is not a leaf. */
 static kn_status bind_by_meaning(kn_vtree_maker *m, const kn_vdomain *domain, kn_error *err)
 {
     kn_vtree *t = m->tree;
@@ -136,7 +137,7 @@ static kn_status bind_by_meaning(kn_vtree_maker *m, const kn_vdomain *domain, kn
         uint32_t value = kn_vdomain_find(domain, t->labels.texts[t->label[leaf]]);
         if (value >= KN_V_MISSING) continue;
         uint32_t before = t->leaf_of_value[value];
-        /* A leaf that bears the value's own spelling is better than any other. */
+        /* A leaf with the value's own spelling is preferred. */
         if (before != KN_V_NONE && kn_string_equal(t->labels.texts[t->label[before]], domain->spelling[value]))
             continue;
         t->leaf_of_value[value] = leaf;

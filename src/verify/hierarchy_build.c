@@ -1,8 +1,8 @@
-/* hierarchy_build.c: built hierarchies derived once more from what docs/hierarchies.md says of them: masks, ranges,
- * breaks, calendars, prefixes, suppression.
+/* hierarchy_build.c: built hierarchies, derived again from docs/hierarchies.md: masks, ranges, breaks, calendars,
+ * prefixes, suppression.
  *
  * Numbers are decimal digit strings here, not scaled integers: a value and the bounds of ranges and breaks are written
- * with equally many decimals and then are whole numbers of at most 38 digits. Cost: O(values × levels).
+ * with the same number of decimals, so that they are integers of at most 38 digits. Cost: O(values × levels).
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_alloc.h"
@@ -69,7 +69,7 @@ static void mask_value(builder *b, kn_string value)
     }
 }
 
-/* The added root: where masked values of different lengths would never meet. */
+/* Is a root added, since masked values of different lengths would never meet? */
 static void measure_lengths(builder *b)
 {
     size_t shortest = SIZE_MAX;
@@ -178,14 +178,14 @@ static bool is_time(const builder *b)
     return b->domain->type == KN_TYPE_DATE || b->domain->type == KN_TYPE_DATETIME;
 }
 
-/* Digits behind the point that a number needs. */
+/* Decimals that a number needs. */
 static int decimals_of(const kn_decimal *d)
 {
     int64_t n = (int64_t)(d->before.size + d->after.size) - d->exponent;
     return n > 0 && d->before.size + d->after.size > 0 ? (n < 100 ? (int)n : 100) : 0;
 }
 
-/* The largest whole number that is not greater than d × 10^decimals; false where that takes too many digits. */
+/* floor(d × 10^decimals); false: too many digits. */
 static bool whole(const kn_decimal *d, int decimals, kn_i128 *out)
 {
     int64_t digits = (int64_t)(d->before.size + d->after.size), wanted = d->exponent + decimals;
@@ -284,7 +284,7 @@ static void write_interval(builder *b, kn_i128 low, kn_i128 high)
     kn_buffer_char(&b->text, closed ? ']' : ')');
 }
 
-/* What lies below the lowest cut point. */
+/* What is below the lowest cut point. */
 static void write_below(builder *b, kn_i128 point)
 {
     bool closed = b->domain->type == KN_TYPE_INTEGER || b->domain->type == KN_TYPE_DATE;

@@ -1,6 +1,6 @@
-/* hierarchy_file.c: hierarchy files read once more: "leaf;parent;...;root" lines and indented taxonomies.
+/* hierarchy_file.c: hierarchy files, read by the verifier: "leaf;parent;...;root" lines and indented taxonomies.
  *
- * docs/hierarchies.md says what they look like; this is the verifier's own reading of it. Cost: a few passes over the text.
+ * docs/hierarchies.md describes them. Cost: a few passes over the text.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_alloc.h"
@@ -30,7 +30,7 @@ static int fit(const char *text, size_t size, char delimiter)
         kn_string last = {text + f[n - 1].begin, f[n - 1].size};
         if (root.data && !kn_string_equal(root, last)) best = 1;
         root = last;
-        for (size_t i = 0; i < n; i++) { /* a quote inside an unquoted cell speaks for another delimiter */
+        for (size_t i = 0; i < n; i++) { /* a quote inside an unquoted cell suggests another delimiter   */
             bool quoted = f[i].begin > 0 && text[f[i].begin - 1] == '"';
             if (!quoted && f[i].size && memchr(text + f[i].begin, '"', f[i].size)) best = 1;
         }
@@ -111,7 +111,7 @@ static bool next_line(outline *o, size_t *indent, kn_string *label)
     return false;
 }
 
-/* A "*" stands above all if there are several labels without indent, or a single line. */
+/* A "*" is added on top if there are several labels without indent, or a single line. */
 static bool wants_root(const char *text, size_t size, size_t *unit)
 {
     outline   o = {text, size, 0, 0};

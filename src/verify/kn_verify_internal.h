@@ -1,11 +1,12 @@
 /* kn_verify_internal.h: what the parts of the verifier share.
  *
  * The verifier reads both files itself (through io's sources and tokenizer), numbers their texts itself, derives
- * hierarchies, classes, models and metrics itself. Of src/data it uses kn_value.h alone: what a text means as a number, a
- * date or a time. It knows neither tables nor hierarchies nor plans, so that a mistake there does not repeat itself here.
+ * hierarchies, classes, models and metrics itself. Of src/data it uses kn_value.h alone: what a text means as a
+ * number, a date or a time. It uses no tables, hierarchies or plans, so that a mistake there is not repeated here.
  *
- * Words: a *text* is one of the distinct spellings of a column, a *value* is what equal texts mean (1.5 and 1.50), a *cell*
- * is what a text of the release stands for. Numbers of texts, values and cells are 32 bits wide and local to a column.
+ * Words: a *text* is one of the distinct spellings of a column, a *value* is what equal texts mean (1.5 and 1.50), a
+ * *cell* is what a text of the release stands for. Numbers of texts, values and cells are 32 bits wide and local to a
+ * column.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_VERIFY_INTERNAL_H
@@ -23,7 +24,7 @@
 __extension__ typedef __int128 kn_i128;
 
 #define KN_V_NONE UINT32_MAX          /* no such thing                        */
-#define KN_V_MISSING (UINT32_MAX - 1) /* as a value: the cell holds nothing   */
+#define KN_V_MISSING (UINT32_MAX - 1) /* as a value: the cell is missing      */
 
 /* An array of `count` numbers that are all KN_V_NONE. */
 static inline uint32_t *kn_varray_none(kn_arena *arena, size_t count)
@@ -32,7 +33,7 @@ static inline uint32_t *kn_varray_none(kn_arena *arena, size_t count)
     return array ? memset(array, 0xff, count * sizeof *array) : NULL;
 }
 
-/* Where the first record with this key or a greater one is, in a list sorted by keys; count: there is none. */
+/* The index of the first record with this key or a greater one, in a list sorted by keys; count: there is none. */
 static inline size_t kn_vsorted_find(const kn_sort_record *list, size_t count, uint64_t key)
 {
     size_t low = 0, high = count;
@@ -65,7 +66,7 @@ void kn_texts_free(kn_texts *t);
 uint32_t kn_texts_add(kn_texts *t, kn_string text, bool copy);
 uint32_t kn_texts_find(const kn_texts *t, kn_string text); /* KN_V_NONE: not there */
 
-/* Words → dense numbers, in the order in which they come. {.ctx = ctx} is empty. One thread at a time. */
+/* Words → dense numbers, in order of appearance. {.ctx = ctx} is empty. One thread at a time. */
 typedef struct kn_vnumbers {
     kn_context *ctx;
     uint64_t   *words; /* + 1; 0: free */
@@ -77,7 +78,7 @@ typedef struct kn_vnumbers {
 bool kn_vnumbers_grow(kn_vnumbers *n); /* false: out of memory */
 void kn_vnumbers_free(kn_vnumbers *n);
 
-/* The number of a word below UINT64_MAX, new (`count` as it was before) or known; KN_V_NONE: out of memory. */
+/* The number of a word below UINT64_MAX, new (the old `count`) or known; KN_V_NONE: out of memory. */
 static inline uint32_t kn_vnumbers_add(kn_vnumbers *n, uint64_t word)
 {
     if ((size_t)n->count * 2 >= n->size && !kn_vnumbers_grow(n)) return KN_V_NONE;
@@ -92,14 +93,14 @@ static inline uint32_t kn_vnumbers_add(kn_vnumbers *n, uint64_t word)
 /* ---- Files (table/read.c) ---- */
 
 typedef struct kn_vcolumn {
-    const kn_string *texts; /* in the order in which rows hold them first */
+    const kn_string *texts; /* in the order in which rows first have them */
     uint32_t         count;
     int              width; /* bytes per row: 1, 2 or 4 */
     void            *codes;
 } kn_vcolumn;
 
-/* What the bytes of a CSV file show beyond its cells (table/form.c): how many records end in which way, blank lines, and
- * per kept column its cells in quotes: empty ones, others that do not need them, those that do. */
+/* What the bytes of a CSV file show beyond its cells (table/form.c): how records end, blank lines, and per kept
+ * column its cells in quotes: empty ones, others that do not need them, those that do. */
 enum { KN_VFORM_EMPTY, KN_VFORM_BARE, KN_VFORM_NEEDED, KN_VFORM_KINDS };
 
 /* What columns in memory (table/batches.c) can hold beyond their cells, per kept column, as bits. */
@@ -116,12 +117,12 @@ typedef struct kn_vform {
     int64_t     lf, crlf, cr;
     int64_t     blank;
     int64_t    *quoted;  /* columns x KN_VFORM_KINDS                                 */
-    const char *wrapped; /* what a compressed file holds beside the data; NULL: nothing */
+    const char *wrapped; /* what a compressed file holds besides the data; NULL: nothing */
     uint8_t    *marks;   /* per column: KN_VMARK_*; NULL: bytes of a CSV file        */
     bool        uneven;  /* batches of different sizes                               */
 } kn_vform;
 
-/* The records of one scan, `fields` with `names` cells each, from *at on, which is moved behind the last. */
+/* The records of one scan, `fields` with `names` cells each, from *at on, which is moved past the last. */
 struct kn_csv_field;
 void kn_vform_take(kn_vform *form, const char *text, size_t size, char delimiter, const struct kn_csv_field *fields,
                    size_t records, int names, const int *place, int columns, size_t *at);
@@ -152,15 +153,15 @@ typedef struct kn_vtable {
 
 typedef struct kn_vread_options {
     const kn_csv_options *csv;
-    const char *const    *columns; /* keep these, where the file has them                                        */
+    const char *const    *columns; /* keep these, if the file has them                                           */
     int                   column_count;
     bool                  all; /* keep every column, in the order of the file */
     const char *const    *header; /* with csv->delimiter 0: take a delimiter that makes these the header's names */
     int                   header_count;
     char                  hint; /* the delimiter to try first     */
     bool                  digest;
-    bool                  guarded; /* take the apostrophe off that stands before a formula (spreadsheet-safe) */
-    bool                  form;  /* look at it too                */
+    bool                  guarded; /* remove the apostrophe before a formula (spreadsheet-safe)               */
+    bool                  form;  /* check it too                  */
     size_t                piece; /* bytes; 0: the usual size      */
 } kn_vread_options;
 
@@ -179,14 +180,14 @@ void kn_vdigest_file(const char *path, char out[65]);
 
 KN_CHECK kn_status kn_vtable_read(kn_vtable **out, kn_context *ctx, const char *const *paths, int path_count,
                                   const kn_vread_options *options, kn_error *err);
-/* The same of a table in memory (table/batches.c); kn_vtable_read calls it by itself. */
+/* The same for a table in memory (table/batches.c); called by kn_vtable_read. */
 KN_CHECK kn_status kn_vtable_read_batches(kn_vtable **out, kn_context *ctx, const char *const *names, int count,
                                           const kn_vread_options *options, kn_error *err);
 KN_CHECK kn_status kn_vtable_digest(kn_vtable *t, kn_error *err); /* its sha256, of all columns kept (table/digest.c) */
 void               kn_vtable_free(kn_vtable *t);
-void               kn_vtable_unguard(kn_vtable *t); /* what `guarded` asks for, afterwards */
+void               kn_vtable_unguard(kn_vtable *t); /* does what `guarded` asks for, afterwards */
 int                kn_vtable_name(const kn_vtable *t, const char *name); /* index into names; -1: there is none */
-const kn_vcolumn  *kn_vtable_column(const kn_vtable *t, const char *name); /* NULL: not there or not kept       */
+const kn_vcolumn  *kn_vtable_column(const kn_vtable *t, const char *name); /* NULL: does not exist or is not kept */
 
 static inline uint32_t kn_vcode(const kn_vcolumn *c, int64_t row)
 {
@@ -238,7 +239,7 @@ typedef struct kn_vdomain {
     uint32_t       *of_population; /* per text of the population's column; NULL: none  */
 } kn_vdomain;
 
-/* The rows of the original: those that are dropped for a missing cell take no part. */
+/* The rows of the original, without those dropped for a missing cell. */
 typedef struct kn_vrows {
     int64_t     count;
     const bool *dropped; /* per row; NULL: none */
@@ -249,7 +250,7 @@ KN_CHECK kn_status kn_vdomain_make(kn_vdomain *out, kn_context *ctx, const kn_sp
                                    const kn_timezone *zone, kn_error *err);
 void               kn_vdomain_free(kn_vdomain *d);
 
-/* Which value a text of the release is; KN_V_MISSING; KN_V_NONE where it is none of the column's. */
+/* The value of a text of the release; KN_V_MISSING; KN_V_NONE: it is not one of the column's. */
 uint32_t kn_vdomain_find(const kn_vdomain *d, kn_string text);
 bool     kn_vdomain_readable(const kn_vdomain *d, kn_string text); /* could the column hold this text? Text: never */
 bool     kn_v_is_missing(const kn_spec *spec, kn_string text);
@@ -294,7 +295,7 @@ KN_CHECK kn_status kn_vtree_build(kn_vtree_maker *maker, kn_context *ctx, const 
 /* ---- Cells of the release (cell.c) ---- */
 
 typedef enum kn_vcell_kind {
-    KN_VCELL_UNKNOWN = 0, /* nothing the column could hold          */
+    KN_VCELL_UNKNOWN = 0, /* not a possible cell of the column      */
     KN_VCELL_MISSING,
     KN_VCELL_STAR,
     KN_VCELL_NAMED, /* a value, a label, or both              */
@@ -312,7 +313,7 @@ typedef struct kn_vcell {
     double        width;       /* RANGE: its share of the whole; NAN where not defined            */
 } kn_vcell;
 
-/* A quasi-identifier: its column of both files and all that is known about it. */
+/* A quasi-identifier: its column in both files and everything derived about it. */
 typedef struct kn_vquasi {
     const kn_attribute *attribute;
     const kn_vcolumn   *original, *release, *population;
@@ -325,7 +326,7 @@ typedef struct kn_vquasi {
     bool                levels_known; /* from pairs of original and release */
     uint64_t           *text_levels;  /* 4 per text of the release: the same for the text alone; NULL: no pairs known */
     int                 level;        /* that the whole column was generalized to; -1: none  */
-    bool                unclaimed;    /* the level that is claimed does not fit              */
+    bool                unclaimed;    /* the claimed level does not fit                      */
 } kn_vquasi;
 
 KN_CHECK kn_status kn_vcells_make(kn_vquasi *q, kn_context *ctx, kn_error *err);
@@ -333,7 +334,7 @@ KN_CHECK kn_status kn_vcells_make(kn_vquasi *q, kn_context *ctx, kn_error *err);
 /* Does the cell stand for this value (or KN_V_MISSING)? */
 bool kn_vcell_covers(const kn_vquasi *q, const kn_vcell *cell, uint32_t value);
 
-/* The levels at which the value's ancestor bears this text, as bits. */
+/* The levels at which the value's ancestor has this text, as bits. */
 void kn_vcell_levels(const kn_vquasi *q, const kn_vcell *cell, uint32_t value, uint64_t levels[4]);
 
 /* ---- Grouping (table/group.c) ---- */
@@ -352,7 +353,7 @@ typedef struct kn_vkey {
     const uint32_t   *translate; /* of the column's codes; NULL: the codes themselves     */
     const uint32_t   *direct;    /* with column NULL: the numbers                        */
     const bool       *omit;      /* with both NULL: the rows to leave out; NULL: none     */
-    const int64_t    *rows;      /* look at row rows[i] of the column; NULL: at row i     */
+    const int64_t    *rows;      /* use row rows[i] of the column; NULL: row i            */
 } kn_vkey;
 
 /* By one key or more. */
@@ -380,7 +381,7 @@ typedef struct kn_verifier {
     const kn_verify_options *options;
     kn_verify_report        *report;
     kn_vnotes               *notes;
-    kn_arena                 arena; /* what lasts as long as the verification */
+    kn_arena                 arena; /* freed at the end of the verification   */
     kn_timezone             *zone;
     kn_vtable               *original, *release, *population;
     int                      quasi_count;
@@ -409,13 +410,13 @@ typedef struct kn_verifier {
 /* Are the cells of a copied column spelled as a release spells them, or each as in the original (table/form.c)? */
 KN_CHECK kn_status kn_verify_spelling(kn_verifier *v, kn_vcopy *c, kn_error *err);
 
-/* Cells of copied columns that are spelled in a way of their own, and the file's form (table/form.c). */
+/* Cells of copied columns with unusual spellings, and the file's form (table/form.c). */
 void kn_verify_form(kn_verifier *v);
 
 /* Originals that are left out because a quasi-identifier is missing (table/rules.c). */
 KN_CHECK kn_status kn_verify_dropped(kn_verifier *v, kn_error *err);
 
-/* The checks, each in a file of its own; what does not hold becomes a problem. */
+/* The checks, each in its own file; what does not hold becomes a problem. */
 KN_CHECK kn_status kn_verify_rows(kn_verifier *v, kn_error *err);    /* columns, suppressed rows, budget (table/rules.c)  */
 KN_CHECK kn_status kn_verify_map(kn_verifier *v, kn_error *err);     /* with a row map                    (table/map.c)   */
 KN_CHECK kn_status kn_verify_match(kn_verifier *v, kn_error *err);   /* without one                       (table/match.c) */
@@ -424,8 +425,8 @@ KN_CHECK kn_status kn_verify_models(kn_verifier *v, bool *counted, kn_error *err
 KN_CHECK kn_status kn_verify_metrics(kn_verifier *v, kn_error *err); /* what was lost                     (table/metrics.c) */
 KN_CHECK kn_status kn_verify_dependencies(kn_verifier *v, kn_error *err); /* those declared          (table/dependencies.c) */
 
-/* Whether the release shows which rows are one person's (table/linked.c); without an `entity` the persons are those of the
- * identifier whose pseudonym links rows. */
+/* Does the release show which rows belong to one person (table/linked.c)? Without an `entity` the persons are those
+ * of the identifier whose pseudonym links rows. */
 const kn_attribute *kn_verify_link_column(const kn_verifier *v); /* that identifier; NULL: none */
 KN_CHECK kn_status  kn_verify_find_links(kn_verifier *v, kn_error *err);
 
@@ -435,13 +436,13 @@ typedef struct kn_vlinked {
     int64_t    signatures;
     int64_t   *persons;      /* per signature                                          */
     int64_t   *starts;       /* signatures + 1: its positions                          */
-    kn_vgroups positions;    /* of the released rows; those of a signature side by side */
+    kn_vgroups positions;    /* of the released rows; those of a signature are adjacent */
     uint32_t  *signature_of; /* per position                                           */
 } kn_vlinked;
 
 KN_CHECK kn_status kn_vlinked_make(kn_vlinked *out, kn_verifier *v, const kn_vkey *person, kn_error *err);
 
-/* Is everybody shown with all their rows, or with none? As far as it is known whose row is whose. */
+/* Is everybody shown with all their rows, or with none? As far as the persons are known. */
 KN_CHECK kn_status kn_vlinked_whole(kn_verifier *v, kn_error *err);
 
 KN_CHECK kn_status kn_verify_summary(kn_verifier *v, kn_error *err); /* published statistics             (table/summary.c) */
@@ -450,8 +451,8 @@ KN_CHECK kn_status kn_verify_summary(kn_verifier *v, kn_error *err); /* publishe
  * class (table/population.c). */
 KN_CHECK kn_status kn_verify_population(kn_verifier *v, int64_t *people, int64_t *unit, bool *absent, kn_error *err);
 
-/* Which tuples of released texts stand for a tuple of values (table/cover.c): a trie over the classes' cells. Ends with its
- * arena. */
+/* Which tuples of released texts stand for a tuple of values (table/cover.c): a trie over the classes' cells. Freed
+ * with its arena. */
 typedef struct kn_vcover {
     kn_verifier *v;
     kn_arena     room;
@@ -464,10 +465,10 @@ typedef struct kn_vcover {
     bool         by_level;
 } kn_vcover;
 
-/* `by_level`: where a column was generalized to one level, a label stands for what lies below it there alone. */
+/* `by_level`: in a column that was generalized to one level, a label stands only for what is below it on that level. */
 KN_CHECK kn_status kn_vcover_make(kn_vcover *out, kn_verifier *v, bool by_level, kn_error *err);
 
-/* Calls `found` with each class that covers the values (one per quasi-identifier). Stops where it returns false. */
+/* Calls `found` with each class that covers the values (one per quasi-identifier). Stops if it returns false. */
 typedef bool (*kn_vcover_fn)(void *arg, uint32_t class_number);
 bool kn_vcover_each(kn_vcover *cover, const uint32_t *values, kn_vcover_fn found, void *arg);
 
@@ -486,7 +487,7 @@ typedef struct kn_vbreak {
     kn_i128 weight;
 } kn_vbreak;
 
-/* What a class is held against: the whole original. */
+/* What a class is compared with: the whole original. */
 typedef struct kn_vreference {
     uint32_t        values; /* of the domain */
     const int64_t  *counts; /* values + 1; the last: missing */
@@ -502,11 +503,11 @@ typedef struct kn_vreference {
 /* Does the class keep the promise, and what does it reach? `size` is the class's number of persons. */
 bool kn_vmodel_holds(const kn_model *m, int64_t size, const kn_vhistogram *h, const kn_vreference *r, double *reached);
 
-/* A histogram of the rows of a position becomes that of the worst node they may be dealt to, one row per person
+/* Turns a histogram of the rows of a position into that of the worst node they may be assigned to, one row per person
  * (table/linked.c); `values` and `counts` are arrays of h->count. */
 void kn_vlinked_deal(kn_vhistogram *h, uint32_t *values, int64_t *counts, int64_t persons);
 
-/* What every class must hold at least, whichever model says so; at least 1. */
+/* The smallest class size that any model allows; at least 1. */
 int64_t kn_v_requested_k(const kn_spec *spec);
 
 /* a / b against c / d, exactly: negative, 0 or positive. */

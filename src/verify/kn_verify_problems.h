@@ -9,7 +9,7 @@
 
 #include "kn_arena.h"
 
-enum { KN_VERIFY_PROBLEMS = 100 }; /* so many are kept */
+enum { KN_VERIFY_PROBLEMS = 100 }; /* this many are kept */
 
 /* Where a report has the fields that all shapes have. */
 typedef struct kn_vhead {
@@ -29,7 +29,7 @@ typedef struct kn_vhead {
             &(r)->problems, &(r)->open, &(r)->more_problems                                                                    \
     }
 
-/* What a report keeps of its own; the arena lasts as long as the report. */
+/* The private part of a report; the arena lives as long as the report. */
 typedef struct kn_vnotes {
     kn_vhead           head;
     kn_arena           arena;
@@ -48,13 +48,13 @@ void kn_vproblem(kn_vnotes *notes, const char *format, ...) KN_PRINTF(2, 3);
 /* Notes what could not be decided: the release does not fail because of it. */
 void kn_vopen(kn_vnotes *notes, const char *format, ...) KN_PRINTF(2, 3);
 
-/* A sentence for every kind of caller that reports to a function: `notes` is a kn_vnotes. */
+/* The same as a callback: `notes` is a kn_vnotes. */
 void kn_vproblem_sentence(void *notes, const char *sentence);
 
-/* The answer. `counted`: every promise was looked at; otherwise those that have no figure are open. */
+/* The answer. `counted`: every promise was checked; otherwise those without a figure are open. */
 void kn_vnotes_judge(kn_vnotes *notes, bool counted);
 
-/* Ends a call that kn_deadline_set gave so many seconds, 0: none. What the deadline stopped was not decided. */
+/* Ends a call with a time limit of kn_deadline_set, 0: none. What the deadline stopped is undecided. */
 KN_CHECK kn_status kn_verify_in_time(kn_context *ctx, double seconds, kn_status status, kn_error *err);
 
 #endif

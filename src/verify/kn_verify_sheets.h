@@ -1,7 +1,8 @@
 /* kn_verify_sheets.h: the tables of a database as the verifier reads them: texts by number, column by column.
  *
- * A source gives names, declared keys and cells as texts (kn_cells.h); files of a folder are read by the verifier's own reader
- * (table/read.c). What is missing, which column is a key and what a text means is decided here and by those who ask.
+ * A source gives names, declared keys and cells as texts (kn_cells.h); files of a folder are read by the verifier's
+ * own reader (table/read.c). What is missing, which column is a key and what a text means is decided here and by the
+ * callers.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_VERIFY_SHEETS_H
@@ -14,10 +15,10 @@ typedef struct kn_vsheet_column {
     const char *name;
     kn_vcolumn  cells;     /* texts that are not missing; code `count`: a missing cell             */
     int64_t     missing;   /* rows                                                                 */
-    int64_t     respelled; /* texts that spell a number, date or time which another spells too     */
+    int64_t     respelled; /* texts with the same number, date or time as another                  */
     bool        blanks;    /* a missing cell is written with blanks                                */
     bool        text;      /* declared as text, or part of a declared key: never anything else     */
-    kn_texts    texts;     /* of a source that gives cells; a file's stand in its kn_vtable        */
+    kn_texts    texts;     /* of a source that gives cells; a file's are in its kn_vtable          */
     size_t      capacity;
 } kn_vsheet_column;
 
@@ -45,13 +46,13 @@ typedef struct kn_vsheets_options {
     const kn_spec_table *tables; /* read these only, in this order; NULL: all, by their names                             */
     int                  table_count;
     const kn_csv_options *csv;   /* of files; of other sources `na` alone, where it is given                              */
-    bool                 empty;   /* an empty text is missing too, for what is released cannot tell the two apart         */
+    bool                 empty;   /* an empty text is missing too, since the release cannot distinguish the two           */
     bool                 release; /* the form of files is noted, and spellings are compared                               */
     bool                 guarded; /* see kn_vread_options                                                                 */
 } kn_vsheets_options;
 
-/* Reads all tables. To be freed, also on failure. KN_INPUT: no such table, or not UTF-8. Holds 1, 2 or 4 bytes per cell and each
- * column's different texts. */
+/* Reads all tables. To be freed even on failure. KN_INPUT: no such table, or not UTF-8. Holds 1, 2 or 4 bytes per
+ * cell and each column's different texts. */
 KN_CHECK kn_status kn_vsheets_read(kn_vsheets *out, const kn_cells *cells, const kn_vsheets_options *options, kn_error *err);
 void               kn_vsheets_free(kn_vsheets *sheets);
 int                kn_vsheets_find(const kn_vsheets *sheets, const char *name); /* -1: none */

@@ -1,7 +1,8 @@
-/* outcome.c: what the verifier answers: it holds, it does not hold, or it could not be decided (kn_verify_problems.h).
+/* outcome.c: the verifier's answer: it holds, it does not hold, or it is undecided (kn_verify_problems.h).
  *
- * "Undecided" is no failure of the release: nothing was found wrong, and something was not found out. Limits count steps of
- * work, so that the answer is the same on every machine; only a time limit that the caller asked for looks at a clock.
+ * "Undecided" is not a failure of the release: nothing was found wrong, but something could not be decided. Limits
+ * count steps of work, so that the answer is the same on every machine; only a time limit set by the caller uses a
+ * clock.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>

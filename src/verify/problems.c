@@ -1,5 +1,5 @@
-/* problems.c: keeping what is wrong with a release. Interface: kn_verify_problems.h. A text is cut off at 1000 bytes. That
- * something is wrong is noted first: it stays so when memory runs out.
+/* problems.c: collects what is wrong with a release. Interface: kn_verify_problems.h. A text is cut off at 1000
+ * bytes. That something is wrong is recorded first, in case memory runs out.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kn_verify_problems.h"
 

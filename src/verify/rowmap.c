@@ -68,6 +68,12 @@ static kn_status read_file(int64_t **out, int64_t *count, kn_context *ctx, const
     return st;
 }
 
+kn_status kn_vrowmap_once(const int64_t *given, const char *path, kn_error *err)
+{
+    if (!given || !path) return KN_OK;
+    return kn_fail(err, KN_USAGE, "a row map was given twice, as a file and in memory; give one of them");
+}
+
 kn_status kn_vrowmap_take(int64_t **map, int64_t *count, kn_context *ctx, const int64_t *given, int64_t given_count,
                           const char *path, const char *what, kn_error *err)
 {

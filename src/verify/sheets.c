@@ -1,7 +1,7 @@
 /* sheets.c: the tables of a database → texts by number. Interface: kn_verify_sheets.h.
  *
- * Cost: one pass over each table; files in parallel, cells of an engine as they come, on one thread. Memory: 4 bytes per cell
- * of the table at hand, then 1, 2 or 4; the different texts of each column.
+ * Cost: one pass over each table; files in parallel, cells of an engine as they come, on one thread. Memory: 4 bytes
+ * per cell of the current table, then 1, 2 or 4; the different texts of each column.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_verify_sheets.h"
@@ -37,11 +37,11 @@ typedef struct settling {
     kn_vsheets               *sheets;
     kn_vsheet                *sheet;
     const kn_vsheets_options *options;
-    kn_spec                   missing; /* its `na` alone is looked at */
+    kn_spec                   missing; /* only its `na` is used       */
     bool                      na;      /* texts may be missing        */
 } settling;
 
-/* Texts that mean "missing" lose their number. `codes` may have a number beyond the texts: a cell that is missing already. */
+/* Texts that mean "missing" lose their number. A code beyond the texts is a cell that is already missing. */
 static kn_status drop_missing(const settling *s, kn_vsheet_column *column, kn_string *texts, kn_error *err)
 {
     kn_vcolumn *c = &column->cells;
@@ -73,7 +73,7 @@ static kn_status drop_missing(const settling *s, kn_vsheet_column *column, kn_st
     return KN_OK;
 }
 
-/* One byte per row where there are few texts, two where there are not many. */
+/* One, two or four bytes per row, depending on the number of texts. */
 static kn_status narrow(const settling *s, kn_vsheet_column *column, kn_error *err)
 {
     kn_vcolumn narrower = column->cells;
@@ -87,7 +87,7 @@ static kn_status narrow(const settling *s, kn_vsheet_column *column, kn_error *e
     return KN_OK;
 }
 
-/* How many texts spell a value that another spells too? */
+/* How many texts have the same value as another? */
 static kn_status count_spellings(const settling *s, kn_vsheet_column *column, kn_error *err)
 {
     static const char *const nothing[1] = {NULL};
@@ -148,7 +148,7 @@ static void note(void *arg, const char *sentence)
     if (copy) n->sheet->form[n->sheet->form_count++] = copy;
 }
 
-/* How a release's file is written, before its texts lose what others read. */
+/* Checks how a release's file is written, before its texts are normalized. */
 static kn_status judge_form(kn_vsheets *sheets, kn_vsheet *sheet, const kn_vsheets_options *options, kn_error *err)
 {
     noting n = {sheets, sheet, false};

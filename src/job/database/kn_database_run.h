@@ -1,5 +1,5 @@
-/* kn_database_run.h: a release of a database under way (kn_shape.h has the stages). Only src/job includes it. All fields
- * belong to the run, but for what is called borrowed.
+/* kn_database_run.h: a release of a database in progress (kn_shape.h has the stages). Only src/job includes it. All
+ * fields belong to the run, except those marked as borrowed.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_DATABASE_RUN_H

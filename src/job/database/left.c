@@ -1,7 +1,8 @@
 /* database/left.c: is anything left of the quasi-identifiers? Interface: kn_database_run.h.
  *
- * A table may lose all its rows, a column all that it says; where nobody is left, or no column says anything, the release is
- * refused unless it is forced. Of an anatomy, which shows values as they are, rows alone can be lost.
+ * A table may lose all its rows, a column all its information; if no person is left, or no column holds any
+ * information, the release is refused unless it is forced. An anatomy, which shows values unchanged, can only lose
+ * rows.
  *
  * Cost: one pass over the nodes of the plan.
  * SPDX-License-Identifier: Apache-2.0
@@ -22,7 +23,7 @@ static bool column_left(const kn_database_run *run, int t, int q)
     return false;
 }
 
-/* Notes what is gone, and counts the columns that still say something. */
+/* Adds notes on what is gone, and counts the columns that still hold information. */
 static kn_status look(kn_database_run *run, int *left, kn_error *err)
 {
     for (int t = 0; t < run->db->table_count; t++) {

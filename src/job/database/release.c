@@ -1,5 +1,5 @@
-/* database/release.c: databases as a shape of the release driver (kn_shape.h), and its first stages: the target, the tables,
- * who is a person, and the trees.
+/* database/release.c: databases as a shape of the release driver (kn_shape.h), and its first stages: the target, the
+ * tables, the persons, and their trees.
  *
  * Memory: tables and trees; then tables, plan and released rows; then tables and what the verifier holds.
  * SPDX-License-Identifier: Apache-2.0
@@ -35,7 +35,7 @@ static kn_status find_base(kn_database_run *run, kn_error *err)
     return run->all.base ? KN_OK : KN_MEMORY;
 }
 
-/* Does a path lie directly in a folder? */
+/* Is a path directly in a folder? */
 static bool lies_in(kn_database_run *run, const char *path, const char *folder)
 {
     const char *slash = strrchr(path, '/');
@@ -90,7 +90,7 @@ static kn_status note_dropped(kn_database_run *run, kn_error *err)
     return KN_OK;
 }
 
-/* A value that cannot be told from what only a release holds. */
+/* A value that looks like what only a release contains. */
 static kn_status check_values(const kn_database_run *run, kn_error *err)
 {
     for (int t = 0; t < run->db->table_count; t++) {
@@ -148,7 +148,7 @@ static kn_status check_kept(kn_database_run *run, kn_error *err)
                            "quasi-identifier");
 }
 
-/* As of a table: a sensitive column that nearly identifies its owner, or may hold anything, is published as it is. */
+/* As for a table: warns of sensitive columns that are published and nearly identify persons, or may hold anything. */
 static kn_status note_sensitive(kn_database_run *run, kn_error *err)
 {
     for (int t = 0; t < run->db->table_count; t++) {
@@ -171,7 +171,7 @@ static kn_status note_sensitive(kn_database_run *run, kn_error *err)
 static kn_status fill_tables(kn_database_run *run, kn_error *err)
 {
     kn_release_table *tables =
-        kn_release_room(&run->all, run->all.arena, (size_t)run->db->table_count, sizeof *tables, err);
+        kn_release_alloc(&run->all, run->all.arena, (size_t)run->db->table_count, sizeof *tables, err);
     if (!tables) return KN_MEMORY;
     run->result->table_count = run->db->table_count;
     run->result->tables = tables;
@@ -189,8 +189,8 @@ static kn_status fill_tables(kn_database_run *run, kn_error *err)
     return KN_OK;
 }
 
-/* Files cannot tell an empty text from a missing cell, so for a folder it is read as one: persons who differ in that alone
- * would be two classes here, and one to whoever sees the release. */
+/* In files an empty text and a missing cell are the same, so for a folder both are read as missing: persons who
+ * differ in that alone would be two classes here, but one in the release. */
 static kn_status read_database(kn_database_run *run, kn_error *err)
 {
     const kn_spec      *spec = run->all.spec;
@@ -242,14 +242,14 @@ static kn_status check(const kn_spec *spec, kn_error *err)
     return spec->input_count > 1 ? kn_fail(err, KN_USAGE, "a database is one input") : KN_OK;
 }
 
-/* The search counts into the result's tables: each trial has its own. */
+/* The search counts in the result's tables: each trial has its own. */
 static kn_status begin(kn_release_run *all, const kn_release_head *of, kn_error *err)
 {
     kn_database_run          *run = kn_database_run_of(all);
     const kn_database_result *from = (const kn_database_result *)(const void *)of;
     run->result = (kn_database_result *)(void *)all->head;
     if (!from) return KN_OK;
-    kn_release_table *tables = kn_release_room(all, all->arena, (size_t)from->table_count, sizeof *tables, err);
+    kn_release_table *tables = kn_release_alloc(all, all->arena, (size_t)from->table_count, sizeof *tables, err);
     if (!tables) return KN_MEMORY;
     memcpy(tables, from->tables, (size_t)from->table_count * sizeof *tables);
     run->result->tables = tables;

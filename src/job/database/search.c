@@ -10,7 +10,7 @@
 #include "kn_error.h"
 #include "kn_job_texts.h"
 
-enum { MANY_PERSONS = 500000 }; /* that a verifier may not be able to match to originals without a map */
+enum { MANY_PERSONS = 500000 }; /* more than this a verifier may not be able to match without a map    */
 
 /* ---- Promises ---- */
 
@@ -18,7 +18,7 @@ static kn_status find_promises(kn_database_run *run, kn_error *err)
 {
     const kn_spec *spec = run->all.spec;
     run->promises =
-        kn_release_room(&run->all, &run->all.scratch, (size_t)spec->model_count, sizeof *run->promises, err);
+        kn_release_alloc(&run->all, &run->all.scratch, (size_t)spec->model_count, sizeof *run->promises, err);
     if (!run->promises) return KN_MEMORY;
     for (int i = 0; i < spec->model_count; i++) {
         const kn_model *m = &spec->models[i];
@@ -112,7 +112,7 @@ static kn_status measure_plan(kn_database_run *run, kn_error *err)
     r->lm = m->lm;
     r->lm_released = m->lm_released;
     r->dm = m->dm;
-    if (run->all.spec->anatomy) { /* what is not deleted shows its own values */
+    if (run->all.spec->anatomy) { /* what is not deleted shows its original values */
         r->lm = share(m->deleted, m->cells);
         r->lm_released = 0;
         r->dm = NAN;
@@ -161,7 +161,7 @@ static kn_status sizes_after(kn_database_run *run, kn_error *err)
     return st;
 }
 
-/* Figures of the other promises come from the verifier, who alone derives them from what is shown. */
+/* Figures of the other promises come from the verifier, which derives them from the release. */
 static kn_status list_models(kn_database_run *run, kn_error *err)
 {
     KN_TRY(kn_release_set_models(&run->all, NULL, NULL, err));

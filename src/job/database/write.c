@@ -1,7 +1,7 @@
-/* database/write.c: from a plan to a database: rows, new keys, read back; and what the verifier says of it (kn_shape.h).
+/* database/write.c: from a plan to a database: rows, new keys, reading back; and the verifier's answer (kn_shape.h).
  *
- * The target is written whole but not yet visible: a SQLite file or a folder under a temporary name, a schema inside one
- * transaction. It is read back from there, and what was read is verified against the original.
+ * The target is written completely but not yet visible: a SQLite file or a folder under a temporary name, a schema
+ * inside one transaction. It is read back from there, and what was read is verified against the original.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
@@ -49,7 +49,7 @@ static uint32_t original_of(const kn_database_run *run, int table, int64_t row)
 
 static const char **names_of(kn_database_run *run, const kn_table *table, const int *columns, int count, kn_error *err)
 {
-    const char **names = kn_release_room(&run->all, &run->all.scratch, (size_t)count, sizeof *names, err);
+    const char **names = kn_release_alloc(&run->all, &run->all.scratch, (size_t)count, sizeof *names, err);
     for (int i = 0; names && i < count; i++) names[i] = kn_table_name(table, columns[i]);
     return names;
 }
@@ -58,7 +58,8 @@ static const char **names_of(kn_database_run *run, const kn_table *table, const 
 static kn_spec_table *describe(kn_database_run *run, kn_error *err)
 {
     const kn_database *db = rows_of(run)->db;
-    kn_spec_table *tables = kn_release_room(&run->all, &run->all.scratch, (size_t)db->table_count, sizeof *tables, err);
+    kn_spec_table     *tables =
+        kn_release_alloc(&run->all, &run->all.scratch, (size_t)db->table_count, sizeof *tables, err);
     for (int t = 0; tables && t < db->table_count; t++) {
         const kn_database_table *from = &db->tables[t];
         tables[t] = (kn_spec_table){.name = from->name, .has_key = true, .key_count = from->key_count};
@@ -148,7 +149,7 @@ static kn_status make_map(kn_database_run *run, kn_error *err)
     for (int64_t r = 0; ok && r < table->rows; r++) {
         uint32_t code = kn_column_code(key, r);
         uint32_t number = code < key->dict.count ? key_number(kn_dictionary_text(&key->dict, code)) : 0;
-        /* A key that is none is the verifier's to find: the map names nobody for it. */
+        /* An invalid key is left to the verifier: the map has no person for it. */
         run->map[r] = number > 0 && number <= rows ? (int64_t)original_of(run, entity, row_of_key[number]) : -1;
     }
     kn_free(row_of_key);
@@ -224,8 +225,9 @@ kn_status kn_database_run_verify(kn_release_run *all, kn_error *err)
 kn_status kn_database_run_publish(kn_release_run *all, kn_error *err)
 {
     kn_database_run *run = kn_database_run_of(all);
-    return kn_public_of_database(&all->facts, all->ctx, all->asked, run->back, run->db->tables[run->db->entity].name,
-                                 err);
+    kn_public_reader reader = {.state = all, .hierarchy = kn_release_read_hierarchy};
+    return kn_public_of_database(&all->facts, all->ctx, all->asked, &reader, run->back,
+                                 run->db->tables[run->db->entity].name, err);
 }
 
 /* ---- Files ---- */
@@ -235,13 +237,13 @@ static kn_status list_files(kn_database_run *run, kn_error *err)
     const char        *folder = kn_database_writer_folder(run->writer), *file = kn_database_writer_file(run->writer);
     const kn_database *db = rows_of(run)->db;
     int                count = folder ? db->table_count : file != NULL;
-    run->all.files = kn_release_room(&run->all, &run->all.scratch, (size_t)count, sizeof *run->all.files, err);
+    run->all.files = kn_release_alloc(&run->all, &run->all.scratch, (size_t)count, sizeof *run->all.files, err);
     run->all.file_names =
-        kn_release_room(&run->all, &run->all.scratch, (size_t)count, sizeof *run->all.file_names, err);
+        kn_release_alloc(&run->all, &run->all.scratch, (size_t)count, sizeof *run->all.file_names, err);
     if (!run->all.files || !run->all.file_names) return KN_MEMORY;
     for (int i = 0; i < count; i++) {
         size_t room = folder ? strlen(folder) + strlen(db->tables[i].name) + 6 : strlen(file) + 1;
-        char  *path = kn_release_room(&run->all, &run->all.scratch, room, 1, err);
+        char  *path = kn_release_alloc(&run->all, &run->all.scratch, room, 1, err);
         if (!path) return KN_MEMORY;
         if (folder)
             snprintf(path, room, "%s/%s.csv", folder, db->tables[i].name);

@@ -1,4 +1,5 @@
-/* kn_records_run.h: a release of tree records under way (kn_shape.h has the stages). Only src/job/records includes it. */
+/* kn_records_run.h: a release of tree records in progress (kn_shape.h has the stages). Only src/job/records includes
+ * it. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_RECORDS_RUN_H
 #define KN_RECORDS_RUN_H
@@ -25,7 +26,7 @@ static inline kn_records_run *kn_records_run_of(kn_release_run *run)
 /* Is anything left of the values that may be known? (left.c) */
 KN_CHECK kn_status kn_records_run_left(kn_release_run *run, const char **nothing, const char **why, kn_error *err);
 
-/* What the release does not promise although its owner may think so, as notes (warn.c). */
+/* Notes on what the release does not promise although its owner may think so (warn.c). */
 KN_CHECK kn_status kn_records_run_warn(kn_release_run *run, kn_error *err);
 
 /* write.c */

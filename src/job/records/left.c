@@ -1,8 +1,8 @@
 /* records/left.c: is anything left of the values that may be known? Interface: kn_records_run.h.
  *
- * A node says something where its value lies below its class's top. A class that no record has is probably a name that is
- * spelled otherwise in the file, or stands below an element that is not declared; where no class says anything the release
- * is refused unless it is forced. Sensitive values, which stay as they are, are no answer to that.
+ * A node holds information if its value is below its class's top. A class that no record has is probably misspelt, or
+ * below an element that is not declared; if no class holds information the release is refused unless it is forced.
+ * Sensitive values, which stay unchanged, do not count.
  *
  * Cost: one pass over the nodes.
  * SPDX-License-Identifier: Apache-2.0
@@ -11,7 +11,7 @@
 #include "kn_nearest.h"
 #include "kn_records_run.h"
 
-/* Nodes of a class that lie at least so deep. */
+/* Nodes of a class that are at least this deep. */
 static uint64_t count(const kn_records *records, int cls, int depth)
 {
     const kn_vocabulary *v = records->vocabulary;

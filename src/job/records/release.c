@@ -187,13 +187,12 @@ static kn_status measure(kn_release_run *all, kn_error *err)
     r->disassociations = run->found->plan->disassociation_count;
     KN_TRY(count_values(run, run->records, &r->values_original, err));
     KN_TRY(count_values(run, run->released, &r->values, err));
-    return kn_release_set_models(all, NULL, NULL, err); /* the verifier finds out what they reach */
+    return kn_release_set_models(all, NULL, NULL, err); /* the verifier derives what they reach   */
 }
 
 /* ---- The shape ---- */
 
-/* Cuts at or below each value: 1 for itself, and the product over its children where it gives way to them. Children come
- * behind their parent. */
+/* Cuts at or below each value: 1 for itself, plus the product over its children. Children come after their parent. */
 static kn_status count_cuts(const kn_records_run *run, int64_t *out, kn_error *err)
 {
     const kn_vocabulary *v = run->records->vocabulary;

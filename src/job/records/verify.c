@@ -1,6 +1,7 @@
-/* records/verify.c: verification of tree records by their names: what the verifier says, and how the release's file is written.
+/* records/verify.c: verification of tree records by file name: the verifier's answer, and how the release's file is
+ * written.
  *
- * Interface: kn_verify_records (kanon/verify.h). The verifier reads both sides itself. The form of the file is held against what
+ * Interface: kn_verify_records (kanon/verify.h). The verifier reads both sides itself. The file is compared with what
  * the writer of releases makes of the same records (kn_extras.h), for which they are read once more.
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -37,7 +38,7 @@ static kn_status look(void *state, void (*tell)(void *arg, const char *sentence)
     return st;
 }
 
-/* The release's digest is made on a thread of its own meanwhile. */
+/* The release's digest is computed on another thread meanwhile. */
 static kn_status verify_and_digest(kn_records_verify_report **out, kn_context *ctx, const kn_spec *spec,
                                    const kn_records_verify_options *options, const char *release, kn_error *err)
 {

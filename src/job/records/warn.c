@@ -1,11 +1,12 @@
-/* records/warn.c: what a release of tree records does not promise although its owner may think so, as notes.
+/* records/warn.c: notes on what a release of tree records does not promise although its owner may think so.
  *
- * k^(m,n) says how many records somebody finds, not what these have in common. For each value that somebody may know: do all
- * released records with it have one and the same value of a sensitive class? Combinations of several known values are not
- * looked at. A class of which l-diversity with l >= 2 is promised needs no note. Nor does k say what sensitive texts hold.
+ * k^(m,n) says how many records somebody finds, not what these have in common. For each value that somebody may know:
+ * do all released records with it have one and the same value of a sensitive class? Combinations of several known
+ * values are not checked. A class with a promise of l-diversity (l >= 2) needs no note. Another note is on sensitive
+ * free text.
  *
- * Cost: per node of a released record a look at the sensitive values that the records before it had in common: at most
- * those of one record. Memory: a list of these per value.
+ * Cost: per node of a released record one pass over the sensitive values that the earlier records have in common: at
+ * most those of one record. Memory: a list of these per value.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
@@ -15,7 +16,7 @@
 #include "kn_kept.h"
 #include "kn_records_run.h"
 
-enum { FEW_VALUES = 10 }; /* nodes below which nothing looks like free text */
+enum { FEW_VALUES = 10 }; /* with fewer nodes nothing looks like free text  */
 
 static const char warning[] = "looking for what a release gives away";
 
@@ -32,7 +33,7 @@ typedef struct watching {
     kn_arena        room;
     int             cls;
     common         *of;  /* per value */
-    uint32_t       *own; /* of the record at hand */
+    uint32_t       *own; /* of the current record */
     uint32_t        own_count;
 } watching;
 
@@ -50,7 +51,7 @@ static bool is_known(const kn_vocabulary *v, uint32_t value)
     return v->cls[value] == KN_VOCABULARY_NO_CLASS || !v->sensitive[v->cls[value]];
 }
 
-/* What is left in common when one more record has the value. */
+/* What remains in common after one more record with the value. */
 static bool meet(watching *w, common *c, int64_t record)
 {
     if (c->last == record + 1) return true;
@@ -108,7 +109,7 @@ static kn_status look_at_class(watching *w, kn_error *err)
         v->class_names[w->cls], (long long)telling);
 }
 
-/* As of a table: of at least 10 nodes more than half show different texts. `seen`: one entry per value, all zero. */
+/* As for a table: of at least 10 nodes more than half show different texts. `seen`: one entry per value, all zero. */
 static kn_status look_for_texts(kn_records_run *run, int cls, bool *seen, kn_string *values, kn_error *err)
 {
     const kn_records    *r = run->released;

@@ -1,4 +1,4 @@
-/* records/write.c: released records → bytes, and what the verifier says of them (kn_shape.h). */
+/* records/write.c: released records → bytes, and the verifier's answer (kn_shape.h). */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kn_error.h"
 #include "kn_extras.h"
@@ -10,10 +10,10 @@ kn_status kn_records_run_write(kn_release_run *all, kn_error *err)
     kn_records_run   *run = kn_records_run_of(all);
     kn_records_layout layout = run->records->layout;
     const kn_spec    *spec = all->spec;
-    if (layout.form == KN_RECORDS_DATABASE) layout.classes = true; /* there is no form that it came in */
+    if (layout.form == KN_RECORDS_DATABASE) layout.classes = true; /* it has no form of its own        */
     KN_TRY(kn_records_write(all->output, all->ctx, run->released, &layout, spec->classes, spec->class_count, err));
     KN_TRY(kn_output_flush(all->output, err));
-    all->files = kn_release_room(all, &all->scratch, 1, sizeof *all->files, err);
+    all->files = kn_release_alloc(all, &all->scratch, 1, sizeof *all->files, err);
     if (!all->files) return KN_MEMORY;
     all->files[0] = kn_output_temporary(all->output);
     all->file_count = 1;
@@ -25,7 +25,7 @@ static kn_records_form release_form(const kn_records_run *run)
     return run->records->layout.form == KN_RECORDS_DATABASE ? KN_RECORDS_JSON : run->records->layout.form;
 }
 
-/* What was written, by its bytes. */
+/* Reads back what was written. */
 static kn_status read_back(kn_records_run *run, kn_error *err)
 {
     kn_records_options options = kn_records_reading(run->all.spec);
@@ -47,7 +47,7 @@ static kn_status compare(kn_records_run *run, const kn_records_verify_report *v,
     return kn_release_compare_models(&run->all, v->models, v->model_count, true, err);
 }
 
-/* How the file is written: what was read back, written again. */
+/* Checks how the file is written: what was read back is written again. */
 static kn_status look_at_form(void *state, void (*tell)(void *arg, const char *sentence), void *arg, kn_error *err)
 {
     const kn_records_run *run = state;

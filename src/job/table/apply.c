@@ -45,7 +45,7 @@ static kn_status use_file(kn_table_run *run, const char *column, const char *pat
 {
     const kn_spec *spec = run->all.spec;
     size_t         count = (size_t)spec->attribute_count;
-    kn_attribute  *attributes = kn_release_room(&run->all, &run->all.scratch, count, sizeof *attributes, err);
+    kn_attribute  *attributes = kn_release_alloc(&run->all, &run->all.scratch, count, sizeof *attributes, err);
     if (!attributes) return KN_MEMORY;
     memcpy(attributes, spec->attributes, count * sizeof *attributes);
     kn_hierarchy_spec *h = &attributes[kn_spec_find(spec, column)].hierarchy;
@@ -66,7 +66,7 @@ static kn_status admit(kn_table_run *run, kn_recipe_hierarchy *h, int q, kn_erro
     kn_buffer_init(&text, run->all.ctx);
     kn_status st = kn_hierarchy_find_leaves(&leaves, &lacking, declared, column, run->all.spec->csv.decimal, err);
     if (st == KN_OK && lacking > 0) {
-        run->new_values[q] = kn_release_room(&run->all, &run->all.scratch, (size_t)column->dict.count + 1, 1, err);
+        run->new_values[q] = kn_release_alloc(&run->all, &run->all.scratch, (size_t)column->dict.count + 1, 1, err);
         for (uint32_t c = 0; run->new_values[q] && c < column->dict.count; c++)
             run->new_values[q][c] = leaves[c] == KN_NODE_NONE;
         continue_hierarchy(&text, declared, column, leaves);
@@ -85,7 +85,7 @@ kn_status kn_table_run_admit(kn_table_run *run, kn_error *err)
 {
     kn_recipe *recipe = run->all.recipe;
     run->new_values =
-        kn_release_room(&run->all, &run->all.scratch, (size_t)run->quasi_count + 1, sizeof *run->new_values, err);
+        kn_release_alloc(&run->all, &run->all.scratch, (size_t)run->quasi_count + 1, sizeof *run->new_values, err);
     if (!run->new_values) return KN_MEMORY;
     for (int i = 0; i < recipe->hierarchy_count; i++)
         for (int q = 0; q < run->quasi_count; q++)
@@ -162,7 +162,7 @@ static kn_status suppress_new_values(kn_table_run *run, int64_t *count, const ch
  * or fewer levels now. */
 static kn_status take_levels(kn_table_run *run, kn_error *err)
 {
-    int *levels = kn_release_room(&run->all, run->all.arena, (size_t)run->quasi_count, sizeof *levels, err);
+    int *levels = kn_release_alloc(&run->all, run->all.arena, (size_t)run->quasi_count, sizeof *levels, err);
     if (!levels) return KN_MEMORY;
     for (int q = 0; q < run->quasi_count; q++) {
         const kn_recipe_column *c = &run->all.recipe->columns[q];
@@ -224,12 +224,12 @@ static kn_status settle(kn_table_run *run, bool good, kn_error *err)
 /* Per quasi-identifier with a hierarchy: the leaves of new values. */
 static kn_status new_leaves(kn_table_run *run, const bool ***out, kn_error *err)
 {
-    bool **leaves = kn_release_room(&run->all, &run->all.scratch, (size_t)run->quasi_count + 1, sizeof *leaves, err);
+    bool **leaves = kn_release_alloc(&run->all, &run->all.scratch, (size_t)run->quasi_count + 1, sizeof *leaves, err);
     if (!leaves) return KN_MEMORY;
     for (int q = 0; q < run->quasi_count; q++) {
         const kn_hierarchy *h = run->hierarchies[q];
         if (!run->new_values[q] || !h) continue;
-        leaves[q] = kn_release_room(&run->all, &run->all.scratch, (size_t)h->leaves + 1, 1, err);
+        leaves[q] = kn_release_alloc(&run->all, &run->all.scratch, (size_t)h->leaves + 1, 1, err);
         if (!leaves[q]) return KN_MEMORY;
         for (uint32_t c = 0; c < h->codes; c++) leaves[q][h->leaf_of_code[c]] = run->new_values[q][c];
     }

@@ -1,9 +1,9 @@
 /* table/cut.c: what a cut of the rows into classes reaches: sizes and every model, before and after.
  *
  * Rows are grouped by the cut's columns alone (sizes), with the entity (persons) and with each sensitive column
- * (histograms, of persons where there is an entity). The groupings run over the same classes in the same order, so that
- * class i is the same in all of them. People of a population are counted by looking up their combination, taken to the
- * levels of the node, among those of the classes.
+ * (histograms, of persons where there is an entity). The groupings run over the same classes in the same order, so
+ * that class i is the same in all of them. People of a population are counted by looking up their combination,
+ * generalized to the levels of the node, among those of the classes.
  *
  * Cost: a grouping of the rows per sensitive column. Without sensitive columns one.
  * SPDX-License-Identifier: Apache-2.0
@@ -101,7 +101,7 @@ static uint64_t hash_tuple(const uint32_t *nodes, int count)
     return kn_hash_bytes(nodes, (size_t)count * sizeof *nodes);
 }
 
-/* The slot that holds this tuple, or the free one where it would stand. */
+/* The slot of this tuple, or the free one where it belongs. */
 static int64_t *find_slot(const tuples *t, const uint32_t *nodes)
 {
     size_t size = (size_t)t->quasi_count * sizeof *nodes;
@@ -239,7 +239,7 @@ kn_status kn_cut_measure(kn_table_run *run, const kn_cut *cut, kn_cut_figures *o
 {
     const kn_spec *spec = run->all.spec;
     *out = (kn_cut_figures){0};
-    out->reached = kn_release_room(&run->all, run->all.arena, (size_t)spec->model_count, sizeof *out->reached, err);
+    out->reached = kn_release_alloc(&run->all, run->all.arena, (size_t)spec->model_count, sizeof *out->reached, err);
     if (!out->reached) return KN_MEMORY;
     KN_TRY(run->linked ? kn_cut_measure_linked(run, cut, out, err) : measure_rows(run, cut, out, err));
     for (int m = 0; m < spec->model_count; m++)

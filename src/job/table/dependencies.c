@@ -1,9 +1,10 @@
-/* table/dependencies.c: the dependencies that a release file declares: read, held against the original, kept.
+/* table/dependencies.c: the dependencies that a release file declares: read, checked on the original, kept.
  *
- * A dependency must hold in the original, or the run ends with how many rows violate it (unless broken ones are allowed).
- * K-MSD-AG keeps those among quasi-identifiers. Full-domain methods keep them by raising the right sides' levels, one
- * level of one attribute at a time, until they hold: at the top they do. What any other method breaks is refused, or reported
- * where it is allowed. What a reader sees decides: equal texts are equal values, suppressed rows show nothing.
+ * A dependency must hold in the original, or the run ends with the number of rows that violate it (unless broken ones
+ * are allowed). K-MSD-AG keeps those among quasi-identifiers. Full-domain methods keep them by raising the right
+ * sides' levels, one level of one attribute at a time, until they hold: at the top they do. A dependency that any
+ * other method breaks is refused, or reported if that is allowed. Only what a reader sees counts: equal texts are
+ * equal values, suppressed rows show nothing.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdio.h>
@@ -60,7 +61,7 @@ kn_status kn_table_run_dependencies(kn_table_run *run, kn_error *err)
 {
     const kn_spec *spec = run->all.spec;
     run->dependencies =
-        kn_release_room(&run->all, &run->all.scratch, (size_t)spec->dependency_count, sizeof *run->dependencies, err);
+        kn_release_alloc(&run->all, &run->all.scratch, (size_t)spec->dependency_count, sizeof *run->dependencies, err);
     if (!run->dependencies) return KN_MEMORY;
     for (int i = 0; i < spec->dependency_count; i++) {
         kn_status            st = kn_dependency_parse(&run->dependencies[i], run->all.ctx, spec->dependencies[i], err);
@@ -157,7 +158,7 @@ static kn_status open_view(view *v, kn_table_run *run, kn_error *err)
     return st;
 }
 
-/* The first dependency that the plan breaks, or -1; `groups` that violate it. */
+/* The first dependency that the plan breaks, or -1; `groups`: how many violate it. */
 static kn_status first_broken(kn_table_run *run, int *out, int64_t *groups, kn_error *err)
 {
     view      v;
@@ -192,7 +193,7 @@ static int next_to_raise(const kn_table_run *run, const kn_dependency *d, const 
 
 static kn_status raise_levels(kn_table_run *run, const kn_dependency *d, bool *raised, kn_error *err)
 {
-    int *levels = kn_release_room(&run->all, run->all.arena, (size_t)run->quasi_count, sizeof *levels, err);
+    int *levels = kn_release_alloc(&run->all, run->all.arena, (size_t)run->quasi_count, sizeof *levels, err);
     if (!levels) return KN_MEMORY;
     memcpy(levels, run->result->levels, (size_t)run->quasi_count * sizeof *levels);
     int q = next_to_raise(run, d, levels);

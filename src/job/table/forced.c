@@ -1,11 +1,14 @@
-/* table/forced.c: which levels and suppressed rows a promise beyond k forced (kn_table_run_warn_of_force, kn_table_run.h).
+/* table/forced.c: which levels and suppressed rows a promise beyond k forced (kn_table_run_warn_of_force,
+ * kn_table_run.h).
  *
- * Whoever knows the method knows that it stops at levels below which a promise fails (minimality: Wong et al., "Minimality
- * attack in privacy preserving data publishing", VLDB 2007). Where k alone would still hold one level below, or would
- * show a row that is suppressed, some class breaks another promise, and somebody who knows the quasi-identifiers may
- * conclude whose. A note says for which columns and how many rows. Persons are counted as the search counts them.
+ * Whoever knows the method knows that it stops at levels below which a promise fails (minimality: Wong et al.,
+ * "Minimality attack in privacy preserving data publishing", VLDB 2007). Where k alone would still hold one level
+ * below, or would show a row that is suppressed, some class breaks another promise, and somebody who knows the
+ * quasi-identifiers may conclude whose. A note says for which columns and how many rows. Persons are counted as the
+ * search counts them.
  *
- * Cost: the table grouped once, then one roll-up for each column above level 0; nothing where sizes are all that is asked.
+ * Cost: the table grouped once, then one roll-up for each column above level 0; nothing if only class sizes are
+ * promised.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_error.h"
@@ -21,7 +24,8 @@ typedef struct forcing {
     int                  *levels;
 } forcing;
 
-/* k, and what is k in other words: whoever knows how it decided learns how many rows look alike, nothing of these. */
+/* k, and models equivalent to it: whoever knows how they decided learns how many rows look alike, but nothing about
+ * them. */
 static bool is_of_sizes(const kn_model *m)
 {
     return m->kind == KN_MODEL_K || m->kind == KN_MODEL_MAX_RISK || m->kind == KN_MODEL_AVERAGE_RISK;
@@ -31,9 +35,9 @@ static kn_status prepare(forcing *f, kn_error *err)
 {
     kn_table_run           *run = f->run;
     size_t                  count = (size_t)run->all.spec->model_count;
-    kn_model               *models = kn_release_room(&run->all, &run->all.scratch, count + 1, sizeof *models, err);
+    kn_model               *models = kn_release_alloc(&run->all, &run->all.scratch, count + 1, sizeof *models, err);
     kn_requirements_options options = {.models = models, .entity = run->entity, .linked = run->linked};
-    f->levels = kn_release_room(&run->all, &run->all.scratch, (size_t)run->quasi_count, sizeof *f->levels, err);
+    f->levels = kn_release_alloc(&run->all, &run->all.scratch, (size_t)run->quasi_count, sizeof *f->levels, err);
     if (!models || !f->levels) return KN_MEMORY;
     for (size_t i = 0; i < count; i++)
         if (is_of_sizes(&run->all.spec->models[i])) models[options.model_count++] = run->all.spec->models[i];
@@ -49,7 +53,7 @@ static kn_status prepare(forcing *f, kn_error *err)
     return KN_OK;
 }
 
-/* What would k alone make of these levels? */
+/* What would k alone do at these levels? */
 static kn_status judge(const forcing *f, kn_verdict *verdict, kn_error *err)
 {
     kn_classes *classes = NULL;

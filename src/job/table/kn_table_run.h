@@ -1,5 +1,5 @@
-/* kn_table_run.h: a release of a table under way (kn_shape.h has the stages), and the parts of its stages. Only src/job/table
- * includes it. All fields belong to the run, but for what is called borrowed.
+/* kn_table_run.h: a release of a table in progress (kn_shape.h has the stages), and the parts of its stages. Only
+ * src/job/table includes it. All fields belong to the run, except those marked as borrowed.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_TABLE_RUN_H
@@ -17,11 +17,11 @@
 #include "kn_recode.h"
 #include "kn_shape.h"
 
-/* A file without a name that holds what came from a stream. */
+/* An unnamed file that holds the copy of a stream. */
 typedef struct kn_spool {
     int      fd;
-    char     path[32]; /* under which this process can open it again and again */
-    kn_alias alias;    /* what the user calls it                               */
+    char     path[32]; /* by which this process can open it again              */
+    kn_alias alias;    /* its name for the user                                */
 } kn_spool;
 
 typedef struct kn_table_run {
@@ -69,8 +69,8 @@ typedef struct kn_table_run {
     char                release_path[32]; /* of a stream: under which its file can be read */
 } kn_table_run;
 
-/* The stages, each in its file: the output under its temporary name; streams copied to files that can be read twice, then
- * header, roles, table, what is released in which order, declared dependencies, what the owner should know of the table. */
+/* The stages, each in its file. open: the output under its temporary name. read: streams copied to files that can be
+ * read twice; header, roles, table, released columns in their order, declared dependencies, notes on the table. */
 KN_CHECK kn_status kn_table_run_open(kn_release_run *run, kn_error *err);
 KN_CHECK kn_status kn_table_run_read(kn_release_run *run, kn_error *err);
 KN_CHECK kn_status kn_table_run_search(kn_release_run *run, kn_error *err);
@@ -118,7 +118,7 @@ KN_CHECK kn_status kn_table_run_partition_problem(kn_table_run *run, kn_partitio
 KN_CHECK kn_status kn_table_run_partition(kn_table_run *run, kn_error *err);
 KN_CHECK kn_status kn_table_run_summary(kn_table_run *run, kn_error *err); /* the file of statistics, under its temporary name */
 KN_CHECK kn_status kn_table_run_kmsd(kn_table_run *run, kn_error *err);
-/* Dependencies: read and held against the original; those that kmsd-ag keeps; those that the plan must keep. */
+/* Dependencies: read and checked on the original; those that kmsd-ag keeps; those that the plan must keep. */
 KN_CHECK kn_status kn_table_run_dependencies(kn_table_run *run, kn_error *err);
 KN_CHECK kn_status kn_table_run_associations(kn_table_run *run, kn_association *out, int *count, kn_error *err);
 KN_CHECK kn_status kn_table_run_keep_dependencies(kn_table_run *run, kn_error *err);
@@ -156,16 +156,16 @@ typedef struct kn_cut_figures {
 
 KN_CHECK kn_status kn_cut_measure(kn_table_run *run, const kn_cut *cut, kn_cut_figures *out, kn_error *err);
 
-/* The same where rows stay linked: classes are those of persons with all their rows. */
+/* The same if rows stay linked: classes are those of persons with all their rows. */
 KN_CHECK kn_status kn_cut_measure_linked(kn_table_run *run, const kn_cut *cut, kn_cut_figures *out, kn_error *err);
 
 /* What both share: the worst value so far. */
 void kn_cut_worse(double *reached, const kn_model *model, double value, bool first);
 
-/* Where rows stay linked: the rows of persons whose number of rows fewer than k persons have. */
+/* If rows stay linked: the rows of persons whose number of rows is shared by fewer than k persons. */
 KN_CHECK kn_status kn_table_run_lonely_rows(const kn_table_run *run, int64_t *out, kn_error *err);
 
-/* KN_USAGE: rows stay linked and the method cannot look at whole persons. */
+/* KN_USAGE: rows stay linked and the method cannot handle whole persons. */
 KN_CHECK kn_status kn_table_run_check_linked(const kn_table_run *run, kn_error *err);
 
 #endif

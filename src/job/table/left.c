@@ -1,15 +1,16 @@
 /* table/left.c: is anything left of the quasi-identifiers? Interface: kn_table_run.h.
  *
- * A column that shows the same in every row says nothing; where all do, the release is refused unless it is forced: its
- * owner may have asked for more than so few rows can give. What sensitive and kept columns show is no answer to that.
+ * A column that shows the same in every row holds no information; if all quasi-identifiers do, the release is refused
+ * unless it is forced: its owner may have asked for more than so few rows allow. Sensitive and kept columns do not
+ * count.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_error.h"
 #include "kn_table_run.h"
 
-enum { WORTH_LEVELS = 5 /* as in warn.c, which has a note of its own on columns without a hierarchy */ };
+enum { WORTH_LEVELS = 5 /* as in warn.c, which has its own note on columns without a hierarchy */ };
 
-/* Did it say something once? */
+/* Did it hold information in the original? */
 static bool had_values(const kn_table_run *run, int q)
 {
     return run->table->columns[run->quasi[q]].dict.count > 1;

@@ -1,9 +1,9 @@
-/* table/link.c: does the release show which rows are one person's? And what whole persons reach.
+/* table/link.c: does the release show which rows belong to one person? And what whole persons reach.
  *
- * Rows are linked by a pseudonym whose identifier is on several rows: by its very purpose. With an `entity` they are also
- * linked by a column that is published as it is and the same in all rows of far more persons than by chance: it need not
- * name anybody, since whoever knows two rows of a person finds the values that both classes have. Then a person is what must
- * look alike, with all rows (kn_linked.h, docs/release.md).
+ * Rows are linked by a pseudonym whose identifier is on several rows: that is its purpose. With an `entity` they are
+ * also linked by a column that is published unchanged and equal in all rows of far more persons than by chance: it need
+ * not name anybody, since whoever knows two rows of a person finds the values that both classes have.
+ * Then persons must look alike with all their rows (kn_linked.h, docs/release.md).
  *
  * Cost: one pass per column that is copied.
  * SPDX-License-Identifier: Apache-2.0
@@ -57,7 +57,7 @@ static kn_status count_groups(const kn_table_run *run, const int *columns, int c
     return KN_OK;
 }
 
-/* A pseudonym of another column than the entity's must stand for the same persons. */
+/* A pseudonym of a column other than the entity's must stand for the same persons. */
 static kn_status check_persons(const kn_table_run *run, int column, kn_error *err)
 {
     int     both[2] = {run->entity, column};
@@ -77,7 +77,7 @@ static kn_status check_persons(const kn_table_run *run, int column, kn_error *er
 
 /* ---- Columns of the person ---- */
 
-/* What is known of a person while the rows go by. */
+/* What is known of a person so far. */
 typedef struct seen {
     uint32_t value; /* of the first row            */
     uint8_t  rows;  /* 0, 1, or 2: two or more     */
@@ -115,7 +115,7 @@ static bool is_of_person(const kn_table_run *run, const kn_column *column, seen 
     return agree < all && (kn_u128)alike * 2 * all >= (kn_u128)several * ((kn_u128)all + agree);
 }
 
-/* A column of the person that is published as it is and tells persons apart, where somebody has several rows. */
+/* A column of the person that is published unchanged and distinguishes persons, if somebody has several rows. */
 static kn_status columns_link(kn_table_run *run, bool *out, kn_error *err)
 {
     const kn_spec *spec = run->all.spec;

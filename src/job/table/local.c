@@ -1,5 +1,5 @@
 /* table/local.c: the methods that decide row by row: partitioning and K-MSD. Their plans have no levels, their
- * counters other names; all else is as in search.c.
+ * counters have other names; all else is as in search.c.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
@@ -48,7 +48,7 @@ static kn_status search(kn_table_run *run, kn_partition_problem *problem, kn_par
 
 kn_status kn_table_run_partition_problem(kn_table_run *run, kn_partition_problem *out, kn_error *err)
 {
-    bool *ordered = kn_release_room(&run->all, &run->all.scratch, (size_t)run->quasi_count, sizeof *ordered, err);
+    bool *ordered = kn_release_alloc(&run->all, &run->all.scratch, (size_t)run->quasi_count, sizeof *ordered, err);
     if (!ordered) return KN_MEMORY;
     for (int q = 0; q < run->quasi_count; q++) ordered[q] = attribute_of(run, q)->cut_by_order;
     *out = (kn_partition_problem){.table = run->table,
@@ -88,10 +88,10 @@ kn_status kn_table_run_kmsd(kn_table_run *run, kn_error *err)
                                 .quasi = run->quasi,
                                 .hierarchies = (const kn_hierarchy *const *)run->hierarchies,
                                 .requirements = run->requirements,
-                                /* Rows that stay visible would have to be a class of their own. */
+                                /* Rows that stay visible would have to be a class. */
                                 .budget = run->all.spec->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE ? 0 : run->budget};
-    kn_association  *associations = kn_release_room(&run->all, &run->all.scratch,
-                                                    (size_t)run->all.spec->dependency_count, sizeof *associations, err);
+    kn_association  *associations = kn_release_alloc(&run->all, &run->all.scratch,
+                                                     (size_t)run->all.spec->dependency_count, sizeof *associations, err);
     if (!associations) return KN_MEMORY;
     if (run->all.spec->method == KN_METHOD_KMSD_AG) {
         KN_TRY(kn_table_run_associations(run, associations, &problem.association_count, err));

@@ -1,9 +1,9 @@
-/* table/measure.c: what the table was and what the plan makes of it: the figures of the result, each of which
- * the verifier derives again from the written bytes.
+/* table/measure.c: the figures of the result, before and after, each of which the verifier derives again from the
+ * written bytes.
  *
  * The plan's classes are measured by the same code as the original's (cut.c), over a table whose first
  * column is the class and whose other columns are borrowed. Memory: 4 bytes per row; with average risk 4 bytes per
- * quasi-identifier and row, to know the classes that go for its sake alone.
+ * quasi-identifier and row, to know the classes that are suppressed for it alone.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
@@ -153,7 +153,7 @@ static kn_status copy_metrics(kn_table_run *run, const kn_metrics *metrics, kn_e
 {
     kn_release_result    *result = run->result;
     kn_release_attribute *attributes =
-        kn_release_room(&run->all, run->all.arena, (size_t)run->quasi_count, sizeof *attributes, err);
+        kn_release_alloc(&run->all, run->all.arena, (size_t)run->quasi_count, sizeof *attributes, err);
     if (!attributes) return KN_MEMORY;
     memcpy(result->metrics, metrics->value, sizeof result->metrics);
     for (int q = 0; q < run->quasi_count; q++) {

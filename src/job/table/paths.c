@@ -1,8 +1,8 @@
-/* table/paths.c: the files of a run: everything can be read twice, and the output is there before anything is read.
+/* table/paths.c: the files of a run: everything can be read twice, and the output exists before anything is read.
  *
- * The verifier reads the inputs again from their bytes. What comes from standard input, a pipe or a device is therefore
- * copied first, as it comes, into a file without a name (created with mode 0600 in TMPDIR or /tmp and unlinked at once),
- * which is opened again through /proc/self/fd.
+ * The verifier reads the inputs again from their bytes. Standard input, a pipe or a device is therefore first copied,
+ * unchanged, into an unnamed file (created with mode 0600 in TMPDIR or /tmp and unlinked at once), which is opened
+ * again through /proc/self/fd.
  * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE
@@ -66,7 +66,7 @@ static kn_status copy_stream(kn_table_run *run, int from, const kn_spool *spool,
     }
 }
 
-/* Copies a stream and puts the copy's path in the place of *path. */
+/* Copies a stream and sets *path to the copy's path. */
 static kn_status spool_stream(kn_table_run *run, const char **path, kn_error *err)
 {
     kn_spool *spool = &run->spools[run->spool_count];
@@ -110,8 +110,8 @@ kn_status kn_table_run_spool(kn_table_run *run, kn_error *err)
     const kn_spec *spec = run->all.spec;
     size_t         count = (size_t)spec->input_count;
     run->effective = *spec;
-    run->inputs = kn_release_room(&run->all, &run->all.scratch, count, sizeof *run->inputs, err);
-    run->spools = kn_release_room(&run->all, &run->all.scratch, count + 1, sizeof *run->spools, err);
+    run->inputs = kn_release_alloc(&run->all, &run->all.scratch, count, sizeof *run->inputs, err);
+    run->spools = kn_release_alloc(&run->all, &run->all.scratch, count + 1, sizeof *run->spools, err);
     if (!run->inputs || !run->spools) return KN_MEMORY;
     for (int i = 0; i < spec->input_count; i++) {
         run->inputs[i] = spec->inputs[i];
@@ -125,7 +125,7 @@ kn_status kn_table_run_spool(kn_table_run *run, kn_error *err)
 
 /* ---- The output ---- */
 
-/* For a stream: a name that nobody can foresee, since a file planted under it would be followed. */
+/* For a stream: a name that nobody can predict, since a link planted there would be followed. */
 static kn_status open_nameless(kn_table_run *run, kn_error *err)
 {
     const char *said = getenv("TMPDIR"), *folder = said && *said ? said : "/tmp";
@@ -134,7 +134,7 @@ static kn_status open_nameless(kn_table_run *run, kn_error *err)
     snprintf(path, sizeof path, "%.900s/kanon-%08x%08x", folder, (unsigned)randombytes_random(),
              (unsigned)randombytes_random());
     kn_status st = kn_output_open(&run->all.output, run->all.ctx, path, &(kn_output_options){.mode = 0600}, err);
-    if (st == KN_IO) /* the name of that file says nothing to anybody */
+    if (st == KN_IO) /* the user does not know that file              */
         return kn_fail(err, KN_IO, "%s: the copy that the verifier reads cannot be created in %.900s",
                        strcmp(run->all.spec->output, "-") == 0 ? "(standard output)" : run->all.spec->output, folder);
     if (st != KN_OK) return st;

@@ -1,12 +1,12 @@
 /* table/read.c: from files to a table with roles.
  *
- * Only the columns that somebody needs are read: the declared ones without the identifiers that are dropped, and the
- * entity. Identifiers and kept columns are read as text unless the spec says otherwise: they are copied or keyed as they
- * are spelled. Undeclared columns are dropped and named, or refused.
+ * Only the columns that are needed are read: the declared ones without the identifiers that are dropped, and the
+ * entity. Identifiers and kept columns are read as text unless the spec says otherwise: they are copied or keyed as
+ * they are spelled. Undeclared columns are dropped and named, or refused.
  *
- * A kept column (or the weights) is refused without force where it would point at single rows (kn_kept.h).
+ * A kept column (or the weights) is refused without force if it would identify single rows (kn_kept.h).
  *
- * missing: drop sets rows with a missing quasi-identifier aside here; nothing further on sees them.
+ * missing: drop removes rows with a missing quasi-identifier here; later stages do not see them.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
@@ -20,7 +20,7 @@
 #include "kn_table_select.h"
 #include "kn_targets.h"
 
-/* The first input, as messages call it. */
+/* The name of the first input in messages. */
 static const char *input_name(const kn_table_run *run)
 {
     return kn_path_name(run->all.ctx, run->inputs[0]);
@@ -96,7 +96,7 @@ static kn_status column_types(kn_table_run *run, kn_csv_options *csv, kn_error *
 {
     const kn_spec  *spec = run->all.spec;
     kn_column_type *types =
-        kn_release_room(&run->all, &run->all.scratch, (size_t)spec->attribute_count, sizeof *types, err);
+        kn_release_alloc(&run->all, &run->all.scratch, (size_t)spec->attribute_count, sizeof *types, err);
     if (!types) return KN_MEMORY;
     csv->type_count = 0;
     for (int i = 0; i < spec->attribute_count; i++)
@@ -109,7 +109,7 @@ static kn_status column_types(kn_table_run *run, kn_csv_options *csv, kn_error *
 static kn_status read_columns(kn_table_run *run, const kn_csv_names *names, kn_error *err)
 {
     kn_csv_options csv = run->all.spec->csv;
-    const char   **columns = kn_release_room(&run->all, &run->all.scratch, (size_t)names->count, sizeof *columns, err);
+    const char   **columns = kn_release_alloc(&run->all, &run->all.scratch, (size_t)names->count, sizeof *columns, err);
     if (!columns) return KN_MEMORY;
     csv.column_count = 0;
     for (int c = 0; c < names->count; c++)
@@ -168,9 +168,9 @@ static kn_status find_roles(kn_table_run *run, kn_error *err)
 {
     const kn_spec *spec = run->all.spec;
     size_t         n = (size_t)spec->attribute_count;
-    run->quasi = kn_release_room(&run->all, &run->all.scratch, n, sizeof *run->quasi, err);
-    run->quasi_names = kn_release_room(&run->all, &run->all.scratch, n, sizeof *run->quasi_names, err);
-    run->weights = kn_release_room(&run->all, &run->all.scratch, n, sizeof *run->weights, err);
+    run->quasi = kn_release_alloc(&run->all, &run->all.scratch, n, sizeof *run->quasi, err);
+    run->quasi_names = kn_release_alloc(&run->all, &run->all.scratch, n, sizeof *run->quasi_names, err);
+    run->weights = kn_release_alloc(&run->all, &run->all.scratch, n, sizeof *run->weights, err);
     if (!run->quasi || !run->quasi_names || !run->weights) return KN_MEMORY;
     run->entity = spec->entity ? kn_table_find(run->table, spec->entity) : -1;
     run->weight = -1;

@@ -1,5 +1,5 @@
-/* table/release.c: tables as a shape of the release driver (kn_shape.h): what it needs to know before and after the stages,
- * which stand in their own files.
+/* table/release.c: tables as a shape of the release driver (kn_shape.h): what comes before and after the stages,
+ * which are in their own files.
  *
  * Memory: the table, the search and the release's order; then, with all that freed, what the verifier holds.
  * SPDX-License-Identifier: Apache-2.0
@@ -35,8 +35,8 @@ static kn_status count(kn_release_run *all, kn_advisor *out, kn_error *err)
     return KN_OK;
 }
 
-/* The classes of the plan, counted anew by code that knows no method, must keep what was promised of a class. (Of a
- * population they are not counted here: the verifier does that with the written bytes, as it does all of this.) */
+/* The classes of the plan, counted again by code that is independent of the method, must keep what was promised of a
+ * class. (Promises about a population are checked by the verifier alone, on the written bytes.) */
 static kn_status judge(kn_release_run *all, kn_advice_candidate *out, kn_error *err)
 {
     const kn_table_run *run = kn_table_run_of(all);

@@ -1,9 +1,8 @@
 /* table/search.c: from a table to a plan: hierarchies, population, promises, objective, search.
  *
- * A quasi-identifier without a hierarchy is generalized in one step, value → *, except by partitioning, which cuts it in
- * the order of its values. Where there is a population the
- * hierarchies cover its values too; otherwise, where a weight is declared and a model asks for the population, each row
- * stands for as many people as its weight says.
+ * A quasi-identifier without a hierarchy is generalized in one step, value → *, except by partitioning, which cuts it
+ * in the order of its values. With a population the hierarchies cover its values too; without one, if a weight is
+ * declared and a model needs a population, each row stands for as many people as its weight.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdio.h>
@@ -26,13 +25,14 @@ static kn_status read_population(kn_table_run *run, kn_error *err)
                        kn_method_name(run->all.spec->method));
     const kn_spec  *spec = run->all.spec;
     kn_csv_options  csv = spec->csv;
-    kn_column_type *types = kn_release_room(&run->all, &run->all.scratch, (size_t)run->quasi_count, sizeof *types, err);
+    kn_column_type *types =
+        kn_release_alloc(&run->all, &run->all.scratch, (size_t)run->quasi_count, sizeof *types, err);
     if (!types) return KN_MEMORY;
     for (int q = 0; q < run->quasi_count; q++) {
         const kn_attribute *a = &spec->attributes[kn_spec_find(spec, run->quasi_names[q])];
         types[q] = (kn_column_type){a->name, a->type, a->format};
     }
-    csv.delimiter = 0; /* the population may come from elsewhere: found out */
+    csv.delimiter = 0; /* the population may be written differently: detected */
     csv.types = types;
     csv.type_count = run->quasi_count;
     csv.columns = run->quasi_names;
@@ -50,7 +50,7 @@ static size_t place_length(const char *what, const char *path)
     return end ? (size_t)(end - what) : 0;
 }
 
-/* Says whose hierarchy it was; the message itself says what is wrong. The place comes first. */
+/* Adds the column to a message about its hierarchy, after the place. */
 static kn_status at_attribute(const kn_table_run *run, const kn_attribute *a, kn_status st, kn_error *err)
 {
     if (!err || (st != KN_INPUT && st != KN_USAGE)) return st;
@@ -112,7 +112,7 @@ static kn_status count_population(kn_table_run *run, uint32_t *const *leaves, kn
     const kn_hierarchy *const *hierarchies = (const kn_hierarchy *const *)run->hierarchies;
     if (!kn_table_run_full_domain(run)) return KN_OK; /* other methods refuse models of the population themselves */
     if (run->population_table) {
-        int *columns = kn_release_room(&run->all, &run->all.scratch, (size_t)run->quasi_count, sizeof *columns, err);
+        int *columns = kn_release_alloc(&run->all, &run->all.scratch, (size_t)run->quasi_count, sizeof *columns, err);
         if (!columns) return KN_MEMORY;
         for (int q = 0; q < run->quasi_count; q++) columns[q] = q;
         return kn_population_set_of_leaves(&run->population, run->all.ctx, run->population_table, columns, hierarchies,
@@ -149,10 +149,10 @@ kn_status kn_table_run_prepare(kn_table_run *run, kn_error *err)
     KN_TRY(kn_table_run_check_linked(run, err));
     KN_TRY(read_population(run, err));
     size_t quasi = (size_t)run->quasi_count, columns = (size_t)run->table->column_count;
-    run->hierarchies = kn_release_room(&run->all, &run->all.scratch, quasi, sizeof *run->hierarchies, err);
+    run->hierarchies = kn_release_alloc(&run->all, &run->all.scratch, quasi, sizeof *run->hierarchies, err);
     run->column_hierarchies =
-        kn_release_room(&run->all, &run->all.scratch, columns, sizeof *run->column_hierarchies, err);
-    uint32_t **leaves = kn_release_room(&run->all, &run->all.scratch, quasi, sizeof *leaves, err);
+        kn_release_alloc(&run->all, &run->all.scratch, columns, sizeof *run->column_hierarchies, err);
+    uint32_t **leaves = kn_release_alloc(&run->all, &run->all.scratch, quasi, sizeof *leaves, err);
     if (!run->hierarchies || !run->column_hierarchies || !leaves) return KN_MEMORY;
     kn_status st = prepare_with(run, leaves, err);
     for (size_t q = 0; q < quasi; q++) kn_free(leaves[q]);
@@ -184,7 +184,7 @@ static kn_status explain(kn_table_run *run, kn_error *err)
 
 static kn_status copy_levels(kn_table_run *run, const int *levels, const int **out, kn_error *err)
 {
-    int *copy = kn_release_room(&run->all, run->all.arena, (size_t)run->quasi_count, sizeof *copy, err);
+    int *copy = kn_release_alloc(&run->all, run->all.arena, (size_t)run->quasi_count, sizeof *copy, err);
     if (!copy) return KN_MEMORY;
     memcpy(copy, levels, (size_t)run->quasi_count * sizeof *copy);
     *out = copy;
@@ -195,7 +195,7 @@ static kn_status copy_solutions(kn_table_run *run, kn_error *err)
 {
     const kn_fulldomain_result *found = run->found;
     kn_release_node            *nodes =
-        kn_release_room(&run->all, run->all.arena, (size_t)found->solution_count, sizeof *nodes, err);
+        kn_release_alloc(&run->all, run->all.arena, (size_t)found->solution_count, sizeof *nodes, err);
     if (!nodes) return KN_MEMORY;
     for (int64_t i = 0; i < found->solution_count; i++) {
         const kn_solution *s = &found->solutions[i];
@@ -239,7 +239,7 @@ static kn_status copy_counters(kn_table_run *run, kn_error *err)
                                              {"keys", (double)c->keys}};
     int                           n = (int)(sizeof plain / sizeof *plain), count = n;
     kn_release_counter           *counters =
-        kn_release_room(&run->all, run->all.arena, (size_t)n + 3 * (size_t)c->size_count, sizeof *counters, err);
+        kn_release_alloc(&run->all, run->all.arena, (size_t)n + 3 * (size_t)c->size_count, sizeof *counters, err);
     if (!counters) return KN_MEMORY;
     memcpy(counters, plain, sizeof plain);
     KN_TRY(size_counters(run, counters, &count, err));
@@ -251,7 +251,7 @@ static kn_status copy_counters(kn_table_run *run, kn_error *err)
 
 /* ---- A class that looks suppressed ---- */
 
-/* Does some column tell a suppressed row from one that is "*" in every quasi-identifier? */
+/* Does some column distinguish a suppressed row from one that is "*" in every quasi-identifier? */
 static bool telling_column(const kn_table_run *run)
 {
     bool shown = run->all.spec->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE;
@@ -268,7 +268,7 @@ static bool star_cell(const kn_table_run *run, uint32_t class_index, int q)
     return label.size == 1 && label.data[0] == '*';
 }
 
-/* The class that shows nothing but stars; `classes` where there is none. */
+/* The class that shows only stars; `classes`: there is none. */
 static uint32_t starred_class(const kn_table_run *run)
 {
     for (uint32_t c = 0; c < run->plan->classes; c++) {
@@ -289,9 +289,10 @@ static int partial_star(const kn_table_run *run, uint32_t class_index)
     return -1;
 }
 
-/* Where no column tells them apart, the rows of a class of stars and the suppressed rows are the same to every reader.
- * They are counted as he counts them: as suppressed if so many may be, else as a class. Where nobody may be known to be absent
- * no row can be suppressed, so they are a class, if its stars can stand for them. The bytes do not change. */
+/* If no column distinguishes them, the rows of a class of stars and the suppressed rows are the same to every reader.
+ * They are counted as a reader counts them: as suppressed if the budget allows that many, else as a class. Under
+ * delta-presence no row can be suppressed, so they are a class, if its stars can stand for them. The bytes do not
+ * change. */
 static kn_status count_stars(kn_table_run *run, kn_error *err)
 {
     kn_plan *plan = run->plan;

@@ -1,8 +1,8 @@
 /* table/summary.c: OUTPUT.summary.csv: range and mean of each class and quasi-identifier (kn_summary.h), written
  * under a temporary name while the plan is there; verified and committed with the release.
  *
- * Where a class has fewer known cells of a column than k, nothing is said of them: the mean of one known cell among k
- * would be that cell.
+ * If a class has fewer than k known cells in a column, nothing is published about them: the mean of a single known
+ * cell would be that cell.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_error.h"

@@ -1,10 +1,9 @@
-/* table/warn.c: what a release does not promise although its owner may think so, as notes of the result.
+/* table/warn.c: notes on what a release does not promise although its owner may think so.
  *
- * kn_table_run_warn, of the table that was read: rows in their order; missing cells; sensitive columns of free text (what of a
- * kept column is refused, kn_kept.h).
- * kn_table_run_warn_of_classes, of the plan: rows that the kept columns point at, once more columns are known than the
- * quasi-identifiers; sensitive columns of which nothing is promised, where a whole class has one value; columns of which
- * nothing is left for want of a hierarchy.
+ * kn_table_run_warn, of the table that was read: rows in their order; missing cells; sensitive columns of free text
+ * (what of a kept column is refused, kn_kept.h). kn_table_run_warn_of_classes, of the plan: rows that the kept
+ * columns identify if they are known too; sensitive columns without a promise, if a whole class has one value;
+ * columns of which nothing is left because they have no hierarchy.
  *
  * Cost: one group-by over the class and the kept columns, and 4 bytes per row for it; one pass per sensitive column
  * without a promise, 5 bytes per class.
@@ -19,9 +18,9 @@
 #include "kn_table_run.h"
 
 enum {
-    WORTH_LEVELS = 5,   /* values of a column from which on a hierarchy may help */
-    FEW_VALUES = 10,    /* cells below which nothing looks like free text        */
-    MANY_ROWS = 1000000 /* that a verifier may not be able to match to originals without a map */
+    WORTH_LEVELS = 5,   /* values of a column above which a hierarchy may help   */
+    FEW_VALUES = 10,    /* with fewer cells nothing looks like free text         */
+    MANY_ROWS = 1000000 /* more than this a verifier may not be able to match without a map    */
 };
 
 static const char warning[] = "looking for what a release gives away";
@@ -46,7 +45,7 @@ static kn_status warn_of_texts(kn_table_run *run, kn_error *err)
     return KN_OK;
 }
 
-/* The class that a row shows itself in, the suppressed ones' with keep-sensitive too; -1: none. */
+/* The class in which a row is visible, with keep-sensitive also that of the suppressed rows; -1: none. */
 static int64_t shown_class(const kn_table_run *run, int64_t row)
 {
     uint32_t c = run->plan->class_of_row[row];
@@ -56,7 +55,7 @@ static int64_t shown_class(const kn_table_run *run, int64_t row)
 
 /* ---- Kept columns ---- */
 
-/* Published as it is without a promise about it. */
+/* Published unchanged, without a promise about it. */
 static bool is_kept(const kn_attribute *a)
 {
     return a->role == KN_ROLE_KEEP || a->role == KN_ROLE_WEIGHT;
@@ -89,7 +88,7 @@ static kn_status open_kept(kn_table *view, int **numbers, kn_table_run *run, kn_
     return KN_OK;
 }
 
-/* Rows that no other row equals in the quasi-identifiers, as released, and the kept columns. */
+/* Rows that are unique in the released quasi-identifiers and the kept columns. */
 static kn_status rows_alone(int64_t *alone, kn_table_run *run, const kn_table *view, const int *numbers, kn_error *err)
 {
     kn_freq *freq = NULL;
@@ -190,7 +189,7 @@ static kn_status warn_of_sensitive(kn_table_run *run, uint32_t *first, uint8_t *
 
 /* ---- All or nothing ---- */
 
-/* Whoever gives no hierarchy may not know that a method of levels then has the value or * only. */
+/* Users who give no hierarchy may not know that a method of levels then has only the value or *. */
 static kn_status warn_of_levels(kn_table_run *run, kn_error *err)
 {
     for (int q = 0; run->result->levels && q < run->quasi_count; q++) {

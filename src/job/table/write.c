@@ -1,4 +1,4 @@
-/* table/write.c: from a plan to bytes, and what the verifier says of them (kn_shape.h).
+/* table/write.c: from a plan to bytes, and the verifier's answer (kn_shape.h).
  *
  * The release is written under its temporary name (mode 0600); the verifier reads that file.
  * SPDX-License-Identifier: Apache-2.0
@@ -29,8 +29,8 @@ static kn_status add_pseudonym(kn_table_run *run, const kn_attribute *a, kn_rele
 kn_status kn_table_run_columns(kn_table_run *run, kn_error *err)
 {
     size_t n = (size_t)run->table->column_count;
-    run->columns = kn_release_room(&run->all, &run->all.scratch, n, sizeof *run->columns, err);
-    run->keys = kn_release_room(&run->all, &run->all.scratch, n, KN_PSEUDONYM_KEY, err);
+    run->columns = kn_release_alloc(&run->all, &run->all.scratch, n, sizeof *run->columns, err);
+    run->keys = kn_release_alloc(&run->all, &run->all.scratch, n, KN_PSEUDONYM_KEY, err);
     if (!run->columns || !run->keys) return KN_MEMORY;
     for (int c = 0; c < run->table->column_count; c++) {
         int index = kn_spec_find(run->all.spec, run->table->columns[c].name);
@@ -50,7 +50,7 @@ kn_status kn_table_run_columns(kn_table_run *run, kn_error *err)
     return KN_OK;
 }
 
-/* A missing cell is empty, unless an empty cell is a value: then it is the first spelling that is not. */
+/* The text of a missing cell: empty, unless an empty cell is a value; then the first other spelling. */
 static const char *missing_text(const kn_spec *spec)
 {
     for (int i = 0; spec->csv.na && i < spec->csv.na_count; i++)
@@ -106,7 +106,7 @@ static kn_status recode(kn_table_run *run, kn_error *err)
     return KN_OK;
 }
 
-/* The verifier needs memory for both files; nothing but the map is needed any more. */
+/* The verifier needs memory for both files; only the map is still needed. */
 static void forget_search(kn_table_run *run)
 {
     kn_table_run_end_search(&run->all);
@@ -137,7 +137,7 @@ static kn_status compare(kn_table_run *run, const kn_verify_report *found, kn_er
                         {"the number of suppressed rows", (double)r->head.suppressed, (double)found->suppressed},
                         {"the number of classes", (double)r->head.classes, (double)found->classes},
                         {"k", (double)r->head.k, (double)found->k}};
-    for (int m = 0; m < KN_METRICS; m++) /* NAN: a label that stands on several levels leaves it open */
+    for (int m = 0; m < KN_METRICS; m++) /* NAN: undetermined, as a label is on several levels        */
         claims[4 + m] = (kn_claim){kn_metric_name((kn_metric)m), r->metrics[m], found->metrics[m]};
     KN_TRY(kn_release_compare_models(&run->all, found->models, found->model_count, false, err));
     return kn_release_compare(claims, 4 + KN_METRICS, err);
@@ -154,7 +154,7 @@ kn_status kn_table_run_verify(kn_release_run *all, kn_error *err)
     options.release = release_path(run);
     options.map = run->map;
     options.map_count = run->map_count;
-    if (r->level_count > 0) options.levels = r->levels; /* a label may stand on several: checked */
+    if (r->level_count > 0) options.levels = r->levels; /* a label may be on several: checked    */
     options.level_count = r->level_count;
     options.suppressed = r->head.suppressed;
     if (all->summary) options.summary = kn_output_temporary(all->summary);
@@ -171,10 +171,18 @@ kn_status kn_table_run_verify(kn_release_run *all, kn_error *err)
     return st;
 }
 
+static kn_status read_release(kn_table **out, void *state, const kn_csv_options *options, kn_error *err)
+{
+    kn_release_run     *all = state;
+    const kn_table_run *run = kn_table_run_of(all);
+    kn_csv_options      csv = *options;
+    csv.delimiter = run->delimiter;
+    return kn_table_read_csv(out, all->ctx, release_path(run), &csv, err);
+}
+
 kn_status kn_table_run_publish(kn_release_run *all, kn_error *err)
 {
-    const kn_table_run *run = kn_table_run_of(all);
-    kn_public_csv       csv = {release_path(run), run->delimiter, missing_text(all->spec)};
+    kn_public_reader reader = {all, read_release, kn_release_read_hierarchy};
     if (!all->base && !all->spec->public_report) return KN_OK;
-    return kn_public_of_table(&all->facts, all->ctx, all->asked, &csv, err);
+    return kn_public_of_table(&all->facts, all->ctx, all->asked, &reader, missing_text(all->spec), err);
 }

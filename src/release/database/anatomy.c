@@ -23,7 +23,7 @@
 
 enum { NUMBER_TEXT = 12 }; /* bytes of a number as text */
 
-/* How one sensitive column's values lie in groups. */
+/* The values of one sensitive column, by group. */
 typedef struct value_list {
     int64_t   rows;
     uint32_t *group, *code, *count;
@@ -107,7 +107,7 @@ static void find_groups(const kn_database_plan *p, uint32_t c, uint32_t *first)
     }
 }
 
-static kn_status make_room(kn_anatomy *a, kn_error *err)
+static kn_status reserve(kn_anatomy *a, kn_error *err)
 {
     const kn_database_rows *rows = kn_database_release_rows(a->release);
     for (int t = 0; t < a->original->table_count; t++) {
@@ -159,7 +159,7 @@ static kn_status make_groups(kn_anatomy *a, const kn_database_plan *p, uint64_t 
     for (uint32_t c = 0; c < p->classes; c++)
         if (kn_database_plan_nodes(p, c) > most) most = kn_database_plan_nodes(p, c);
     uint32_t *room = kn_alloc_array_zero(a->ctx, 2 * (size_t)most + (size_t)a->original->table_count, sizeof *room);
-    kn_status st = room ? make_room(a, err) : kn_fail_memory(err, a->ctx, WHAT);
+    kn_status st = room ? reserve(a, err) : kn_fail_memory(err, a->ctx, WHAT);
     if (st == KN_OK) place_groups(a, p, room, room + most, room + 2 * most);
     kn_free(room);
     for (int t = 0; t < a->original->table_count; t++) {
@@ -171,7 +171,7 @@ static kn_status make_groups(kn_anatomy *a, const kn_database_plan *p, uint64_t 
 
 /* ---- Lists ---- */
 
-/* Runs of equal (group, value) in sorted records; with `list` they are written down. */
+/* Runs of equal (group, value) in sorted records; with `list` they are stored. */
 static int64_t count_runs(const kn_sort_record *records, int64_t rows, value_list *list)
 {
     int64_t runs = 0;

@@ -1,6 +1,6 @@
-/* database/anatomy_schema.c: kn_anatomy_schema.h. A database without rows that the writer can take the schema from.
+/* database/anatomy_schema.c: kn_anatomy_schema.h. A database without rows from which the writer takes the schema.
  *
- * Cost: tables × columns × columns, for names that are free.
+ * Cost: tables × columns × columns, for unused names.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_anatomy_schema.h"
@@ -46,7 +46,7 @@ static bool is_table(const kn_database *db, const char *name)
     return false;
 }
 
-/* The first of base, base_2, base_3, ... that is none of the database's. NULL: out of memory. */
+/* The first of base, base_2, base_3, ... that the database does not use. NULL: out of memory. */
 static char *free_name(kn_arena *arena, const char *base, const kn_database *db,
                        bool (*taken)(const kn_database *db, const char *name))
 {
@@ -84,7 +84,7 @@ static kn_table *empty_table(kn_context *ctx, const char *const *names, int coun
     return NULL;
 }
 
-/* A column that is written as it is. */
+/* A column that is written unchanged. */
 static bool set_column(kn_context *ctx, kn_database_column *c, const char *declared)
 {
     c->has_role = true;
@@ -166,7 +166,7 @@ static kn_status add_list(kn_anatomy_schema *s, const kn_database *original, int
 
 /* ---- The whole ---- */
 
-static kn_status make_room(kn_anatomy_schema *s, const kn_database *original, kn_error *err)
+static kn_status reserve(kn_anatomy_schema *s, const kn_database *original, kn_error *err)
 {
     size_t lists = 0;
     s->column = kn_arena_array_zero(&s->arena, (size_t)s->tables, sizeof *s->column);
@@ -205,7 +205,7 @@ kn_status kn_anatomy_schema_make(kn_anatomy_schema *s, kn_context *ctx, const kn
 {
     int columns = 0;
     *s = (kn_anatomy_schema){.ctx = ctx, .arena = {.ctx = ctx}, .tables = original->table_count};
-    KN_TRY(make_room(s, original, err));
+    KN_TRY(reserve(s, original, err));
     KN_TRY(kn_database_create(&s->db, ctx, original->source, err));
     for (int t = 0; t < s->tables; t++)
         if (original->tables[t].table->column_count > columns) columns = original->tables[t].table->column_count;

@@ -1,4 +1,4 @@
-/* kn_anatomy_schema.h: the tables and columns of an anatomized release. kn_anatomy.h says what they are called. */
+/* kn_anatomy_schema.h: the tables and columns of an anatomized release. kn_anatomy.h describes their names. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_ANATOMY_SCHEMA_H
 #define KN_ANATOMY_SCHEMA_H
@@ -6,7 +6,7 @@
 #include "kn_arena.h"
 #include "kn_database.h"
 
-/* The sensitive column of the original that a list is of. */
+/* The sensitive column of the original that a list holds. */
 typedef struct kn_anatomy_list_of {
     int table, column;
 } kn_anatomy_list_of;
@@ -23,7 +23,7 @@ typedef struct kn_anatomy_schema {
     const char         *group_name, *count_name;
 } kn_anatomy_schema;
 
-/* Free it whatever the answer. */
+/* To be freed even on failure. */
 KN_CHECK kn_status kn_anatomy_schema_make(kn_anatomy_schema *out, kn_context *ctx, const kn_database *original,
                                           kn_error *err);
 void               kn_anatomy_schema_free(kn_anatomy_schema *schema);

@@ -85,7 +85,7 @@ static kn_status two_meanings(const kn_database_table *t, int column, uint32_t n
                    t->name, t->table->columns[column].name, what, where);
 }
 
-/* A label that is a number of the column, spelled otherwise: two spellings of one number would be released. */
+/* A label that is a number of the column in another spelling: two spellings of one number would be released. */
 static bool respells(const kn_column *c, kn_string label, char decimal)
 {
     kn_decimal a, b;
@@ -151,7 +151,7 @@ static void count_rows(kn_database_release *r)
             r->shapes[plan->table[v]].rows += kn_database_plan_size(plan, c);
 }
 
-static kn_status make_room(kn_database_release *r, kn_error *err)
+static kn_status reserve(kn_database_release *r, kn_error *err)
 {
     const kn_database *db = r->rows.db;
     for (int t = 0; t < db->table_count; t++) {
@@ -215,7 +215,7 @@ kn_status kn_database_release_make(kn_database_release **out, kn_context *ctx, c
     kn_status st = r->arena.failed ? kn_fail_memory(err, ctx, WHAT) : KN_OK;
     if (st == KN_OK) {
         count_rows(r);
-        st = make_room(r, err);
+        st = reserve(r, err);
     }
     if (st == KN_OK) st = check_labels(r, err);
     if (st == KN_OK) st = place(r, err);

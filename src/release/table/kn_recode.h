@@ -1,8 +1,8 @@
 /* kn_recode.h: a plan and its table → the bytes of the release.
  *
- * Rows are sorted by all their released cells (equal rows are interchangeable, so nothing of the original order is left)
- * unless the order is to be kept; suppressed rows come last. Rows are made in parallel; the bytes do not depend on the
- * number of threads.
+ * Rows are sorted by all their released cells (equal rows are interchangeable, so nothing of the original order
+ * remains) unless the order is to be kept; suppressed rows come last. Rows are made in parallel; the bytes do not
+ * depend on the number of threads.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_RECODE_H
@@ -42,9 +42,9 @@ typedef struct kn_recode_input {
 } kn_recode_input;
 
 /* Writes header and rows to `output`, which stays open. `map` receives the table row of each released row (kn_alloc;
- * freed by the caller), `*map_count` of them. KN_INPUT, naming the column, if a value of the data looks like what only a
- * release may hold: a row that is not suppressed but would be "*" wherever a suppressed row is, or two different groups of
- * a column that would be written the same. */
+ * freed by the caller), `*map_count` of them. KN_INPUT, naming the column, if a value of the data looks like what
+ * only a release may contain: a row that is not suppressed but would be "*" wherever a suppressed row is, or two
+ * different groups of a column that would be written alike. */
 KN_CHECK kn_status kn_recode_write(kn_output *output, kn_context *ctx, const kn_recode_input *input, int64_t **map,
                                    int64_t *map_count, kn_error *err);
 

@@ -1,9 +1,9 @@
 /* kn_released.h: the columns of a release as texts with an order: what recode.c sorts and writes.
  *
- * Every column has cells with ids: of a copied or pseudonymous column the codes of the table (its number of values: a
- * missing cell), of a quasi-identifier the distinct cells of the plan's classes. An id has a text and a rank, the position
- * of its text among the column's in the order of bytes; equal texts have equal ranks. Ranks are made from what is released
- * alone: not from the order of numbers, which would reveal that some value that is not shown is no number.
+ * Every column has cells with ids: in a copied or pseudonymous column the codes of the table (the number of values: a
+ * missing cell), in a quasi-identifier the distinct cells of the plan's classes. An id has a text and a rank, the
+ * position of its text among the column's in the order of bytes; equal texts have equal ranks. Ranks are made from
+ * what is released alone: not from the order of numbers, which would reveal that some hidden value is not a number.
  *
  * Made once, then read by any thread.
  * SPDX-License-Identifier: Apache-2.0

@@ -1,9 +1,9 @@
-/* kn_summary.h: summary statistics of a release: per class and quasi-identifier the smallest and the largest value and the
- * mean (slides, "Workload-Driven Quality": the range answers MIN and MAX, the mean AVG and SUM).
+/* kn_summary.h: summary statistics of a release: per class and quasi-identifier the smallest and the largest value
+ * and the mean (slides, "Workload-Driven Quality": the range answers MIN and MAX, the mean AVG and SUM).
  *
- * All rows of a class share its statistics, so they tell nobody's row from another of its class. They do say more than a
- * wide cell does: the range is as narrow as the class's values, and who is one of a class of k knows the mean of the other
- * k - 1. A figure about fewer than `least` cells of a class (the others are missing) is not published.
+ * All rows of a class share its statistics, so these distinguish no row from others of its class. They do reveal more
+ * than a wide cell: the range is as narrow as the class's values, and a member of a class of k can compute the mean
+ * of the other k - 1. A figure about fewer than `least` cells of a class (the others are missing) is not published.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_SUMMARY_H
@@ -36,8 +36,8 @@ KN_CHECK kn_status kn_summary_make(kn_summary **out, kn_context *ctx, const kn_t
                                    const kn_plan *plan, int64_t least, kn_error *err);
 void               kn_summary_free(kn_summary *summary); /* NULL is fine */
 
-/* The name of a statistic's column, "age_min", with as many "_" behind it as it takes to differ from every name that the
- * release has. `names` are its columns; freed by the caller (NULL: out of memory). */
+/* The name of a statistic's column, "age_min", with as many "_" appended as needed to differ from every name in the
+ * release. `names` are its columns; freed by the caller (NULL: out of memory). */
 char *kn_summary_name(kn_context *ctx, const char *const *names, int count, const char *quasi, kn_statistic statistic);
 
 /* Writes the side file: header and one line per class (its cells, its rows, its statistics), in the order of their bytes.

@@ -1,10 +1,10 @@
 /* table/recode.c: sorts the rows of a release and writes them. See kn_recode.h; released.c makes the texts.
  *
  * Order: by the quasi-identifiers, then by the other columns, each by the bytes of what is released, columns in their
- * order; so the rows of a class stand together. Classes are ranked first; a row's key is the rank of its class and as many
- * ranks of its other cells as fit into 64 bits, compared by radix sort; what does not fit decides among equal keys, and at
- * last the row's number, which changes no byte. A suppressed row has the rank behind the last class; left out, it falls
- * off the end.
+ * order; so the rows of a class stand together. Classes are ranked first; a row's key is the rank of its class and as
+ * many ranks of its other cells as fit into 64 bits, compared by radix sort; what does not fit decides among equal
+ * keys, and finally the row's number, which changes no byte. A suppressed row has the rank after the last class; if
+ * left out, it is cut off at the end.
  *
  * Cost: O(rows) for sorting and O(cells) for writing, in parallel. Memory: 32 bytes per row while sorting, 8 after it.
  * SPDX-License-Identifier: Apache-2.0
@@ -35,7 +35,7 @@ typedef struct recoder {
     uint32_t               classes;     /* ranks in use; that number is the rank of suppressed rows */
     int                   *order;       /* the other columns in the order in which rows are compared */
     int                    others;
-    int                    packed;  /* so many of these are in the key             */
+    int                    packed;  /* how many of these are in the key            */
     int                    leading; /* columns before the first that is no quasi-identifier */
     kn_sort_record        *records;
     int64_t               *map;
@@ -232,9 +232,9 @@ static bool starred_row(const recoder *r, int64_t row)
     return true;
 }
 
-/* A row that is shown must not look like one that is not: a reader would take a value of the data for a star. Where
- * nothing but the quasi-identifiers could tell them apart there is nothing to confuse: such a class of stars shows as
- * little as suppressed rows do, and no value of the data is in it. */
+/* A visible row must not look like a suppressed one: a reader would take a value of the data for a star. If only
+ * quasi-identifiers are published there is nothing to confuse: such a class of stars shows as little as suppressed
+ * rows do, and contains no value of the data. */
 static kn_status check_stars(const recoder *r, kn_error *err)
 {
     const kn_plan *plan = r->input->plan;
@@ -268,7 +268,7 @@ static void write_cell(const recoder *r, const kn_released_texts *t, uint32_t cl
                          r->input->delimiter);
 }
 
-/* What the row before shows in the leading quasi-identifiers: rows of a class stand together and show the same. */
+/* What the row before shows in the leading quasi-identifiers: rows of a class are adjacent and show the same. */
 typedef struct last_row {
     uint32_t class_index;
     size_t   begin, size; /* in the buffer; size 0: nothing to repeat */

@@ -30,7 +30,7 @@ static kn_string code_text(const kn_column *column, uint32_t code)
     return (kn_string){"", 0};
 }
 
-/* An end of an interval: spelled as the column spells it, unless that could be taken for two ends. */
+/* An end of an interval: spelled as the column spells it, unless that could be read as two ends. */
 static void end_text(kn_buffer *to, const kn_column *column, uint32_t code)
 {
     kn_string text = code_text(column, code);
@@ -78,7 +78,7 @@ static bool has_braces(const kn_column *column)
     return text.size > 0 && text.data[0] == '{';
 }
 
-/* Would a reader take it for several members, or for another text? */
+/* Could a reader take it for several members, or for another text? */
 static bool needs_quotes(kn_string text)
 {
     return kn_value_trim(text).size < text.size || text.size == 0 || memchr(text.data, ';', text.size) ||
@@ -272,7 +272,7 @@ static bool is_missing(const quasi_cells *q, const kn_cell *cell, const kn_colum
            (cell->kind == KN_CELL_NODE && cell->a == q->hierarchy->leaves);
 }
 
-/* Takes a buffer's bytes over. */
+/* Takes ownership of a buffer's bytes. */
 static kn_status keep_bytes(kn_context *ctx, kn_released_texts *t, kn_buffer *made, kn_error *err)
 {
     if (!kn_buffer_text(made)) return kn_fail_memory(err, ctx, making);
@@ -282,7 +282,7 @@ static kn_status keep_bytes(kn_context *ctx, kn_released_texts *t, kn_buffer *ma
     return KN_OK;
 }
 
-/* What a text needs where it is written. */
+/* What a text needs when it is written. */
 static void note_text(kn_released_texts *t, kn_string text, char delimiter)
 {
     t->formulas = t->formulas || kn_csv_formula(text);
@@ -346,7 +346,7 @@ static kn_status quote_cells(kn_context *ctx, kn_released_texts *t, char delimit
     return st;
 }
 
-/* What a cell covers, as far as two cells with the same text can differ in it. */
+/* What a cell covers, as far as cells with the same text can differ in it. */
 typedef struct meaning {
     int      space; /* 0 leaves, 1 codes, 2 the cell's own */
     uint64_t first, last;
@@ -370,7 +370,7 @@ static meaning meaning_of(const quasi_cells *q, const kn_released_texts *t, uint
     return (meaning){2, id, 0};
 }
 
-/* A reader of the release could not tell two groups with one text apart; neither could the verifier. */
+/* Neither a reader of the release nor the verifier could distinguish two groups with the same text. */
 static kn_status check_meanings(kn_context *ctx, const quasi_cells *q, const kn_released_texts *t, kn_error *err)
 {
     if (t->distinct == t->count) return KN_OK;
@@ -408,8 +408,8 @@ static bool is_value(const kn_column *column, kn_string text)
     return false;
 }
 
-/* A set that is written like a value, and a label "*" that is not anything: whoever reads them would read something else.
- * Where a whole column is of one level the level says what its "*" are. */
+/* Refuses a set that is written like a value, and a label "*" that does not cover all values: readers would
+ * misunderstand them. If a whole column has one level, the level says what its "*" means. */
 static kn_status check_texts(const quasi_cells *q, const kn_released_texts *t, kn_error *err)
 {
     const kn_hierarchy *h = q->hierarchy;

@@ -1,7 +1,7 @@
 /* table/summary.c: summary statistics of a release (kn_summary.h).
  *
  * One pass over the rows per quasi-identifier. Sums of integers are exact (128 bits); sums of decimals are compensated
- * (Neumaier), in the order of the rows, and printed with 15 digits, of which the order touches none but the last.
+ * (Neumaier), in the order of the rows, and printed with 15 digits, of which the order can affect only the last.
  *
  * Cost: O(rows × quasi-identifiers), and a sort of the classes to write them. Memory: 16 bytes per class and
  * quasi-identifier, 40 more per class while one is counted.
@@ -133,7 +133,7 @@ static char *unlike(kn_context *ctx, const char *const *names, int count, const 
         if (strcmp(names[i], name) == 0) {
             name[size++] = '_';
             name[size] = '\0';
-            i = -1; /* look at all of them again: each fits at most once, so this ends */
+            i = -1; /* check all of them again: each matches at most once, so this ends */
         }
     return name;
 }

@@ -1,8 +1,9 @@
-/* database/page.c: a release of a database as one page of HTML: the verdict in plain words, what became of each table,
- * crowds before and after, what may be published.
+/* database/page.c: a release of a database as one page of HTML: the verdict in plain words, what happened to each
+ * table, crowds before and after, what may be published.
  *
- * Interface: kn_database_report_render (kn_database_report.h). The sections on promises, risk and crowds are those of a
- * table's release. The page is for those who hold the data: it shows how the original stood; no value, no time, no seed.
+ * Interface: kn_database_report_render (kn_database_report.h). The sections on promises, risk and crowds are those of
+ * a table's release. The page is for the owner of the data: it shows figures of the original; no value, no time, no
+ * seed.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_database_report.h"
@@ -221,7 +222,7 @@ kn_status kn_database_report_render(kn_buffer *to, const kn_spec *spec, const kn
     kn_html_notes(to, r->head.notes, r->head.note_count);
     if (r->head.model_count > 0) kn_release_models(to, &page);
     tables(to, r);
-    if (!spec->anatomy) { /* its persons can be told apart, by design */
+    if (!spec->anatomy) { /* its persons can be distinguished, by design */
         kn_release_risk(to, &page);
         kn_release_sizes(to, &page);
     }

@@ -1,8 +1,9 @@
 /* database/schema.c: the schema of a database drawn around its table of persons.
  *
- * One box per table: its name, its rows, its columns with keys marked. Boxes stand in ranks from left to right: persons,
- * then the tables below them, level by level, then those that no key leads from. A line goes from each foreign
- * key to the table it names; one that breaks a rule is drawn as such. The picture has its own colours for light and dark.
+ * One box per table: its name, its rows, its columns with keys marked. Boxes are in ranks from left to right:
+ * persons, then the tables below them, level by level, then those that no key leads from. A line goes from each
+ * foreign key to the table it refers to; one that breaks a rule is drawn as such. The picture has its own colours for
+ * light and dark.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_schema_svg.h"

@@ -1,8 +1,8 @@
-/* records/page.c: a release of tree records as one page of HTML: the verdict in plain words, what became of values and
- * relations, what may be published.
+/* records/page.c: a release of tree records as one page of HTML: the verdict in plain words, what happened to values
+ * and relations, what may be published.
  *
- * Interface: kn_records_report_render (kn_records_report.h). The page is for those who hold the data: it shows how the original
- * stood; no value of the data, no time; the relations that vanished are counted and not named.
+ * Interface: kn_records_report_render (kn_records_report.h). The page is for the owner of the data: it shows figures
+ * of the original; no value of the data, no time; removed relations are counted and not named.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_records_report.h"

@@ -26,7 +26,7 @@ void kn_release_figure(kn_buffer *to, double value);
 
 /* ---- Small parts ---- */
 
-/* A file without its folder: where somebody keeps their data is not the reader's business. NULL for standard output. */
+/* A file without its folder, which the reader need not know. NULL for standard output. */
 const char *kn_release_file_name(const char *path);
 
 /* The largest k that is promised, at least 2. */

@@ -1,10 +1,9 @@
-/* table/page.c: a release as one page of HTML: the parts in order, the verdict in plain words, what is published
- * beside it and by which rules.
+/* table/page.c: a release as one page of HTML: the parts in order, the verdict in plain words, what is published with
+ * it and by which rules.
  *
- * Interface: kn_release_report_render (kn_release_report.h). Pictures and tables stand in risk.c,
- * loss.c and lattice.c. The page is for those who hold the data: it shows how the
- * original stood; no value, no time, no seed. Cost: linear in the class sizes, the
- * solutions listed and, for a lattice drawn whole, its nodes.
+ * Interface: kn_release_report_render (kn_release_report.h). Pictures and tables are in risk.c, loss.c and lattice.c.
+ * The page is for the owner of the data: it shows figures of the original; no value, no time, no seed. Cost: linear
+ * in the class sizes, the solutions listed and, for a lattice drawn whole, its nodes.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_release_report.h"

@@ -1,14 +1,15 @@
-/* database/anatomy.c: releases by Anatomy (section 5.1): quasi-identifiers as they are, sensitive values by groups.
+/* database/anatomy.c: releases by Anatomy (section 5.1): quasi-identifiers unchanged, sensitive values by groups.
  *
- * The form (docs/databases.md): the original's tables without their sensitive columns; a table that had some has a column
- * GROUP; for each sensitive column a table with GROUP, the column and COUNT, one row per group and value. The names are
- * worked out anew: GROUP is the first of group, group_2, ... that no column of the original has, COUNT likewise; the list is
- * TABLE_sensitive, or TABLE_COLUMN where the table has several, with _2, ... behind it where that name is taken; upper and
- * lower case of ASCII letters count as the same.
+ * The form (docs/databases.md): the original's tables without their sensitive columns; a table that had some has a
+ * column GROUP; for each sensitive column a table with GROUP, the column and COUNT, one row per group and value. The
+ * names are derived again: GROUP is the first of group, group_2, ... that no column of the original has, COUNT
+ * likewise; the list is TABLE_sensitive, or TABLE_COLUMN where the table has several, with _2, ... appended if that
+ * name is taken; the case of ASCII letters is ignored.
  *
- * From the release alone: groups are numbered 1 .. their number; each person of a group has equally many of its rows; a list
- * says of each group as many values as it has rows. Promises are those of models.c, of groups: k is the
- * number of persons in one; diversity is that of its list. One value may belong to as many persons as rows have it.
+ * From the release alone: groups are numbered 1 .. their number; each person of a group has equally many of its rows;
+ * a list has as many values for each group as the group has rows. Promises are those of models.c, about groups: k is
+ * the number of persons in one; diversity is that of its list. A value may belong to as many persons as there are
+ * rows with it.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
@@ -53,7 +54,7 @@ void kn_vdb_anatomy_names(kn_vdb *v)
     name_column(v, "count", v->count_name, sizeof v->count_name);
 }
 
-/* Is there a table of the original of that name, or a list before this one? */
+/* Is there a table of the original with that name, or an earlier list? */
 static bool table_taken(const kn_vdb *v, const kn_vlist *list)
 {
     for (int t = 0; t < v->table_count; t++)
@@ -103,7 +104,7 @@ int kn_vdb_anatomy_tables(kn_vdb *v, bool *whole)
 
 /* ---- Groups ---- */
 
-/* Per code of a column of numbers: the number, or 0 where it is none from 1 on. */
+/* Per code of a column of numbers: the number, or 0 if it is not 1 or more. */
 static int64_t *read_numbers(kn_arena *room, const kn_vsheet *table, int column)
 {
     uint32_t count = kn_vsheet_distinct(table, column);
@@ -138,7 +139,7 @@ static kn_status read_groups(kn_vdb *v, kn_vdb_table *t, kn_error *err)
 
 /* ---- Lists ---- */
 
-/* A value that is spelled in a way of its own marks its group. */
+/* A value with an unusual spelling marks its group. */
 static void check_spelling(kn_vdb *v, const kn_vlist *list, const kn_vdb_column *column, int value_at)
 {
     for (int c = 0; c < list->table->column_count; c++)
@@ -207,7 +208,7 @@ typedef struct group_sizes {
     int64_t *persons, *rows; /* per group */
 } group_sizes;
 
-/* The arrays of `g` end with `room`. */
+/* The arrays of `g` are freed with `room`. */
 static kn_status measure_groups(kn_arena *room, kn_vdb *v, const kn_vdb_table *t, group_sizes *g, kn_error *err)
 {
     int64_t         n = t->release.rows;
@@ -236,7 +237,7 @@ static kn_status measure_groups(kn_arena *room, kn_vdb *v, const kn_vdb_table *t
     return status;
 }
 
-/* Each list says as much of a group as it has rows. */
+/* Each list has as many values for a group as it has rows. */
 static void check_totals(kn_vdb *v, const kn_vdb_table *t, const group_sizes *g)
 {
     for (int c = 0; c < t->hidden_count; c++) {

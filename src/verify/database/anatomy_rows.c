@@ -1,12 +1,13 @@
 /* database/anatomy_rows.c: does each list of an Anatomy release hold the values that the rows of its groups have in the
  * original?
  *
- * Rows are paired inside persons, by what they show. Rows of one person that show the same cannot be told apart, and which of
- * them is in which group matters here: to find whether some choice fits the lists is hard in general (a transport in three
- * dimensions). Persons without such rows are counted first; the others are paired so that values are used that their groups
- * still lack; what then does not fit is repaired by exchanging the originals of such rows at random. Where that makes things
- * worse by one it stays now and then, ever more seldom, because a row hides several values and two exchanges may have to come
- * together (simulated annealing). Where no choice is found the answer is "undecided", and where there was none to make "refuted".
+ * Rows are paired inside persons, by what they show. Rows of one person that show the same cannot be distinguished,
+ * and which of them is in which group matters here: finding a choice that fits the lists is hard in general (a
+ * three-dimensional transport problem). Persons without such rows are counted first; the others are paired so that
+ * values are used that their groups still lack; what then does not fit is repaired by exchanging the originals of
+ * such rows at random. An exchange that makes things worse by one is sometimes kept, ever more rarely, because a row
+ * hides several values and two exchanges may be needed together (simulated annealing). If no choice is found the
+ * answer is "undecided", and if there was no choice "refuted".
  *
  * Cost: one pairing per person, and at most a fixed number of exchanges per row that can be exchanged.
  * SPDX-License-Identifier: Apache-2.0
@@ -39,7 +40,7 @@ typedef struct pairing {
     int64_t        cost;      /* values that are used and not in the lists                   */
     doubtful      *doubts;
     size_t         doubt_count, doubt_capacity;
-    uint32_t      *saved; /* originals of two subtrees, as they are walked; room for all rows */
+    uint32_t      *saved; /* originals of two subtrees, in the order of the walk; large enough for all rows */
     size_t         saved_count;
 } pairing;
 
@@ -62,7 +63,7 @@ static int64_t *hidden_entry(const kn_vdb_table *t, int c, uint32_t original, ui
     return entry;
 }
 
-/* As many as rows, so that all are used up where none is lacking. */
+/* As many as rows, so that all are used if none is lacking. */
 static void refill(kn_vdb *v)
 {
     for (int t = 0; t < v->table_count; t++)
@@ -85,7 +86,7 @@ static bool still_there(void *arg, int table, uint32_t original, uint32_t releas
 
 /* ---- Giving rows their originals ---- */
 
-/* Takes what a row hides from its group's lists, or puts it back. */
+/* Removes what a row hides from its group's lists, or puts it back. */
 static void take(pairing *p, int table, uint32_t released, bool back)
 {
     const kn_vdb_table *t = &p->v->tables[table];
@@ -103,7 +104,7 @@ static void take(pairing *p, int table, uint32_t released, bool back)
     }
 }
 
-/* The same of everything below a row, too. */
+/* The same for everything below a row, too. */
 static void take_all(pairing *p, int table, uint32_t released, bool back)
 {
     const kn_vdb_table *t = &p->v->tables[table];
@@ -148,7 +149,7 @@ static bool pair_person(pairing *p, uint32_t original, uint32_t released, bool f
 static kn_status pair_all(pairing *p, kn_error *err)
 {
     kn_vdb *v = p->v;
-    for (int round = 0; round < 2; round++) /* first those about whom there is no doubt */
+    for (int round = 0; round < 2; round++) /* first those without a choice             */
         for (int64_t person = 0; person < v->tables[v->person].release.rows; person++) {
             uint32_t original = (uint32_t)v->map[person], released = (uint32_t)person;
             if (p->ambiguous[original] != (round == 1)) continue;
@@ -164,7 +165,7 @@ static kn_status pair_all(pairing *p, kn_error *err)
 
 /* ---- Exchanging ---- */
 
-/* Originals beside a row's own that show the same: list[*begin .. *end - 1] of the table's. */
+/* Other originals that show the same: list[*begin .. *end - 1] of the table's. */
 static void run_of(const pairing *p, int table, uint32_t original, uint32_t *begin, uint32_t *end)
 {
     const kn_vdb_rows *r = &p->v->tables[table].original;
@@ -191,7 +192,7 @@ static kn_status find_doubts(pairing *p, kn_error *err)
     return KN_OK;
 }
 
-/* Writes down the originals of a subtree, or takes them from there. */
+/* Saves or restores the originals of a subtree. */
 static void save(pairing *p, int table, uint32_t released)
 {
     const kn_vdb_table *t = &p->v->tables[table];
@@ -214,7 +215,7 @@ static void restore(pairing *p, int table, uint32_t released, size_t *at)
     }
 }
 
-/* Gives a row another original, and whoever has that one the row's own. Undone where it then costs more than `most`. */
+/* Exchanges the originals of two rows. Undone if that costs more than `most`. */
 static void exchange(pairing *p, const doubtful *d, uint32_t wanted, int64_t most)
 {
     uint32_t mine = p->rows[d->table][d->row], other = p->owner[d->table][wanted];

@@ -1,7 +1,7 @@
-/* database/certificate.c: the certificate that lies in a released folder. It is published with the tables, so it must be
- * theirs: it has the keys of a certificate of a database, and names each file with its SHA-256. Anything else under its
- * name is a file that must not be there. What it says of promises and figures is not judged here. Cost: one reading of the
- * files' bytes.
+/* database/certificate.c: the certificate inside a released folder. It is published with the tables, so it must
+ * belong to them: it has the keys of a certificate of a database, and names each file with its SHA-256. Any other
+ * file with its name is forbidden. Its promises and figures are not judged here. Cost: one reading of the files'
+ * bytes.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <jansson.h>

@@ -1,14 +1,14 @@
-/* database/classes.c: persons whose trees of quasi-identifiers are equal (docs/errata.md M12), and rows of such persons
- * that cannot be told apart.
+/* database/classes.c: persons whose trees of quasi-identifiers are equal (docs/errata.md M12), and rows of such
+ * persons that cannot be distinguished.
  *
- * From the leaves up each released row gets a number by (table, its quasi-identifiers, the numbers of the rows below it,
- * sorted): equal numbers are equal trees, for whole sequences are compared, not hashes. Equal trees of all quasi-identifiers
- * are what no query over any join can tell apart, so a class is the persons with one number.
+ * From the leaves up each released row gets a number by (table, its quasi-identifiers, the numbers of the rows below
+ * it, sorted): equal numbers mean equal trees, since whole sequences are compared, not hashes. No query over any join
+ * can distinguish equal trees of all quasi-identifiers, so a class is the persons with one number.
  *
- * From the top down rows of one class get a position by (the parent's position, the row's number): a reader sees that a row
- * is one of those, and no more.
+ * From the top down rows of one class get a position by (the parent's position, the row's number): a reader sees only
+ * that a row is one of those.
  *
- * Cost: linear in the rows, but for sorting siblings. Memory: the distinct sequences.
+ * Cost: linear in the rows, except for sorting siblings. Memory: the distinct sequences.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>

@@ -1,8 +1,8 @@
 /* database/columns.c: what the texts of released columns mean: values of the original, labels of hierarchies.
  *
- * A released quasi-identifier shows a value of the original or a label of the spec's hierarchy above it, nothing else: no
- * interval, no set. A missing cell stays missing or shows the root. Where the release is in files, an empty text of the
- * original looks like a missing cell. Each distinct text is read once; columns side by side.
+ * A released quasi-identifier shows a value of the original or a label of the spec's hierarchy above it, nothing
+ * else: no interval, no set. A missing cell stays missing or shows the root. If the release is in files, an empty
+ * text of the original looks like a missing cell. Each distinct text is read once; columns in parallel.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
@@ -39,7 +39,7 @@ uint32_t kn_vdb_find_value(const kn_vdb_column *c, kn_string text)
     return known == KN_V_NONE ? KN_V_NONE : c->domain.value_of_text[known];
 }
 
-/* Files cannot tell an empty text from a missing cell. */
+/* In files an empty text and a missing cell are the same. */
 static void find_empty(const kn_vdb_table *t, kn_vdb_column *c)
 {
     c->empty = kn_vdb_find_value(c, (kn_string){"", 0});
@@ -138,7 +138,7 @@ static kn_status prepare(kn_vdb *v, const kn_vdb_table *t, kn_vdb_column *c, kn_
 {
     kn_attribute a = *c->attribute;
     KN_TRY(read_original(v, t, c, err));
-    if (c->release < 0) { /* shown by groups: its texts stand in a list */
+    if (c->release < 0) { /* shown by groups: its texts are in a list   */
         c->empty = kn_vdb_find_value(c, (kn_string){"", 0});
         return KN_OK;
     }

@@ -1,12 +1,12 @@
-/* database/contain.c: is a released row, with everything below it, an original row with rows taken away and
- * quasi-identifiers raised (Definition 9(3), docs/errata.md M2)?
+/* database/contain.c: is a released row, with everything below it, an original row with rows removed and
+ * quasi-identifiers generalized (Definition 9(3), docs/errata.md M2)?
  *
- * The row's own cells come first. Then, table by table, the rows below must be given rows of the original of their own, each
- * containing them: a bipartite matching by shortest alternating paths whose edges are the same question one level down, asked
- * when they are needed and remembered. Only rows whose copied cells are equal can be paired, and these stand together
+ * The row's own cells come first. Then, table by table, each row below must be assigned its own row of the original
+ * that contains it: a bipartite matching by shortest alternating paths whose edges are the same question one level
+ * down, evaluated on demand and remembered. Only rows with equal copied cells can be paired, and these are adjacent
  * (kn_vdb_rows.mark), so paths never leave a run of them.
  *
- * Cost: for runs of length n at most n² questions and n³ steps, usually n. Limits: a depth of recursion of the schema's.
+ * Cost: for runs of length n at most n² questions and n³ steps, usually n. Limits: recursion as deep as the schema.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
@@ -75,7 +75,7 @@ typedef struct pairing {
     uint32_t        n, o;                 /* how many                                                */
     size_t          mate;                 /* n: the original of each released one, or KN_V_NONE      */
     size_t          queue;                /* n                                                       */
-    size_t          owner;                /* o: the released one it was given to, or KN_V_NONE       */
+    size_t          owner;                /* o: the released one it is assigned to, or KN_V_NONE     */
     size_t          from;                 /* o: the released one that asked for it, or KN_V_NONE     */
     size_t          known;                /* 2 bits per pair: 0 not asked, 1 no, 2 yes               */
     bool            remember;
@@ -148,7 +148,7 @@ static void give(pairing *p, uint32_t o)
     }
 }
 
-/* An original of its own for r, others moving on where they must. */
+/* Assigns r its own original, moving others if necessary. */
 static bool place(pairing *p, uint32_t r)
 {
     uint32_t begin, end, head = 0, tail = 0;
@@ -177,7 +177,7 @@ static bool place(pairing *p, uint32_t r)
     return false;
 }
 
-/* With `rows` also which is which, all the way down. */
+/* With `rows` also the assignment of all rows below. */
 static bool pair_children(kn_vdb_matcher *m, int table, uint32_t original, uint32_t released, uint32_t *const *rows)
 {
     const kn_vdb_table *t = &m->v->tables[table];
@@ -242,7 +242,7 @@ static bool explain_cells(kn_vdb_matcher *m, const kn_vdb_table *t, uint32_t ori
     return told;
 }
 
-/* Rows below that are in none of the original's. */
+/* Rows below that no original row contains. */
 static bool explain_children(kn_vdb_matcher *m, int table, uint32_t original, uint32_t released)
 {
     const kn_vdb_table *t = &m->v->tables[table];

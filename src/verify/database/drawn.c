@@ -1,15 +1,16 @@
-/* database/drawn.c: were the new keys drawn, or are they the old ones again?
+/* database/drawn.c: were the new keys drawn at random, or are they the old ones again?
  *
- * Keys are numbers from 1 to the number of rows, and so are those of many originals: that number 7 stands in both says nothing,
- * that it stands in the same person's row in all of them says everything. New keys that were drawn are a random order of the
- * rows, independent of the data. Of n rows let row r have its old key, or that of any of d(r) rows that it may stand for, with
- * chance d(r) / n; with m the mean of the d(r), j rows or more have one with a chance of at most m^j / j! (the expected number of
- * sets of j such rows; Maclaurin's inequality). Tables are drawn one by one, so chances multiply. Keys that could be chance
- * with 1 : 10^12 or better are let through: fifteen persons with their old keys are refused, fewer where the rows below them
- * have theirs too. The same is asked of persons who are numbered in the order of the original's rows, forwards or backwards.
+ * Keys are numbers from 1 to the number of rows, and so are those of many originals: that both contain the number 7
+ * means nothing, that it is on the same person's row in both for everybody means that nothing was drawn. New keys are
+ * a random order of the rows, independent of the data. Of n rows let row r have its old key, or that of any of d(r)
+ * rows that it may stand for, with probability d(r) / n; with m the mean of the d(r), j rows or more have one with a
+ * probability of at most m^j / j! (the expected number of sets of j such rows; Maclaurin's inequality). Tables are
+ * drawn independently, so probabilities multiply. Keys with a probability of 10^-12 or more are accepted: fifteen
+ * persons with their old keys are refused, fewer if the rows below them have theirs too. The same is checked for
+ * persons who are numbered in the order of the original's rows, forwards or backwards.
  *
- * With a row map a person has one original (d = 1), and a row below has the original person's rows of that table. Without one
- * persons alone are looked at, where there are few enough to count everybody that each may stand for (PAIRS).
+ * With a row map a person has one original (d = 1), and a row below has the original person's rows of that table.
+ * Without one only persons are checked, if there are few enough to count everybody that each may stand for (PAIRS).
  *
  * Cost: with a map O(rows log rows); without one at most PAIRS questions of contain.c.
  * SPDX-License-Identifier: Apache-2.0
@@ -39,7 +40,7 @@ static int64_t number_at(const kn_vsheet *table, int column, int64_t row, int64_
     return text.data ? kn_vdb_key_number(text, most) : 0;
 }
 
-/* A key column of the table that names no other row; -1: none. */
+/* A key column of the table that refers to no other row; -1: none. */
 static int drawn_column(const kn_vdb_table *t)
 {
     for (int c = 0; c < t->original.table->column_count; c++) {
@@ -67,7 +68,7 @@ static kn_status list_old(kn_vdb *v, const kn_vdb_table *t, int column, kn_sort_
     return kn_sort_records(v->ctx, *out, *count, NULL, NULL, err);
 }
 
-/* How many rows of the table have an old key of their person, and how likely so many are. */
+/* How many rows of the table have an old key of their person, and the probability of that many. */
 static kn_status count_hits(kn_vdb *v, const kn_vdb_table *t, int64_t *hits, double *chance, kn_error *err)
 {
     int             column = drawn_column(t);
@@ -155,7 +156,7 @@ static uint32_t *owners_of(kn_vdb *v, const kn_vdb_table *t, int column)
     return owner;
 }
 
-/* Whether released persons may be those who have their keys; how many that could be said of anyway. */
+/* May released persons be those who had their keys, and how many would be by chance? */
 static void count_possible(kn_vdb *v, kn_vdb_matcher *m, const uint32_t *owner, int column, int64_t *hits,
                            double *chance)
 {

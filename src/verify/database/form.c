@@ -1,7 +1,8 @@
-/* database/form.c: is there nothing in a released database but the cells of its tables?
+/* database/form.c: does a released database contain only the cells of its tables?
  *
- * What an engine or a folder holds beside its tables is reported by io (kn_extras.h), which knows the engines. The form of a folder's
- * files was noted when they were read (table/form.c). All of it is looked at last: none of it changes who is who.
+ * What an engine or a folder holds besides its tables is reported by io (kn_extras.h), which knows the engines. The
+ * form of a folder's files was checked when they were read (table/form.c). All this comes last: it does not affect
+ * the assignment.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
@@ -24,7 +25,7 @@ static void tell(void *arg, const char *sentence)
         kn_vproblem(t->v->notes, "%s", sentence);
 }
 
-/* A cell of blanks is taken for a missing one. */
+/* A cell of blanks counts as missing. */
 static void check_blanks(telling *t, const kn_vsheet *sheet)
 {
     for (int c = 0; c < sheet->column_count; c++) {

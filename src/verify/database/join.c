@@ -1,11 +1,11 @@
-/* database/join.c: which row belongs to which, on both sides, and whose row each is.
+/* database/join.c: which row belongs to which, on both sides, and to which person.
  *
- * Keys are compared by their texts: each column's texts are translated into the numbers of the other's dictionary, and rows
- * are found by these in a hash table that compares all of them. Rows of the original that belong to nobody take part in
- * nothing; the release must not have any. The rows that belong to one row stand together, those with equal copied cells
- * side by side.
+ * Keys are compared by their texts: each column's texts are translated into the numbers of the other's dictionary,
+ * and rows are found by these in a hash table that compares all of them. Rows of the original that belong to nobody
+ * are ignored; the release must not have any. The rows that belong to one row are adjacent, and so are those with
+ * equal copied cells.
  *
- * Cost: linear, but for the order of siblings. Memory: 8 to 16 bytes per row of the parent while a table is joined.
+ * Cost: linear, except for the order of siblings. Memory: 8 to 16 bytes per row of the parent while a table is joined.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
@@ -42,7 +42,7 @@ static uint64_t step(uint64_t hash, uint32_t code)
     return kn_hash_mix(hash ^ code, 0x9e3779b97f4a7c15u) + 0xd1342543de82ef95u;
 }
 
-/* A row's place by its key; *there: whether a row with that key stands there. KN_V_NONE: a cell is missing. */
+/* A row's slot by its key; *there: the slot has a row with that key. KN_V_NONE: a cell is missing. */
 static bool hash_in(const kn_vdb_lookup *l, int64_t row, uint64_t *hash)
 {
     *hash = 1;

@@ -1,8 +1,8 @@
-/* database/keys.c: keys of a release say which rows belong together and nothing else (docs/errata.md M4).
+/* database/keys.c: the keys of a release show which rows belong together and nothing else (docs/errata.md M4).
  *
- * A key column that names no other row is drawn anew: it holds each number from 1 to the number of rows once, or UUIDs that
- * the original has not, in whichever letters. So nothing of the old keys is left and no gap shows a deleted row. Columns that name a row of the
- * parent hold what stands there, or the row would belong to nobody (join.c).
+ * A key column that refers to no other row is new: it holds each number from 1 to the number of rows once, or UUIDs
+ * that the original does not have, in any letter case. So nothing of the old keys is left and no gap shows a deleted
+ * row. Columns that refer to a row of the parent hold its key, or the row would belong to nobody (join.c).
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
@@ -34,7 +34,7 @@ static bool is_uuid(kn_string text)
     return true;
 }
 
-/* The number that a UUID is no more than; 0: it is another. */
+/* The number that a UUID merely encodes; 0: another UUID. */
 static int64_t number_of_uuid(kn_string text)
 {
     static const char front[] = "00000000-0000-4000-8000-";
@@ -55,7 +55,7 @@ int64_t kn_vdb_key_number(kn_string text, int64_t most)
     return number <= most ? number : 0;
 }
 
-/* In small letters, in which it means the same. Notes whether it had small ones, capital ones. */
+/* Converts to lower case, which means the same. Records whether it had lower- or upper-case letters. */
 static kn_string folded(kn_string text, char room[36], bool *small, bool *capital)
 {
     for (size_t i = 0; i < 36; i++) {
@@ -74,7 +74,7 @@ static int64_t first_row(const kn_vdb_rows *r, int column, uint32_t code)
     return row;
 }
 
-/* UUIDs of the original, in whichever column and letters: they must not come back. */
+/* UUIDs of the original, in any column and letter case: they must not reappear. */
 static kn_status take_old(kn_vdb *v, kn_texts *old, kn_error *err)
 {
     char room[36];

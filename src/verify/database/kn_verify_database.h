@@ -1,11 +1,11 @@
 /* kn_verify_database.h: what the parts of the verifier of databases share.
  *
- * Both databases are read cell by cell (kn_verify_sheets.h); rows are joined, trees told apart, held against each other and
- * counted by the verifier's own code. What the original's catalog declares, and the spec over it, says what is a key and what
- * names what (look.c); the release is held to the same.
+ * Both databases are read cell by cell (kn_verify_sheets.h); the verifier's own code joins rows, compares trees and
+ * counts. Keys and references come from the original's catalog, overridden by the spec (look.c); the release must
+ * have the same.
  *
- * Words: a *side* is one of the two databases, joined. Rows are numbered as they were read; 32 bits are enough for them. A
- * *copy* is a column that is released as it was (sensitive or kept).
+ * Words: a *side* is one of the two databases, joined. Rows are numbered as they were read; 32 bits are enough for
+ * them. A *copy* is a column that is released unchanged (sensitive or kept).
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_VERIFY_DATABASE_H
@@ -17,12 +17,12 @@
 
 /* What a text of a released quasi-identifier stands for. */
 typedef struct kn_vdb_cell {
-    uint32_t value; /* KN_V_NONE: it is no value; KN_V_MISSING      */
-    uint32_t label; /* of the hierarchy; KN_V_NONE: it is none      */
-    double   loss;  /* (leaves covered - 1) / (leaves - 1); NAN: the label stands on several nodes, or on none */
+    uint32_t value; /* KN_V_NONE: not a value; KN_V_MISSING         */
+    uint32_t label; /* of the hierarchy; KN_V_NONE: not a label     */
+    double   loss;  /* (leaves covered - 1) / (leaves - 1); NAN: the label has several nodes, or none          */
 } kn_vdb_cell;
 
-/* A released column that is no key. */
+/* A released column that is not a key. */
 typedef struct kn_vdb_column {
     const kn_attribute *attribute;
     int                 original, release; /* columns */
@@ -30,7 +30,7 @@ typedef struct kn_vdb_column {
     uint32_t           *of_original; /* per text, "missing" too: value                     */
     uint32_t            empty;       /* the value that a file shows like a missing cell: the empty text; KN_V_NONE: none */
     uint32_t           *of_release;  /* copies, per code: value, KN_V_MISSING or KN_V_NONE */
-    uint32_t            odd;         /* copies: a code that is spelled in a way of its own; KN_V_NONE: none */
+    uint32_t            odd;         /* copies: a code with an unusual spelling; KN_V_NONE: none            */
     kn_vtree           *tree;        /* quasi-identifiers */
     kn_vdb_cell        *cells;       /* quasi-identifiers, per code of the release         */
     uint32_t            root;        /* label of the hierarchy's root; KN_V_NONE: no leaf  */
@@ -43,8 +43,8 @@ typedef struct kn_vdb_rows {
     const kn_vsheet *table;
     int64_t         rows;
     uint32_t       *parent; /* the parent table's row that each belongs to; KN_V_NONE: none. NULL: persons */
-    uint32_t       *person; /* whose row it is; KN_V_NONE: nobody's                                        */
-    int64_t         owned;  /* rows that are somebody's                                                    */
+    uint32_t       *person; /* the person it belongs to; KN_V_NONE: nobody                                 */
+    int64_t         owned;  /* rows that belong to a person                                                */
     uint64_t       *mark;   /* hash of the copied cells: where they differ the cells do                    */
     /* Rows that belong to row p of the parent table: list[start[p] .. start[p + 1] - 1], by (mark, row). Persons: one list. */
     uint32_t *start;
@@ -59,9 +59,9 @@ typedef struct kn_vdb_table {
     const int     *children;
     int            key_count;
     const int     *key_columns;  /* of the primary key, in the original               */
-    int            link_count;   /* columns that name the parent's row ...            */
+    int            link_count;   /* columns that refer to the parent's row ...        */
     const int     *link;         /* ... of this table in the original                 */
-    const int     *target;       /* ... and the parent's that they name               */
+    const int     *target;       /* ... and the parent's that they refer to           */
     const bool    *key;          /* per column of the original: part of any key       */
     const bool    *primary;      /* per column of the original                        */
     const int     *released;     /* per column of the original: of the release; -1: it has none */
@@ -79,7 +79,7 @@ typedef struct kn_vdb_table {
     uint32_t        *group;       /* per released row; NULL: it has no sensitive column     */
     uint32_t         groups;
     uint32_t      *subtree;  /* per released row: equal numbers, equal trees of quasi-identifiers      */
-    uint32_t      *position; /* per released row: rows that cannot be told apart inside a class; NULL: not asked for */
+    uint32_t      *position; /* per released row: rows that cannot be distinguished inside a class; NULL: not needed */
 } kn_vdb_table;
 
 /* ---- The whole verification ---- */
@@ -87,7 +87,7 @@ typedef struct kn_vdb_table {
 typedef struct kn_vdb {
     kn_context                       *ctx;
     const kn_spec                    *spec;
-    kn_spec                           plain; /* the spec with no text that is missing: here a cell is missing or not */
+    kn_spec                           plain; /* the spec without texts for missing cells: here cells are already marked */
     const kn_database_verify_options *options;
     const kn_cells                   *source[2];          /* of the original and of the release */
     kn_vsheets                        original, release;
@@ -95,7 +95,7 @@ typedef struct kn_vdb {
     kn_vnotes                        *notes;
     kn_verified_table                *verified; /* the report's tables */
     kn_timezone                      *zone;
-    kn_arena                          arena; /* what lasts as long as the verification */
+    kn_arena                          arena; /* freed at the end of the verification   */
     int                               table_count;
     kn_vdb_table                     *tables; /* as in the original               */
     int                               person; /* table                            */
@@ -109,26 +109,26 @@ typedef struct kn_vdb {
 
 kn_status kn_vdb_no_memory(const kn_vdb *v, kn_error *err);
 
-/* An array of one element more, zeroed, that lasts as long as the verification. NULL: out of memory. */
+/* A zeroed array with one extra element, freed at the end of the verification. NULL: out of memory. */
 KN_CHECK void *kn_vdb_take(kn_vdb *v, size_t count, size_t size);
 void           kn_vdb_free(kn_vdb *v); /* all but its report */
 
-/* How many problems of one kind are reported one by one. */
+/* How many problems of one kind are reported individually. */
 enum { KN_VDB_SHOWN = 5 };
 
-/* Which tables there are in the original, what is a key and what names what: fills in tables, person and order (look.c). KN_INPUT: it
- * is no snowflake around persons. */
+/* The original's tables, keys and references: fills in tables, person and order (look.c). KN_INPUT: it is not a
+ * snowflake around persons. */
 KN_CHECK kn_status kn_vdb_look(kn_vdb *v, kn_error *err);
 
-/* What the tables look like and whether the release has its columns and no others (schema.c). *whole false: nothing can be
- * said of the rest. KN_INPUT: the original is no snowflake around persons. */
+/* Does the release have the right tables and columns and no others (schema.c)? *whole false: the rest cannot be
+ * checked. KN_INPUT: the original is not a snowflake around persons. */
 KN_CHECK kn_status kn_vdb_schema(kn_vdb *v, bool *whole, kn_error *err);
 
 /* What the texts of each released column mean (columns.c). */
 KN_CHECK kn_status kn_vdb_columns(kn_vdb *v, kn_error *err);
 void               kn_vdb_columns_free(kn_vdb *v);
 
-/* Which value of the original a text is; KN_V_NONE: none. */
+/* The value of the original that a text is; KN_V_NONE: none. */
 uint32_t kn_vdb_find_value(const kn_vdb_column *c, kn_string text);
 
 /* Is a column's every text spelled as the original spells its value, or every one a plain number (what an engine makes of
@@ -138,9 +138,9 @@ uint32_t kn_vdb_odd_spelling(const kn_vdb_column *c, const kn_vsheet *table, int
 /* Does this cell stand for a value of the original (or KN_V_MISSING)? */
 bool kn_vdb_covers(const kn_vdb_column *q, const kn_vdb_cell *cell, uint32_t value);
 
-/* Rows by the texts of some columns (join.c): looks up the rows of one table in another. found[row]: the other's row, or
- * KN_V_NONE; a cell that is missing is found nowhere. NULL: none is looked up. *twice: the first row of `in` whose key an
- * earlier one has, or that has none; -1: there is none. */
+/* Rows by the texts of some columns (join.c): looks up the rows of one table in another. found[row]: the other's row,
+ * or KN_V_NONE; a missing cell is never found. NULL: none is looked up. *twice: the first row of `in` whose key
+ * repeats an earlier one or is missing; -1: there is none. */
 typedef struct kn_vdb_lookup {
     const kn_vsheet *in, *from;
     const int      *in_columns, *from_columns;
@@ -149,12 +149,13 @@ typedef struct kn_vdb_lookup {
 
 KN_CHECK kn_status kn_vdb_look_up(uint32_t *found, int64_t *twice, kn_vdb *v, const kn_vdb_lookup *l, kn_error *err);
 
-/* Joins both sides; what keys of the release must not be (join.c, keys.c). */
+/* Joins both sides; checks the keys of the release (join.c, keys.c). */
 KN_CHECK kn_status kn_vdb_join(kn_vdb *v, kn_error *err);
 KN_CHECK kn_status kn_vdb_join_original(kn_vdb *v, kn_error *err);
 KN_CHECK kn_status kn_vdb_keys(kn_vdb *v, kn_error *err);
 
-/* Classes of persons, k (classes.c), and rows that cannot be told apart inside a class, for the tables with promises. */
+/* Classes of persons, k (classes.c), and rows that cannot be distinguished inside a class, for the tables with
+ * promises. */
 KN_CHECK kn_status kn_vdb_classes(kn_vdb *v, kn_error *err);
 KN_CHECK kn_status kn_vdb_positions(kn_vdb *v, int table, kn_error *err);
 
@@ -165,7 +166,7 @@ KN_CHECK kn_status kn_vdb_models(kn_vdb *v, kn_error *err);
 KN_CHECK kn_status kn_vdb_find_sensitive(const kn_vdb *v, const char *asked, int *table, const kn_vdb_column **column,
                                          kn_error *err);
 
-/* The values of rows that cannot be told apart: `rows` of them, equally many of each of `persons`. */
+/* The values of rows that cannot be distinguished: `rows` of them, equally many of each of `persons`. */
 typedef struct kn_vdb_position {
     int64_t   persons, rows;
     uint32_t  values;
@@ -174,28 +175,28 @@ typedef struct kn_vdb_position {
     int64_t   most;   /* persons who have one value   */
 } kn_vdb_position;
 
-/* Does a group of `persons` keep the promise of a size? Otherwise *shown: it is one of the first that do not. */
+/* Does a group of `persons` keep the promise of a size? If not, *shown: it is one of the first that do not. */
 bool kn_vdb_size_holds(kn_verified_model *m, int64_t persons, bool *shown);
 
-/* The same of a position and the promise of diversity. */
+/* The same for a position and the promise of diversity. */
 bool kn_vdb_position_holds(kn_vdb *v, kn_verified_model *m, const kn_vdb_position *p, bool first, bool *shown);
 
-/* Who is who: with a map, or looked for (assign.c). `map` is then there where the assignment is proved. */
+/* The assignment of persons: by a map, or searched (assign.c). Sets `map` if the assignment is proved. */
 KN_CHECK kn_status kn_vdb_assign(kn_vdb *v, kn_error *err);
 
-/* A number without sign or leading zeros; 0: it is none. */
+/* A number without sign or leading zeros; 0: not a number. */
 int64_t kn_vdb_plain_number(kn_string text);
 
-/* The number in the text of a key, decimal or in a UUID that is no more than that; 0: it has none, or one above `most`. */
+/* The number in the text of a key, decimal or encoded in a UUID; 0: it has none, or one above `most`. */
 int64_t kn_vdb_key_number(kn_string text, int64_t most);
 
-/* Were the keys drawn anew, once it is known who is who, or who may be (drawn.c)? */
+/* Were the keys drawn at random, given the assignment or the possible ones (drawn.c)? */
 KN_CHECK kn_status kn_vdb_drawn(kn_vdb *v, kn_error *err);
 
-/* How copied cells are spelled, and what the release holds beside the cells of its tables, where it is known by name
+/* How copied cells are spelled, and what the release holds besides the cells of its tables, if it has a name
  * (form.c). */
 KN_CHECK kn_status kn_vdb_form(kn_vdb *v, kn_error *err);
-/* If the release is a folder with a certificate in it: is it that of its tables (certificate.c)? */
+/* If the release is a folder with a certificate: does it belong to the tables (certificate.c)? */
 KN_CHECK kn_status kn_vdb_certificate(kn_vdb *v, const char *folder, kn_error *err);
 
 /* What was lost (metrics.c). */
@@ -203,24 +204,24 @@ KN_CHECK kn_status kn_vdb_metrics(kn_vdb *v, kn_error *err);
 
 /* ---- Is one tree inside another? (contain.c) ---- */
 
-/* What one worker needs. */
+/* The scratch memory of one worker. */
 typedef struct kn_vdb_matcher {
     kn_vdb   *v;
     uint32_t *words; /* a stack */
     size_t    used, capacity;
-    uint64_t  work;   /* pairs of rows that were held against each other */
+    uint64_t  work;   /* pairs of rows that were compared                */
     uint64_t  limit;  /* of it; then `tired`; 0: none                    */
     bool      failed; /* out of memory                                   */
     bool      cancelled, tired;
-    /* May this original row stand for this released one, beside what it shows? NULL: always. */
+    /* A further condition for pairing this original row with this released one. NULL: none. */
     bool (*allow)(void *arg, int table, uint32_t original, uint32_t released);
     void *arg;
 } kn_vdb_matcher;
 
 void kn_vdb_matcher_free(kn_vdb_matcher *m);
 
-/* May the released row of a table, with everything below it, be the original row with rows taken away and quasi-identifiers
- * raised? Where the answer is no, `failed`, `cancelled` or `tired` may be why. */
+/* May the released row of a table, with everything below it, be the original row with rows removed and
+ * quasi-identifiers generalized? If not, `failed`, `cancelled` or `tired` may be the reason. */
 bool kn_vdb_contains(kn_vdb_matcher *m, int table, uint32_t original, uint32_t released);
 
 /* The same, and which original row each row below it is: rows[table][released row]. */
@@ -241,8 +242,8 @@ typedef struct kn_vlist {
     int64_t        *left;   /* while rows are given their originals              */
 } kn_vlist;
 
-/* What the columns and tables of an anatomy are called, and whether the release has them; returns how many of its lists the
- * release has. Called by kn_vdb_schema. */
+/* The names of the columns and tables of an anatomy, and whether the release has them; returns how many of its lists
+ * it has. Called by kn_vdb_schema. */
 void kn_vdb_anatomy_names(kn_vdb *v);
 int  kn_vdb_anatomy_tables(kn_vdb *v, bool *whole);
 
@@ -251,7 +252,7 @@ KN_CHECK kn_status kn_vdb_anatomy_groups(kn_vdb *v, kn_error *err);
 KN_CHECK kn_status kn_vdb_anatomy_sizes(kn_vdb *v, kn_verified_model *m, kn_error *err);
 KN_CHECK kn_status kn_vdb_anatomy_diversity(kn_vdb *v, kn_verified_model *m, kn_error *err);
 
-/* Each list holds the values that the original's rows of its groups have (anatomy_rows.c). */
+/* Does each list hold the values that the original's rows of its groups have (anatomy_rows.c)? */
 KN_CHECK kn_status kn_vdb_anatomy_rows(kn_vdb *v, kn_error *err);
 
 #endif

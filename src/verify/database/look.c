@@ -1,15 +1,16 @@
-/* database/look.c: which rows of the original belong to which: its catalog's keys, and over them what the spec says.
+/* database/look.c: which rows of the original belong to which: its catalog's keys, overridden by the spec.
  *
- * A key that the spec names takes the place of the declared one; a parent that it names, that of the foreign keys to tables that
- * are read. What must then hold (section 4.1): the table of persons has a key and names no other, every other table names one,
- * and following these leads to the table of persons. Cost: O(tables x columns), and one pass over each table for its key.
+ * A key that the spec names replaces the declared one; a parent that it names replaces the foreign keys to tables
+ * that are read. What must then hold (section 4.1): the table of persons has a key and refers to no other table,
+ * every other table refers to one, and following these leads to the table of persons. Cost: O(tables x columns), and
+ * one pass over each table for its key.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_alloc.h"
 #include "kn_error.h"
 #include "kn_verify_database.h"
 
-/* Columns that name a row of another table. */
+/* Columns that refer to a row of another table. */
 typedef struct naming {
     int  target, count;
     int *columns, *targets;
@@ -54,7 +55,7 @@ static bool same_numbers(const int *a, const int *b, int count)
     return memcmp(a, b, (size_t)count * sizeof *a) == 0;
 }
 
-/* `targets` NULL: the target's key. The same key said twice counts once. */
+/* `targets` NULL: the target's key. The same key given twice counts once. */
 static kn_status add_link(kn_vdb *v, int t, keys *k, const char *target, const char *const *names,
                           const char *const *targets, int count, kn_error *err)
 {
@@ -91,7 +92,8 @@ static bool is_parent(const kn_catalog_link *link, const kn_spec_table *said)
     return same;
 }
 
-/* A declared foreign key that does not count shows rows of a table by their old keys: none of its columns may be released. */
+/* A declared foreign key that is not used shows rows of a table by their old keys: none of its columns may be
+ * released. */
 static kn_status check_left_out(const kn_vdb *v, int t, const kn_catalog_link *link, const kn_spec_table *said,
                                 kn_error *err)
 {
@@ -139,7 +141,7 @@ static kn_status take_links(kn_vdb *v, int t, keys *k, kn_error *err)
 
 /* ---- Who the persons are ---- */
 
-/* The spec's word, else the only table without a foreign key to another. */
+/* The one named by the spec, else the only table without a foreign key to another. */
 static kn_status find_person(kn_vdb *v, const keys *all, kn_error *err)
 {
     v->person = -1;
@@ -177,7 +179,7 @@ static kn_status check_shape(const kn_vdb *v, const keys *all, kn_error *err)
     return KN_OK;
 }
 
-/* Is every row's key there, and no other's? What is named by it is looked at again where rows are joined. */
+/* Does every row have a key, and a unique one? References to it are checked again when rows are joined. */
 static kn_status check_key(kn_vdb *v, int t, kn_error *err)
 {
     const kn_vdb_table *table = &v->tables[t];
@@ -204,7 +206,7 @@ static kn_status describe_table(kn_vdb *v, int t, const keys *all, kn_error *err
     to->group_column = -1;
     if (!key || !primary || !to->quasi || !to->copies || !to->hidden || !to->lists) return kn_vdb_no_memory(v, err);
     for (int i = 0; i < to->key_count; i++) key[to->key_columns[i]] = primary[to->key_columns[i]] = true;
-    for (int o = 0; o < v->table_count; o++) /* what names others, and what others name, is a key too */
+    for (int o = 0; o < v->table_count; o++) /* what refers to others, and what others refer to, is a key too */
         for (int l = 0; l < all[o].link_count; l++) {
             const naming *link = &all[o].links[l];
             for (int i = 0; o == t && i < link->count; i++) key[link->columns[i]] = true;
@@ -221,7 +223,7 @@ static kn_status describe_table(kn_vdb *v, int t, const keys *all, kn_error *err
     return KN_OK;
 }
 
-/* Parents before children; depths and children on the way. */
+/* Orders parents before children; also sets depths and children. */
 static kn_status order_tables(kn_vdb *v, kn_error *err)
 {
     int n = 0;

@@ -1,29 +1,26 @@
 /* database/models.c: the promises: k of every class of persons; diversity of what their rows hide (Definition 10,
  * docs/errata.md M13).
  *
- * Diversity is promised of the values that one node of a class's tree has over the members. Where a member has c rows that
- * show the same (equal quasi-identifiers in everything below and above them), nobody can tell which of them is which node,
- * the verifier neither: it sees c x n values of n members, m_x of them x. Some way to deal each member's rows out to c nodes
- * must keep the promise in every node. Rows are edges between persons and values, and the edges of a bipartite graph can be
- * coloured with c colours so that each colour gets m_x / c of value x, rounded up or down (de Werra 1971), one row of each
- * person. So:
+ * Diversity is promised of the values that one node of a class's tree has over the members. Where a member has c rows
+ * that show the same (equal quasi-identifiers in everything below and above them), neither an attacker nor the
+ * verifier can tell which of them is which node: it sees c x n values of n members, m_x of them x. Some way to assign
+ * each member's rows to c nodes must keep the promise in every node. Rows are edges between persons and values, and
+ * the edges of a bipartite graph can be coloured with c colours so that each colour gets m_x / c of value x, rounded
+ * up or down (de Werra 1971), one row of each person. So:
  *
- *   distinct   the nodes together show the sum of min(m_x, c) pairs of node and value: at least c l. Exact: the rare values
- *              can be dealt evenly, too.
- *   entropy    the mean entropy of the nodes is largest where each value is dealt evenly: that must reach log l.
+ *   distinct   the nodes together show the sum of min(m_x, c) pairs of node and value: at least c l. Exact: the rare values can be assigned evenly, too.
+ *   entropy    the mean entropy of the nodes is largest if each value is assigned evenly: that must reach log l.
  *   recursive  holds for the c x n values (it survives unions).
  *
- * Of entropy and recursive two more things are asked, for a mean says little of the worst node. Both only become better where
- * rows move from a common value to a rarer one.
+ * For entropy and recursive two more conditions are checked, since a mean says little about the worst node. Both only
+ * improve if rows move from a common value to a rarer one.
  *
- *   few        some node has no more values than the mean number of them, rounded down: n rows dealt evenly over so many
- *              must keep the promise;
- *   common     some node has at least m_x / c rows, rounded up, of the most common value x: these, and the others dealt evenly
- *              over the other values, must keep it.
+ *   few        some node has no more values than the mean number of them, rounded down: n rows spread evenly over that many must keep the promise;
+ *   common     some node has at least m_x / c rows, rounded up, of the most common value x: these, and the others spread evenly over the other values, must keep it.
  *
- * With c = 1 these are the models themselves. No release that keeps the promise node by node is refused; up to 4 persons with
- * 3 such rows each and 4 values no other passes (tried out, all of them). An attacker may ask whether a person has a value in any
- * of the c rows: the share of persons for whom that is so is reported as largest_share.
+ * With c = 1 these are the models themselves. No release that keeps the promise node by node is refused; up to 4
+ * persons with 3 such rows each and 4 values no other passes (checked exhaustively). An attacker may ask whether a
+ * person has a value in any of the c rows: the share of such persons is reported as largest_share.
  *
  * Cost: sorting the rows of each table with a promise.
  * SPDX-License-Identifier: Apache-2.0
@@ -108,7 +105,7 @@ kn_status kn_vdb_find_sensitive(const kn_vdb *v, const char *asked, int *table, 
 
 /* ---- One position ---- */
 
-/* Pairs of a node and one of its values, where each value is dealt to as many nodes as it can be. */
+/* Pairs of a node and one of its values, if each value is assigned to as many nodes as possible. */
 static int64_t dealt_pairs(const kn_vdb_position *p, int64_t each)
 {
     int64_t pairs = 0;
@@ -136,8 +133,8 @@ static double ratio(kn_ratio r)
     return (double)((long double)r.numerator / (long double)r.denominator);
 }
 
-/* A node's rows: `first` of one value, which no other has more of (0: none is set apart), and the others dealt evenly over
- * further values: `low` of each, one more of `higher` of them. */
+/* A node's rows: `first` of the most frequent value (0: none is set apart), and the others spread evenly over further
+ * values: `low` of each, one more of `higher` of them. */
 typedef struct node_rows {
     int64_t rows, first, values, low, higher;
 } node_rows;
@@ -158,7 +155,7 @@ static double entropy_of(const node_rows *n)
     return (double)exp2l(log2l((long double)n->rows) - sum / (long double)n->rows);
 }
 
-/* The largest count and the sum of all from the l-th on, which is 0 where there are fewer. */
+/* The largest count and the sum of all from the l-th on, which is 0 if there are fewer. */
 static void recursive_of(const node_rows *n, uint64_t l, int64_t *largest, int64_t *rest)
 {
     uint64_t set_apart = n->first > 0, taken = l - 1 - (l > 1 && set_apart);
@@ -186,7 +183,7 @@ static bool node_holds(const kn_model *m, const node_rows *n, double *reached)
     return rest > 0 && kn_v_compare((kn_u128)largest, (kn_u128)rest, m->c.numerator, m->c.denominator) < 0;
 }
 
-/* What is asked of the worst node: that it has few values, and that it has many rows of the most common one. */
+/* The worst nodes: one with few values, and one with many rows of the most common one. */
 static bool worst_nodes_hold(const kn_model *m, const kn_vdb_position *p, int64_t each, double *reached)
 {
     int64_t most = 0;
@@ -242,7 +239,7 @@ static int by_person(const void *arg, uint64_t a, uint64_t b)
     return a < b ? -1 : a > b;
 }
 
-/* Takes the records of one position, from `at` on; returns where it ends. */
+/* Reads the records of one position, from `at` on; returns where it ends. */
 static int64_t take_position(const kn_vdb *v, const kn_vdb_table *t, const kn_sort_record *list, int64_t at,
                              kn_vdb_position *p)
 {

@@ -1,8 +1,8 @@
-/* database/schema.c: tables and columns: what the spec says of the original's, what the release has.
+/* database/schema.c: tables and columns: those of the original according to the spec, and those of the release.
  *
  * A release has the tables of the original and of each the columns that are part of a key or have a role other than
- * identifier, and nothing else. The original's keys count for both sides: look.c finds which columns they are; what they hold
- * is joined in join.c. Cost: O(columns).
+ * identifier, and nothing else. The original's keys count for both sides: look.c finds which columns they are; what
+ * they hold is joined in join.c. Cost: O(columns).
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_error.h"
@@ -26,7 +26,7 @@ static bool is_released(const kn_vdb *v, const kn_vdb_table *t, int column, cons
     return a && a->role != KN_ROLE_IDENTIFIER && !(v->spec->anatomy && a->role == KN_ROLE_SENSITIVE);
 }
 
-/* Columns that must not be there. A name that the original does not have is not repeated: it may be data. */
+/* Forbidden columns. A name that the original does not have is not quoted: it may be data. */
 static void check_extra(kn_vdb *v, const kn_vdb_table *t)
 {
     for (int c = 0; c < t->release.table->column_count; c++) {
@@ -78,7 +78,7 @@ static kn_status check_columns(kn_vdb *v, kn_vdb_table *t, bool *whole, kn_error
     return KN_OK;
 }
 
-/* A role for what is not there, or for a key. */
+/* A role for a column that does not exist, or for a key. */
 static kn_status check_spec(const kn_vdb *v, kn_error *err)
 {
     for (int i = 0; i < v->spec->table_count; i++) {

@@ -1,10 +1,10 @@
-/* database/verify.c: the independent verifier of databases: what is read, in which order it is checked, the report.
+/* database/verify.c: the independent verifier of databases: what is read, the order of the checks, the report.
  *
- * Multi-relational k-anonymity (Nergiz, Clifton, Nergiz 2009: Definitions 9 and 10; docs/errata.md M2, M4, M10, M12, M13).
- * First tables and columns, then keys and joins of both sides, then from the release alone classes and promises, then with the
- * original that nothing was invented, and last what was lost. A release without one of its columns is not looked at further,
- * nor is one whose rows do not join. Both sides are read here, cell by cell: nothing comes from whoever made the release but
- * who is who (the map), and that is checked.
+ * Multi-relational k-anonymity (Nergiz, Clifton, Nergiz 2009: Definitions 9 and 10; docs/errata.md M2, M4, M10, M12,
+ * M13). First tables and columns, then keys and joins of both sides, then from the release alone classes and
+ * promises, then with the original that nothing was invented, and last what was lost. A release that lacks a column,
+ * or whose rows do not join, is not checked further. Both sides are read here, cell by cell: the only thing taken
+ * from the maker of the release is the map of persons, and that is checked.
  *
  * Cost: one join per table and side, one pass over the rows for the classes; per person the matching of
  * contain.c. Memory: both databases as texts (kn_verify_sheets.h), and about 40 bytes per row of
@@ -21,6 +21,7 @@
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_options.h"
+#include "kn_verify_rowmap.h"
 
 /* ---- The report ---- */
 
@@ -67,7 +68,7 @@ static kn_status make_report(kn_vdb *v, kn_error *err)
 
 /* ---- All of it ---- */
 
-/* Of an anatomy everybody can be told apart, and what they hide is bound to groups. */
+/* In an anatomy everybody can be distinguished, and sensitive values belong to groups. */
 static kn_status check_rows(kn_vdb *v, kn_error *err)
 {
     bool anatomy = v->spec->anatomy;
@@ -130,7 +131,7 @@ static kn_status read_original(kn_vdb *v, kn_error *err)
     return kn_vsheets_read(&v->original, v->source[0], &read, err);
 }
 
-/* Everything that is there, for what is there must be allowed. A release in files has one spelling of "missing". */
+/* Reads everything, since everything must be allowed. A release in files has one spelling of "missing". */
 static kn_status read_release(kn_vdb *v, kn_error *err)
 {
     static const char *const empty[] = {""};
@@ -173,6 +174,7 @@ kn_status kn_verify_database(kn_database_verify_report **out, kn_context *ctx, c
     KN_SERVE(ctx, err);
     KN_OPTIONS(kn_database_verify_options, KN_DATABASE_VERIFY_OPTIONS_INIT, options, "verification options", err);
     KN_TRY(check_asked(spec, err));
+    KN_TRY(kn_vrowmap_once(options->map, options->map_path, err));
     const char *from = options->original ? options->original : spec->input_count == 1 ? spec->inputs[0] : NULL;
     const char *to = options->release ? options->release : spec->output;
     if (!from) return kn_fail(err, KN_USAGE, "no original was given");

@@ -1,17 +1,17 @@
-/* records/absent.c: k^(m,n)-anonymity and l-diversity of released tree records against somebody who also knows that
- * a record lacks values of negative classes (Gkountouna, Terrovitis 2013, section III-G).
+/* records/absent.c: k^(m,n)-anonymity and l-diversity of released tree records against attackers who also know that a
+ * record lacks values of negative classes (Gkountouna, Terrovitis 2013, section III-G).
  *
- * A label that the release shows stands for the labels of the original whose image it is: a record without it lacks all of
- * them, and only who knows that all of them are absent can pass over the records that show it. So a label costs as many
- * known things as it has originals, and at most m things are known, present and absent together.
+ * A label that the release shows stands for the labels of the original whose image it is: a record without it lacks
+ * all of them, and only an attacker who knows that all of them are absent can exclude the records that show it. So a
+ * label costs as many known facts as it has originals, and at most m facts are known, present and absent together.
  *
- * For every set of fewer than m labels that occurs (the empty one, too), with every set of relations, the records that have
- * it are listed; of these those are counted that are left without the labels that can be paid for, set by set. Where
- * even the most frequent labels together leave more records than the fewest found so far (and k), nothing below is looked
- * at: the fewest is still exact. With l-diversity all are looked at. Sets are cut into tasks by their first label.
+ * For every set of fewer than m labels that occurs (the empty one, too), with every set of relations, the records
+ * that have it are listed; then the records without the labels that can be afforded are counted, set by set. If even
+ * the most frequent labels together leave more records than the fewest found so far (and k), the search stops there:
+ * the fewest is still exact. With l-diversity all sets are searched. Sets are cut into tasks by their first label.
  *
- * Cost: for each different record the sum over s < m of C(labels, s) sets times its labels; more where few lack what many
- * have. Limits: as for count.c; more than the work limit is undecided.
+ * Cost: for each different record the sum over s < m of C(labels, s) sets times its labels; more if few records lack
+ * common labels. Limits: as for count.c; more than the work limit is undecided.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
@@ -68,7 +68,7 @@ typedef struct absence {
     uint64_t             k;
     uint32_t            *price;   /* per rank: its originals; 0: nobody knows that it is absent   */
     uint64_t            *start;   /* ranks + 1: the different records with each label ...          */
-    uint32_t            *records; /* ... and behind them all of them                              */
+    uint32_t            *records; /* ... and after them all records                               */
     seeker              *seekers; /* per worker                                                   */
     task                *tasks;   /* the empty set, then one per known rank                       */
     atomic_llong         work;
@@ -80,7 +80,7 @@ static bool make_room(const seeker *s, numbers *n, size_t count)
     return kn_grow(s->a->v->ctx, (void **)&n->list, &n->capacity, count + 1, sizeof *n->list);
 }
 
-/* Counts what is done. The sum does not depend on the order, so that it is too much on any number of threads or on none. */
+/* Counts work. The sum does not depend on the order, so the limit is exceeded on any number of threads or on none. */
 static void count_work(seeker *s, uint64_t steps)
 {
     long long done = atomic_fetch_add(&s->a->work, (long long)steps) + (long long)steps;
@@ -190,7 +190,7 @@ static void note(seeker *s, const uint32_t *records, size_t count, uint64_t supp
     t->lacking = lacking;
 }
 
-/* The labels behind `after` that the records have and that can be paid for: counted, in seen[depth]. */
+/* The labels after `after` that the records have and that can be afforded: counted, in seen[depth]. */
 static bool count_labels(seeker *s, int depth, const uint32_t *records, size_t count, int64_t after, int budget)
 {
     const kn_vview *w = &s->a->view;
@@ -212,7 +212,7 @@ static bool count_labels(seeker *s, int depth, const uint32_t *records, size_t c
     return true;
 }
 
-/* gone[j], all zero: how many records can j labels take away, at most? */
+/* gone[j], all zero: how many records can j labels exclude at most? */
 static void most_gone(const seeker *s, const numbers *seen, uint64_t *gone)
 {
     for (size_t i = 0; i < seen->count; i++) {
@@ -227,7 +227,7 @@ static void most_gone(const seeker *s, const numbers *seen, uint64_t *gone)
     for (int j = 1; j <= MOST_M; j++) gone[j] += gone[j - 1];
 }
 
-/* Is nothing found below that is new: fewer records than anybody finds so far, fewer than k, or what has which share? */
+/* Can nothing new be found below: fewer records than found so far, fewer than k, or another share? */
 static bool is_enough(const seeker *s, uint64_t support, uint64_t gone)
 {
     uint64_t least = s->task->least > s->a->k ? s->task->least : s->a->k;
@@ -250,7 +250,7 @@ static bool lack_one(seeker *s, int depth, const uint32_t *records, size_t count
     return budget == 0 || lack(s, depth + 1, rest->list, rest->count, left, rank, budget);
 }
 
-/* All sets of labels behind `after` that these records lack. false: out of memory. */
+/* All sets of labels after `after` that these records lack. false: out of memory. */
 static bool lack(seeker *s, int depth, const uint32_t *records, size_t count, uint64_t support, int64_t after,
                  int budget)
 {
@@ -301,7 +301,7 @@ static bool relate(seeker *s, const uint32_t *records, size_t count, int first)
     return true;
 }
 
-/* The sets that begin with those chosen, as long as something can be paid for beside them. */
+/* The sets that begin with the chosen ones, as long as another label can be afforded. */
 static bool choose(seeker *s, const uint32_t *records, size_t count)
 {
     const kn_vview *w = &s->a->view;
@@ -359,7 +359,7 @@ static kn_status run_range(void *arg, int64_t begin, int64_t end, int worker, kn
     return KN_OK;
 }
 
-/* How many labels of the original each shown one stands for, where that they are absent may be known. *any: there are. */
+/* The number of original labels of each shown one whose absence may be known. *any: there are some. */
 static kn_status find_prices(absence *a, bool *any, kn_error *err)
 {
     const kn_records_verifier *v = a->v;
@@ -384,7 +384,7 @@ static kn_status find_prices(absence *a, bool *any, kn_error *err)
     return st;
 }
 
-/* The different records with each known label, and behind them all. */
+/* The different records with each known label, and after them all records. */
 static kn_status list_records(absence *a, kn_error *err)
 {
     const kn_vview *w = &a->view;
@@ -476,7 +476,7 @@ static void report_all(const absence *a)
     }
 }
 
-/* The shares of those who know absences, beside those of count.c. */
+/* The shares for attackers who know absences, in addition to those of count.c. */
 static void report_shares(const absence *a)
 {
     kn_records_verifier *v = a->v;
@@ -510,7 +510,7 @@ static kn_status seek(absence *a, kn_error *err)
     KN_TRY(kn_vview_make(&a->view, v, err));
     KN_TRY(find_prices(a, &any, err));
     if (!any) return KN_OK;
-    uint64_t most = a->view.most_labels; /* nobody knows more: of a record, and of what the others have */
+    uint64_t most = a->view.most_labels; /* attackers know no more: of a record, and of what the others have */
     for (uint32_t r = 0; r < a->view.known; r++) most += a->price[r];
     a->m = (uint64_t)v->spec->kmn.m < most ? v->spec->kmn.m : (int)most;
     a->k = (uint64_t)v->spec->kmn.k;

@@ -1,10 +1,11 @@
-/* records/classes.c: the hierarchy of each class of tree records, and where the labels of both files stand in it.
+/* records/classes.c: the hierarchy of each class of tree records, and the nodes of the labels of both files.
  *
- * docs and kanon/records.h say how classes share one tree below "*": a root other than "*" is the class's top; below "*" it
- * is the group that bears the class's name, else (one file for several classes) the group that holds the class's values, else
- * the only group; failing that all of it stands below a top with the class's name. A group that holds nothing but one of its
- * own label is the same node. |C(u)| is the number of values of the class's full-domain cut at the depth of u, where leaves
- * that are not as deep stay; of a leaf, wherever it stands, the number of leaves (docs/errata.md K2, K13).
+ * docs and kanon/records.h say how classes share one tree below "*": a root other than "*" is the class's top; below
+ * "*" it is the group with the class's name, else (one file for several classes) the group that contains the class's
+ * values, else the only group; otherwise everything is below a top with the class's name. A group that contains only
+ * one node, with its own label, is the same node. |C(u)| is the number of values of the class's full-domain cut at
+ * the depth of u, where leaves that are less deep stay; of a leaf at any depth, the number of leaves
+ * (docs/errata.md K2, K13).
  *
  * Cost: O(nodes of the hierarchies × height).
  * SPDX-License-Identifier: Apache-2.0
@@ -42,7 +43,7 @@ static kn_status list_values(const kn_records_verifier *v, const kn_vclass *c, c
     return KN_OK;
 }
 
-/* Texts that are compared byte by byte, whatever they look like. */
+/* Texts that are compared byte by byte. */
 static kn_status text_domain(kn_vdomain *d, kn_records_verifier *v, const kn_string *values, uint32_t count,
                              kn_error *err)
 {
@@ -151,7 +152,7 @@ static uint32_t find_top(const kn_records_verifier *v, const kn_vclass *c, const
 
 /* ---- Depths and domains ---- */
 
-/* A group with nothing but one of its own label: the same node. */
+/* A group with only one node, of its own label: the same node. */
 static bool is_repeated(const kn_vtree *t, const uint32_t *children, uint32_t node)
 {
     uint32_t p = t->parent[node];
@@ -309,7 +310,7 @@ kn_status kn_vrecords_known(kn_vknown *out, kn_records_verifier *v, kn_error *er
     }
     for (int c = 0; st == KN_OK && c < v->class_count; c++)
         if (v->classes[c].tree) st = flag_labels(v, &v->classes[c], &out->flags[c], err);
-    for (int c = 0; c < v->class_count; c++) { /* what is found here is found again with all values */
+    for (int c = 0; c < v->class_count; c++) { /* found again later with all values                 */
         if (out->trees) out->trees[c] = v->classes[c].tree;
         if (!out->trees) kn_vtree_free(v->classes[c].tree);
         kn_free(v->classes[c].domain);

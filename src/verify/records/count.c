@@ -1,15 +1,16 @@
 /* records/count.c: k^(m,n)-anonymity and l-diversity of released tree records, by counting every combination that
  * occurs (Gkountouna, Terrovitis 2013, Definition 1; docs/errata.md K4, K5, K8, K18, S2).
  *
- * A combination is a set of 1 to m labels and a set of at most n relations between them; a record has it if it has the
- * labels and the relations: each by itself (pairs), or all of them with one node for each label (paths). "*" above "*" is a
- * relation too, always looked for by itself. Whatever no record has is no problem, so the records are gone through and each
- * counts for every combination it has. Combinations are cut into shards by their first label (the rarest of theirs), large
- * ones by their second label too; a shard is counted by one worker in a table of its own, so that nothing is merged and memory
- * is bounded by the shard. Keys are packed exactly: ranks, a matrix of relations and, for l-diversity, one sensitive label.
+ * A combination is a set of 1 to m labels and a set of at most n relations between them; a record has it if it has
+ * the labels and the relations: each separately (pairs), or all of them with one node for each label (paths). "*"
+ * above "*" is a relation too, always separate. Combinations that no record has do not matter, so each record is
+ * counted for every combination it has. Combinations are divided into shards by their first label (the rarest one),
+ * large ones by their second label too; one worker counts a shard in its own table, so that nothing is merged and
+ * memory is bounded by the shard. Keys are packed exactly: ranks, a matrix of relations and, for l-diversity, one
+ * sensitive label.
  *
- * Cost: for each different record the sum over s <= m of C(labels, s) sets, each with its sets of relations; 16 bytes (m = 3)
- * for each different combination of a shard. Limits: m (or the most labels of a record) up to 16.
+ * Cost: for each different record the sum over s <= m of C(labels, s) sets, each with its sets of relations; 16 bytes
+ * (m = 3) for each different combination of a shard. Limits: m (or the most labels of a record) up to 16.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
@@ -68,7 +69,7 @@ static bool table_resize(table *t, size_t size)
     return true;
 }
 
-/* Empties it; a table that was much too large becomes small again. */
+/* Empties it; a table that was much too large shrinks. */
 static bool table_clear(table *t)
 {
     if (t->size > SMALL && t->count * 8 < t->size) {
@@ -104,7 +105,7 @@ static inline void table_add(table *t, const uint64_t *key, int64_t weight)
 
 /* ---- Shards ---- */
 
-/* Somebody who finds too few, or too much of the same. */
+/* An attacker who finds too few records, or too many with one sensitive value. */
 typedef struct finding {
     int64_t  record; /* -1: none */
     int      labels, relations;
@@ -134,14 +135,14 @@ typedef struct counter {
     shard               *shard;
     mode                 mode;
     finding             *found;
-    /* The record at hand. */
+    /* The current record. */
     int64_t         number, weight;
     const uint32_t *ranks, *positions, *parents;
     uint32_t        labels, known, nodes;
-    uint64_t       *below; /* per label: a row of row_words words: the labels that stand below it */
+    uint64_t       *below; /* per label: a row of row_words words: the labels below it            */
     size_t          row_words;
     uint32_t       *head, *next; /* paths: the nodes with each label */
-    /* The combination at hand. */
+    /* The current combination. */
     uint64_t key[KEY_WORDS];
     uint32_t chosen[MOST_M];
     int      size;
@@ -426,7 +427,7 @@ static kn_status count_shard(counter *c, shard *s, kn_error *err)
     judge(c);
     s->rare.record = s->uniform.record = -1;
     for (int i = 0; i < c->v->class_count; i++) uniform = uniform || s->shares[i].violations > 0;
-    if (s->violations > 0) { /* who is the first? */
+    if (s->violations > 0) { /* look for the first one */
         c->mode = FIND_RARE;
         c->found = &s->rare;
         KN_TRY(visit_all(c, err));
@@ -500,7 +501,7 @@ static kn_status add_shard(counting *a, shard s, kn_error *err)
     return KN_OK;
 }
 
-/* Labels are put together until there is enough to do; one that is too much alone is cut by second labels. */
+/* Labels are combined until there is enough work; one that is too much alone is divided by second labels. */
 static kn_status cut_shards(counting *a, const double *work, double total, kn_error *err)
 {
     double limit = total / 64 < SHARD ? total / 64 + 1 : SHARD, sum = 0;
@@ -614,7 +615,7 @@ static void sum_up(const counting *a)
     report_findings(a, false);
 }
 
-/* The promises about sensitive classes: one class may have several. */
+/* The promises about sensitive classes, possibly several about one. */
 static void sum_up_shares(const counting *a)
 {
     kn_records_verifier *v = a->v;
@@ -658,7 +659,7 @@ kn_status kn_vrecords_count(kn_records_verifier *v, kn_error *err)
     double   *work = NULL;
     kn_status st = kn_vview_make(&a.view, v, err);
     if (st == KN_OK) {
-        /* Nobody knows more labels of a record than it has. */
+        /* An attacker knows at most as many labels of a record as it has. */
         a.m = v->spec->kmn.m < (int)a.view.most_labels ? v->spec->kmn.m : (int)a.view.most_labels;
         if (a.m < 1) a.m = 1;
         a.n = v->spec->kmn.n < a.m * a.m ? v->spec->kmn.n : a.m * a.m;

@@ -1,9 +1,9 @@
 /* records/cut.c: which cut through the hierarchies made the release?
  *
- * The values of a cut never stand above each other, and every value of the original has exactly one of them at or above it.
- * So the labels that the release shows determine the cut: the image of an original value is the one of them on its way up to
- * "*". Two on that way, or none: there is no cut. Values of sensitive classes are published as they are: the image of such a
- * value is itself, and "*" does not stand for it.
+ * No value of a cut is above another, and every value of the original has exactly one of them at or above it. So the
+ * labels of the release determine the cut: the image of an original value is the one of them on its path to "*". If
+ * there are two on that path, or none, there is no cut. Values of sensitive classes are published unchanged: the
+ * image of such a value is itself, and "*" does not stand for it.
  *
  * Cost: O(labels × height).
  * SPDX-License-Identifier: Apache-2.0
@@ -16,7 +16,7 @@
 
 enum { SHOWN = 5 };
 
-/* Where a label stands first in a file. */
+/* The first occurrence of a label in a file. */
 typedef struct place {
     int64_t  record; /* -1: nowhere */
     uint64_t node;
@@ -82,7 +82,8 @@ static bool find_images(kn_records_verifier *v, const place *original, const pla
 
 /* ---- The original under the cut ---- */
 
-/* One record: each node joins the sibling that shows the same, or is a new one. `merged` says per node where it went. */
+/* One record: each node joins the sibling that shows the same, or is a new one. `merged`: per node, the node it
+ * became. */
 static uint32_t raise_record(kn_records_verifier *v, int64_t record, uint32_t *head, uint32_t *next, uint32_t *merged)
 {
     const kn_vforest *o = &v->original;

@@ -1,9 +1,9 @@
 /* records/database.c: the persons of a database as records, one after the other, from its cells.
  *
- * The rule (docs/trees.md): the columns of the table of persons stand side by side below the record's root; those of any other
- * row nest in one another, in the order of the classes; rows that belong to a row stand below its first node, or below what the
- * row itself would stand below where it has none. A missing cell, and an empty one, is no node. Tables are read and joined as
- * for releases of databases (database/look.c, database/join.c).
+ * The rule (docs/trees.md): the columns of the table of persons are side by side below the record's root; those of
+ * any other row nest in one another, in the order of the classes; rows that belong to a row are below its first node
+ * or, if it has none, below the node that the row itself would be below. A missing cell, and an empty one, is no
+ * node. Tables are read and joined as for releases of databases (database/look.c, database/join.c).
  *
  * Cost: one pass over the tables and their joins. Memory: the tables as texts, and about 20 bytes per row.
  * SPDX-License-Identifier: Apache-2.0
@@ -13,7 +13,7 @@
 #include "kn_verify_database.h"
 #include "kn_verify_records.h"
 
-/* A class: a column, and what each of its texts is called. */
+/* A class: a column, and the name of each of its texts. */
 typedef struct class_column {
     int        table, column;
     kn_string *labels; /* per text; data NULL: missing */
@@ -26,7 +26,7 @@ typedef struct telling {
     const kn_records_sink *sink;
     int                    count;
     class_column          *classes;
-    int64_t                nodes; /* of the record at hand */
+    int64_t                nodes; /* of the current record */
 } telling;
 
 /* ---- Classes ---- */

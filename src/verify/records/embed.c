@@ -1,11 +1,14 @@
-/* records/embed.c: can an original record, its values raised and equal siblings merged, have become a released one?
+/* records/embed.c: can an original record, with values generalized and equal siblings merged, have become a released
+ * one?
  *
- * Disassociation (Definition 2) moves a node nowhere but up, where it may be merged with an equal sibling: whatever stands
- * above it afterwards stood above it before. So there must be a map of the nodes onto the released ones in which labels
- * stay, and the parent of the place that a node takes is the root or the place of a node above it. The map is searched node
- * by node, parents first, free places before taken ones; a label with fewer nodes left than free places ends a try.
+ * Disassociation (Definition 2) moves a node only upwards, where it may be merged with an equal sibling: what is
+ * above it afterwards was above it before. So there must be a map of the nodes onto the released ones that keeps
+ * labels and in which the parent of a node's place is the root or the place of a node above it. The map is searched
+ * node by node, parents first, free places before taken ones; a label with fewer nodes left than free places ends an
+ * attempt.
  *
- * Cost: O(nodes × depth) where each node has one place to go, as it nearly always is; else tries, which are counted.
+ * Cost: O(nodes × depth) if each node has one possible place, which is nearly always so; else attempts, which are
+ * counted.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_verify_records.h"
@@ -16,15 +19,15 @@ struct kn_vembed {
     kn_records_verifier *v;
     /* Per label, all KN_V_NONE or 0 between calls. */
     uint32_t *head; /* the last released node with it                    */
-    uint32_t *free; /* released nodes with it that nobody has taken      */
+    uint32_t *free; /* free released nodes with it                       */
     uint32_t *left; /* nodes with it that have no place                  */
     /* Per released node. */
     uint32_t *next; /* the one before it with the same label             */
     uint32_t *taken;
     /* Per node. */
     uint32_t *place;
-    bool     *second; /* it looks at taken places */
-    /* The records at hand. */
+    bool     *second; /* it tries taken places    */
+    /* The current records. */
     const uint32_t *parent, *label, *shown_parent, *shown_label;
     uint32_t        size, shown;
 };
@@ -74,7 +77,7 @@ static void close_records(kn_vembed *e)
     for (uint32_t x = 0; x < e->size; x++) e->left[e->label[x]] = 0;
 }
 
-/* false: a value is shown that the original has not, or the other way round. */
+/* false: the release shows a value that the original lacks, or the other way round. */
 static bool labels_fit(kn_vembed *e)
 {
     bool fits = true;
@@ -98,7 +101,7 @@ static bool may_stand(const kn_vembed *e, uint32_t x, uint32_t y)
     return false;
 }
 
-/* The next place to try for x behind the one it has; KN_V_NONE: there is none. */
+/* The next place to try for x after the one it has; KN_V_NONE: there is none. */
 static uint32_t next_place(kn_vembed *e, uint32_t x)
 {
     uint32_t l = e->label[x], y = e->place[x] == KN_V_NONE ? e->head[l] : e->next[e->place[x]];
@@ -137,7 +140,7 @@ static bool search(kn_vembed *e, int64_t *work, bool *decided)
             *decided = false;
             return false;
         }
-        if (e->place[x] != KN_V_NONE) give_back(e, x); /* it was tried, and what came behind it failed */
+        if (e->place[x] != KN_V_NONE) give_back(e, x); /* it was tried, and what came after it failed  */
         uint32_t y = next_place(e, x);
         if (y == KN_V_NONE) {
             e->place[x] = KN_V_NONE;

@@ -7,6 +7,7 @@
 #include "kn_error.h"
 #include "kn_options.h"
 #include "kn_verify_records.h"
+#include "kn_verify_rowmap.h"
 
 /* A file that is scanned. */
 typedef struct scanning {
@@ -28,6 +29,9 @@ kn_status kn_verify_records_files(kn_records_verify_report **out, kn_context *ct
     KN_SERVE(ctx, err);
     KN_OPTIONS(kn_records_verify_options, KN_RECORDS_VERIFY_OPTIONS_INIT, options, "verification options", err);
     KN_TRY(kn_vrecords_check_spec(spec, err));
+    KN_TRY(kn_vrowmap_once(options->map, options->map_path, err));
+    if (options->snapshot && spec->table_count == 0)
+        return kn_fail(err, KN_USAGE, "only a database on a PostgreSQL server has snapshots; leave the snapshot out");
     const kn_records_verify_options *o = options;
     const char *original = o->original ? o->original : spec->input_count == 1 ? spec->inputs[0] : NULL;
     const char *release = o->release ? o->release : spec->output;

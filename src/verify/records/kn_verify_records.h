@@ -1,10 +1,11 @@
 /* kn_verify_records.h: what the parts of the verifier of tree records share.
  *
- * Records are received node by node (kn_records_scan.h, or the verifier's own reader of databases); labels are numbered here,
- * hierarchies are read by the verifier's own reader (hierarchy.c). Nothing of src/data's records, vocabularies or plans is known.
+ * Records are received node by node (kn_records_scan.h, or the verifier's own reader of databases); labels are
+ * numbered here, hierarchies are read by the verifier's own reader (hierarchy.c). Nothing of src/data's records,
+ * vocabularies or plans is known.
  *
- * Words: a *label* is a class with a text, numbered over both files; a *combination* is what somebody may know: a set of
- * labels and relations between them; the *image* of an original label is what the release shows in its place.
+ * Words: a *label* is a class with a text, numbered over both files; a *combination* is what an attacker may know: a
+ * set of labels and relations between them; the *image* of an original label is what the release shows instead.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_VERIFY_RECORDS_H
@@ -51,7 +52,7 @@ typedef struct kn_records_verifier {
     const kn_records_verify_options *options;
     kn_records_verify_report        *report;
     kn_vnotes                       *notes;
-    kn_arena                         arena; /* what lasts as long as the verification */
+    kn_arena                         arena; /* freed at the end of the verification   */
     int                              class_count;
     kn_vclass                       *classes;  /* class_count + 1                         */
     uint32_t                         labels;   /* of both files                           */
@@ -67,7 +68,7 @@ typedef struct kn_records_verifier {
     bool                             diverse; /* l-diversity is promised of some class */
 } kn_records_verifier;
 
-/* Is it a value that nobody is taken to know, and that is published as it is (III-F)? */
+/* Is it a value that attackers are assumed not to know, and that is published unchanged (III-F)? */
 static inline bool kn_vlabel_sensitive(const kn_records_verifier *v, uint32_t label)
 {
     const kn_spec_class *c = v->classes[v->class_of[label]].spec;
@@ -85,7 +86,7 @@ typedef struct kn_vteller {
     kn_status (*tell)(void *state, const kn_records_sink *sink, kn_records_layout *layout, kn_error *err);
 } kn_vteller;
 
-/* All of the verification (verify.c): kn_verify_records with records from anywhere. */
+/* The whole verification (verify.c): kn_verify_records with records from any source. */
 KN_CHECK kn_status kn_vrecords_verify(kn_records_verify_report **out, kn_context *ctx, const kn_spec *spec,
                                       const kn_vteller *original, const kn_vteller *release,
                                       const kn_records_verify_options *options, kn_error *err);
@@ -104,7 +105,7 @@ typedef struct kn_vpersons {
 KN_CHECK kn_status kn_vrecords_tell_persons(void *state, const kn_records_sink *sink, kn_records_layout *layout,
                                             kn_error *err);
 
-/* Which class a text can be of, where its file does not say it (classes.c): before labels are numbered. */
+/* Which class a text can belong to if its file does not say (classes.c): before labels are numbered. */
 typedef struct kn_vknown {
     kn_vtree **trees; /* per class; NULL: no file                           */
     uint8_t  **flags; /* per label of the tree: 1 the class's, 2 and a leaf */
@@ -119,7 +120,7 @@ bool kn_vrecords_knows(const kn_records_verifier *v, const kn_vknown *known, int
 /* k^(m,n) and l-diversity: every combination that occurs is counted (count.c). */
 KN_CHECK kn_status kn_vrecords_count(kn_records_verifier *v, kn_error *err);
 
-/* Positions where only a moved node can stand (S1; strict.c). */
+/* Positions where only a moved node can be (S1; strict.c). */
 KN_CHECK kn_status kn_vrecords_strict(kn_records_verifier *v, kn_error *err);
 
 /* ---- Against the original ---- */
@@ -139,17 +140,18 @@ uint32_t kn_vlabel_domain(const kn_records_verifier *v, uint32_t label);
  * raised records are made too. */
 KN_CHECK kn_status kn_vrecords_cut(kn_records_verifier *v, kn_error *err);
 
-/* k^(m,n) and l-diversity again, where it may be known too that values of negative classes are absent: after _count, and
- * with the whole cut (absent.c). */
+/* k^(m,n) and l-diversity again, if attackers may also know that values of negative classes are absent: after _count,
+ * and with the whole cut (absent.c). */
 KN_CHECK kn_status kn_vrecords_absent(kn_records_verifier *v, kn_error *err);
 
-/* Can the raised record have become the released one? Steps are counted in *work; *decided turns false where there are too
- * many (embed.c). Scratch for records of at most `largest` nodes, which ends with the arena. One thread at a time. */
+/* Can the generalized record have become the released one? Steps are counted in *work; *decided becomes false if
+ * there are too many (embed.c). Scratch for records of at most `largest` nodes, freed with the arena. One thread at a
+ * time. */
 typedef struct kn_vembed kn_vembed;
 KN_CHECK kn_vembed *kn_vembed_create(kn_arena *room, kn_records_verifier *v, uint32_t largest);
 bool kn_vembed_holds(kn_vembed *e, int64_t original, int64_t released, int64_t *work, bool *decided);
 
-/* Every released record has an original of its own: with a map or by a search (match.c). */
+/* Does every released record have its own original? With a map or by search (match.c). */
 KN_CHECK kn_status kn_vrecords_match(kn_records_verifier *v, kn_error *err);
 
 /* RPD of both files (measure.c). */

@@ -5,7 +5,7 @@
 
 #include "kn_verify_records.h"
 
-/* Ends with its arena. */
+/* Freed with its arena. */
 typedef struct kn_vview {
     kn_arena  room;
     int64_t   count;  /* different records                                                           */
@@ -21,7 +21,7 @@ typedef struct kn_vview {
     uint32_t  most_labels, most_nodes; /* of a record */
 } kn_vview;
 
-/* To be ended after a failure too. */
+/* To be freed even on failure. */
 KN_CHECK kn_status kn_vview_make(kn_vview *out, kn_records_verifier *v, kn_error *err);
 
 /* Of the sensitive values of one class: the largest share, `with` of `of` records that a combination finds, and how many
@@ -31,7 +31,7 @@ typedef struct kn_vshare {
     int64_t  violations;
 } kn_vshare;
 
-/* Another share is found: the larger one stays. */
+/* Adds a share: the larger one stays. */
 static inline void kn_vshare_add(kn_vshare *share, uint64_t with, uint64_t of)
 {
     if (of == 0 || (share->of > 0 && (kn_u128)with * share->of <= (kn_u128)share->with * of)) return;
@@ -45,7 +45,7 @@ static inline bool kn_vshare_holds(kn_ratio l, uint64_t with, uint64_t of)
     return (kn_u128)with * l.numerator <= (kn_u128)of * l.denominator;
 }
 
-/* The class that a promise of l-diversity is about; -1: it is none that is checked. */
+/* The class that a promise of l-diversity is about; -1: the promise is of another kind. */
 int kn_vrecords_class_of_model(const kn_records_verifier *v, const kn_model *m);
 
 #endif

@@ -1,12 +1,12 @@
-/* records/match.c: every released record has an original of its own, and every original its release.
+/* records/match.c: does every released record have its own original, and every original its release?
  *
- * With a map each pair is held together (embed.c), side by side. Without one an assignment is searched: equal records are
- * one form with a multiplicity; a released form that is an original's as it stands takes it (whatever else could take that
- * original could take what the form would have had, since becoming is transitive); the rest are pairs of forms with the same
- * labels, and maximum flow between them (flow.c).
+ * With a map each pair is compared (embed.c), in parallel. Without one an assignment is searched: equal records are
+ * one form with a multiplicity; a released form that equals an original's takes it (any other form that could take
+ * that original could also take what this one would have taken, since the relation is transitive); the rest are pairs
+ * of forms with the same labels, and maximum flow between them (flow.c).
  *
- * Cost: O(nodes × depth) with a map. Without: sorting all records, and a test for each pair of forms with the same labels that
- * are not equal; after WORK steps the answer is "undecided".
+ * Cost: O(nodes × depth) with a map. Without: sorting all records, and a test for each pair of forms with the same
+ * labels that are not equal; after WORK steps the answer is "undecided".
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
@@ -26,7 +26,7 @@ enum { SHOWN = 5, GRAIN = 4096, WORK = 1000000000 };
 
 /* ---- The map ---- */
 
-/* One original for each released record, each another one. With equal counts nobody is left out then. */
+/* A different original for each released record. If the counts are equal, no original is left out. */
 static kn_status check_map(kn_records_verifier *v, int64_t count, bool *good, kn_error *err)
 {
     *good = count == v->release.count;
@@ -224,7 +224,7 @@ static const item *form(const side *s, uint32_t number)
     return &s->items[s->forms[number]];
 }
 
-/* A released form that is an original's as it stands takes as many of these as it can. */
+/* A released form that equals an original's takes as many of these as it can. */
 static void take_equal(by_search *b)
 {
     side *r = &b->released, *o = &b->originals;
@@ -257,7 +257,7 @@ static kn_status add_edge(by_search *b, uint32_t released, uint32_t original, kn
     return KN_OK;
 }
 
-/* Originals one after the other with the released forms of the same labels; both sides are sorted by these. */
+/* Pairs each original with the released forms of the same labels; both sides are sorted by these. */
 static kn_status find_edges(by_search *b, int64_t work_limit, kn_error *err)
 {
     side    *r = &b->released, *o = &b->originals;
@@ -279,7 +279,7 @@ static kn_status find_edges(by_search *b, int64_t work_limit, kn_error *err)
     return KN_OK;
 }
 
-/* Who has no original? The flow says how many; a record without any edge at all is named. */
+/* Which records have no original? The flow says how many; a record without any edge is named. */
 static void report_missing(by_search *b, int64_t missing)
 {
     kn_records_verifier *v = b->v;

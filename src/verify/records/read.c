@@ -1,13 +1,13 @@
-/* records/read.c: records as they are passed on, node by node → the verifier's own arrays: labels by number, parents before
- * children, siblings as they stand in the file.
+/* records/read.c: records, received node by node → the verifier's own arrays: labels by number, parents before
+ * children, siblings in the order of the file.
  *
- * The verifier receives what the scanner of a form (kn_records_scan.h) or its own reader of databases (database.c) reads. Here it
- * is decided what a text is: a node whose class the file does not say has that of the only class whose hierarchy knows its
- * text; numbers and dates below a built hierarchy are one value in whichever spelling; a released "*" is of no class; equal
- * siblings of the original are one node (section II-A).
+ * The verifier receives what the scanner of a form (kn_records_scan.h) or its own reader of databases (database.c)
+ * reads. This file decides what a text is: a node without a class in the file belongs to the only class whose
+ * hierarchy has its text; numbers and dates below a built hierarchy are one value in any spelling; a released "*" has
+ * no class; equal siblings of the original are one node (section II-A).
  *
- * Cost: linear, but for sorting siblings. Memory: 10 bytes per node and file while they are read, 8 afterwards; each class's
- * different texts; the original's ids until it is read.
+ * Cost: linear, except for sorting siblings. Memory: 10 bytes per node and file while they are read, 8 afterwards; each
+ * class's different texts; the original's ids until it is read.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
@@ -19,7 +19,7 @@
 
 enum { FEW = 32 };
 
-/* One file while it is read. A node's class is `class_count` where it has none, one more where it is not known yet. */
+/* One file while it is read. A node's class is `class_count` if it has none, one more if it is not known yet. */
 typedef struct told {
     kn_records_verifier *v;
     kn_vforest          *f;
@@ -101,7 +101,7 @@ static kn_status hear(told *t, const kn_vteller *teller, kn_error *err)
 
 /* ---- Spellings ---- */
 
-/* Numbers and dates are what they mean: each spelling becomes the shortest one. */
+/* Numbers and dates are compared by value: each spelling becomes the shortest one. */
 static kn_status take_spellings(told *t, int c, kn_error *err)
 {
     kn_records_verifier *v = t->v;
@@ -126,7 +126,7 @@ static kn_status take_spellings(told *t, int c, kn_error *err)
     return st;
 }
 
-/* Of the original alone, before the release is read. */
+/* For the original alone, before the release is read. */
 static kn_status settle_spellings(told *t, kn_error *err)
 {
     for (int c = 0; c < t->v->class_count && t->v->spec->table_count == 0; c++) {
@@ -139,7 +139,7 @@ static kn_status settle_spellings(told *t, kn_error *err)
 
 /* ---- Classes that the file does not say ---- */
 
-/* The only class that knows the text. */
+/* The only class that has the text. */
 static kn_status find_class(const told *t, const kn_vknown *known, uint32_t text, int *out, kn_error *err)
 {
     *out = -1;
@@ -177,7 +177,7 @@ static kn_status classify(told *t, const kn_vknown *known, kn_error *err)
     return st;
 }
 
-/* Classes rise along every path of the original, so none stands on it twice. */
+/* Classes ascend along every path of the original, so none occurs on it twice. */
 static kn_status check_nesting(const told *t, kn_error *err)
 {
     const kn_vforest *f = t->f;
@@ -293,7 +293,7 @@ static kn_status order_record(told *t, ordering *o, uint64_t begin, uint32_t siz
     return KN_OK;
 }
 
-/* In place: what is written lies before what is read. */
+/* In place: writing never overtakes reading. */
 static kn_status order_records(told *t, kn_error *err)
 {
     kn_vforest *f = t->f;
@@ -324,7 +324,7 @@ static kn_status order_records(told *t, kn_error *err)
 
 /* ---- Both files ---- */
 
-/* Whatever a reader passes over, others read. */
+/* What this reader skips, others may read. */
 static void check_nothing_else(kn_records_verifier *v, const told *original, const told *release)
 {
     const char *namespaces = release->layout.namespaces ? release->layout.namespaces : "";

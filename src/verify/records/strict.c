@@ -1,9 +1,9 @@
-/* records/strict.c: strict structure (docs/errata.md S1): no rare tell-tale position.
+/* records/strict.c: strict structure (docs/errata.md S1): no rare position that betrays a moved node.
  *
- * A position is the label of a node with that of its parent, or none below the root. Whoever knows the schema sees that a
- * node was moved where both have a class and no original record has a node of the one class directly below one of the
- * other. Such a position must occur in at least k released records. One exception: a value that nobody is taken to know
- * (of a sensitive class) and that fewer than k records have can be moved nowhere but below the root, and stands there.
+ * A position is the label of a node with that of its parent, or none below the root. Whoever knows the schema sees
+ * that a node was moved if both have a class and no original record has a node of the one class directly below one of
+ * the other. Such a position must occur in at least k released records. One exception: a value of a sensitive class,
+ * which attackers are assumed not to know, that fewer than k records have can only be moved below the root.
  *
  * Cost: O(nodes) look-ups; 16 bytes for each position that occurs.
  * SPDX-License-Identifier: Apache-2.0
@@ -19,7 +19,7 @@ typedef struct position {
     uint64_t key;
     int64_t  records;     /* that have it                                  */
     int64_t  last;        /* the record that was counted last              */
-    int64_t  first, node; /* its first record, and where it stands in that */
+    int64_t  first, node; /* its first record, and its place in that       */
 } position;
 
 /* In the order in which they were found. */
@@ -43,7 +43,7 @@ static bool note(positions *p, uint64_t key, int64_t record, uint64_t node)
     return true;
 }
 
-/* Which pairs of classes stand directly below each other in the original; bit above × (classes + 1) + below, where class
+/* Which pairs of classes are directly below each other in the original; bit above × (classes + 1) + below, where class
  * `class_count` is the root. */
 static kn_status original_pairs(const kn_records_verifier *v, uint64_t **out, kn_error *err)
 {

@@ -16,7 +16,7 @@
 #include "kn_options.h"
 
 #define WORK_LIMIT INT64_C(20000000000)
-/* Without a limit of the user's: more than this of one record takes minutes, however few records there are. */
+/* Without a limit set by the user: more than this for one record takes minutes, however few records there are. */
 #define RECORD_LIMIT INT64_C(50000000)
 
 /* ---- The report ---- */
@@ -61,7 +61,7 @@ static int find_class(const kn_spec *spec, const char *name)
     return -1;
 }
 
-/* Which class each model is about. A promise that nothing here can check is not kept. */
+/* Which class each model is about. A promise that cannot be checked here is not kept. */
 static void take_models(kn_records_verifier *v)
 {
     const kn_spec *spec = v->spec;
@@ -111,7 +111,7 @@ static void count_nodes(const kn_vforest *f, int64_t *nodes, int64_t *relations)
             for (uint32_t p = f->parent[i]; p != KN_V_NONE; p = f->parent[f->start[r] + p]) ++*relations;
 }
 
-/* How the release's file is written: whoever knows the writers says it. */
+/* How the release's file is written, checked by a function that knows the writers. */
 static kn_status check_form(kn_records_verifier *v, kn_error *err)
 {
     const kn_records_verify_options *o = v->options;

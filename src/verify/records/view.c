@@ -1,8 +1,8 @@
-/* records/view.c: the released records as somebody sees them who counts: equal records once, with how many they
- * are; of each the different labels that may be known, the rarest first.
+/* records/view.c: the released records as they are counted: equal records once, with their number; for each the
+ * different labels that may be known, the rarest first.
  *
- * Labels get ranks by the number of records that have them, so that few records begin with many labels still to come
- * (count.c cuts its work by first labels). Labels that nobody is taken to know are kept apart.
+ * Labels get ranks by the number of records that have them, so that few records begin with many labels to follow
+ * (count.c divides its work by first labels). Labels that attackers are assumed not to know are kept separate.
  *
  * Cost: O(nodes) look-ups; 8 bytes per node and 24 per record.
  * SPDX-License-Identifier: Apache-2.0
@@ -71,7 +71,7 @@ static int by_support(const void *a, const void *b)
     return x->label < y->label ? -1 : x->label > y->label;
 }
 
-/* In how many records each label is. */
+/* The number of records with each label. */
 static kn_status count_labels(kn_records_verifier *v, const kn_vview *w, ranked *list, kn_error *err)
 {
     const kn_vforest *f = &v->release;
@@ -89,7 +89,7 @@ static kn_status count_labels(kn_records_verifier *v, const kn_vview *w, ranked 
     return KN_OK;
 }
 
-/* Labels that occur get ranks: those that may be known first, by support; the hidden ones behind them. */
+/* Labels that occur get ranks: those that may be known first, by support; then the hidden ones. */
 static kn_status rank_labels(kn_records_verifier *v, kn_vview *w, kn_error *err)
 {
     ranked *list = kn_alloc_array(v->ctx, (size_t)v->labels + 1, sizeof *list);
@@ -114,7 +114,7 @@ static kn_status rank_labels(kn_records_verifier *v, kn_vview *w, kn_error *err)
 
 /* ---- The labels of each record ---- */
 
-/* Ascending and each once; how many. */
+/* Sorts and removes duplicates; returns how many remain. */
 static uint32_t sort_ranks(uint32_t *list, uint32_t count)
 {
     uint32_t kept = 0;

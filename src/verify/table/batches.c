@@ -1,12 +1,12 @@
 /* table/batches.c: a table in memory → the distinct texts of each column and their number in every row.
  *
- * The verifier's own reader of Arrow batches: of io it uses the checked buffers and the text of one cell. Columns are read side by
- * side, each from its first row to its last, so texts are numbered by the row that holds them first. A cell that is missing is
- * the empty text, as in a CSV file; whether that means "missing" is for the spec to say, and where it does not, such a cell is
- * refused.
+ * The verifier's own reader of Arrow batches: of io it uses the checked buffers and the text of one cell. Columns are
+ * read in parallel, each from its first row to its last, so texts are numbered by the row that holds them first. A
+ * cell that is missing is the empty text, as in a CSV file; the spec says whether that means "missing"; if not, such
+ * a cell is refused.
  *
- * Cost: one pass; numbers and dates keep a small cache value → number in front of the texts, dictionaries a number per entry.
- * Memory: 4 bytes per cell of a column while it is read, then 1, 2 or 4; the distinct texts.
+ * Cost: one pass; numbers and dates have a small cache value → number before the texts, dictionaries a number per
+ * entry. Memory: 4 bytes per cell of a column while it is read, then 1, 2 or 4; the distinct texts.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
@@ -27,7 +27,7 @@ typedef struct cached {
     uint32_t code; /* KN_V_NONE: an empty place */
 } cached;
 
-/* One column under way. */
+/* One column while it is read. */
 typedef struct column {
     const kn_batches        *batches;
     kn_vtable               *table;
@@ -337,7 +337,7 @@ static kn_status check_batches(const reading *r, kn_error *err)
     return KN_OK;
 }
 
-/* Columns without a name are called by their place, as those of a CSV file are. */
+/* Columns without a name are named by position, as in a CSV file. */
 static kn_status name_columns(reading *r, kn_error *err)
 {
     kn_vtable *t = r->table;

@@ -1,11 +1,12 @@
 /* table/cover.c: which classes of the release stand for a combination of values.
  *
- * Per quasi-identifier and value the covering texts are listed once. The classes are sorted by the numbers of their texts,
- * column by column, which makes them a trie: a search goes down column by column, into the range of classes whose text
- * there is one of those that cover the value. Nothing is assumed of how many there are: one in a full-domain release,
- * several where cells overlap.
+ * Per quasi-identifier and value the covering texts are listed once. The classes are sorted by the numbers of their
+ * texts, column by column, which makes them a trie: a search goes down column by column, into the range of classes
+ * whose text there is one of those that cover the value. There may be any number: one in a full-domain release,
+ * several if cells overlap.
  *
- * Cost: O(texts × values) once per column (for labels O(leaves × levels)); a search O(columns × log classes) per class found.
+ * Cost: O(texts × values) once per column (for labels O(leaves × levels)); a search O(columns × log classes) per
+ * class found.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_alloc.h"
@@ -21,7 +22,7 @@ static uint32_t value_of(const kn_vquasi *q, uint32_t i)
     return i < q->domain.count ? i : KN_V_MISSING;
 }
 
-/* Texts by label, so that a value looks only at the labels of its own path. */
+/* Texts by label, so that only the labels on a value's path are checked. */
 typedef struct by_label {
     uint32_t *first;  /* per label: text; KN_V_NONE    */
     uint32_t *next;   /* per text                      */
@@ -48,7 +49,7 @@ static bool index_labels(const kn_vquasi *q, kn_arena *room, by_label *b)
     return true;
 }
 
-/* The same where the column was generalized to one level: a mask may end in "*" below the root. */
+/* The same if the column was generalized to one level: a mask may end in "*" below the root. */
 static bool stands_at_level(const kn_vquasi *q, const kn_vcell *cell, uint32_t value)
 {
     uint64_t levels[4];
@@ -57,7 +58,7 @@ static bool stands_at_level(const kn_vquasi *q, const kn_vcell *cell, uint32_t v
     return levels[q->level / 64] >> q->level % 64 & 1;
 }
 
-/* Writes the texts that cover a value behind `to` (NULL: only counts them). */
+/* Writes the texts that cover a value to `to` (NULL: only counts them). */
 static uint32_t list_texts(const kn_vquasi *q, const by_label *b, uint32_t value, bool by_level, uint32_t *to)
 {
     const kn_vtree *t = q->tree;

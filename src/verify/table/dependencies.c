@@ -1,6 +1,6 @@
 /* table/dependencies.c: do the declared dependencies hold in the release? (kanon/dependencies.h says what each means)
  *
- * On the texts of the release alone; suppressed rows, which show nothing, take no part. Cost: a few groupings per
+ * On the texts of the release alone, without suppressed rows. Cost: a few groupings per
  * dependency.
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -69,7 +69,7 @@ static kn_status group(checker *c, kn_vgroups *out, const side *a, const side *b
     return status;
 }
 
-/* How many finer groups lie in each coarser one. */
+/* The number of finer groups in each coarser one. */
 static int64_t *count_inside(checker *c, const kn_vgroups *coarse, const kn_vgroups *fine)
 {
     int64_t *inside = kn_alloc_array_zero(c->v->ctx, (size_t)coarse->count + 1, sizeof *inside);
@@ -95,7 +95,7 @@ static kn_status check_pairs(checker *c, int64_t *violating, kn_error *err)
     return status;
 }
 
-/* A ->> B: in each group of A every B stands beside every combination of the other columns. */
+/* A ->> B: in each group of A every B occurs with every combination of the other columns. */
 static kn_status check_product(checker *c, int64_t *violating, kn_error *err)
 {
     kn_vgroups  left = {0}, parts[3] = {{0}, {0}, {0}};

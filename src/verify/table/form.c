@@ -1,11 +1,11 @@
-/* table/form.c: is there nothing in the bytes of a released table but its cells?
+/* table/form.c: do the bytes of a released table contain only its cells?
  *
- * A cell can be written in many ways: in quotes or not, 8 or +8, a missing one as nothing or as NA. Whoever chooses row by row
- * writes a mark into the release that no promise knows of. So the form must be the same throughout: records end in one way, no
- * line is blank, a column's cells are all in quotes or only those that need them (empty ones may differ from the others), and a
- * copied cell has the one spelling that a release gives its value (the shortest of the original's, the first by its bytes;
- * nothing for a missing one), or each cell of the column is byte for byte its original's. Quasi-identifiers need no rule: a
- * class is the rows with the same texts.
+ * A cell can be written in many ways: in quotes or not, 8 or +8, a missing one as nothing or as NA. Choosing
+ * differently row by row would put a mark into the release that no promise covers. So the form must be the same
+ * throughout: records end in one way, no line is blank, a column's cells are all in quotes or only those that need
+ * them (empty ones may differ from the others), and a copied cell has the one spelling that a release gives its value
+ * (the shortest of the original's, the first by its bytes; nothing for a missing one), or each cell of the column is
+ * byte for byte its original's. Quasi-identifiers need no rule: a class consists of the rows with the same texts.
  *
  * Cost: a look at the end of each record and at cells in quotes; one pass over a column's rows where quotes were found.
  * SPDX-License-Identifier: Apache-2.0
@@ -149,7 +149,7 @@ void kn_vform_judge(const kn_vtable *t, kn_vform_fn report, void *arg)
 
 /* ---- Formulas ---- */
 
-/* What a spreadsheet would execute, as docs/release.md says it. */
+/* What a spreadsheet would execute, as docs/release.md defines it. */
 static bool is_formula(kn_string s)
 {
     if (s.size < 2 || !strchr("=+-@\t\r", s.data[0]) || s.data[0] == '\0') return false;
@@ -162,7 +162,7 @@ static bool is_formula(kn_string s)
     return digits == 0 || at < s.size;
 }
 
-/* Takes the apostrophes of a guarded file off; counts what should have had one. */
+/* Removes the apostrophes of a guarded file; counts what should have had one. */
 void kn_vtable_unguard(kn_vtable *t)
 {
     for (int c = 0; c < t->column_count; c++)
@@ -182,7 +182,7 @@ static bool shorter(kn_string a, kn_string b)
     return a.size != b.size ? a.size < b.size : kn_string_compare(a, b) < 0;
 }
 
-/* Per value the spelling that a release gives it: rows that are left out have a say in it, as they have in the release. */
+/* Per value the spelling that a release gives it: rows that are left out count, as they do in the release. */
 static kn_string *spellings_of(const kn_verifier *v, const kn_vcopy *c)
 {
     kn_string *best = kn_alloc_array_zero(v->ctx, (size_t)c->domain.count + 1, sizeof *best);

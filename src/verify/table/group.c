@@ -2,7 +2,7 @@
  *
  * The parts of a key are packed into 32-bit words as far as they fit; each word refines the groups found so far by one
  * pass over the rows. Groups are numbered as they first appear, so the result does not depend on anything else. Cost:
- * O(rows) per word; a row that equals the one above it costs no look-up. Memory: 4 bytes per row, 16 to 32 per group.
+ * O(rows) per word; a row equal to the previous one costs no look-up. Memory: 4 bytes per row, 16 to 32 per group.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_alloc.h"
@@ -21,7 +21,7 @@ static inline uint32_t part_of(const kn_vkey *key, int64_t row)
 
 /* How the parts of a key are packed. */
 typedef struct packing {
-    int      bits;    /* 32 where nothing is known of them */
+    int      bits;    /* 32 if nothing is known about them */
     uint32_t missing; /* what stands for KN_V_MISSING       */
 } packing;
 

@@ -1,10 +1,10 @@
 /* table/levels.c: was the whole column generalized to one level, and to which?
  *
- * A label may stand on several levels for different values. Which is meant is known where all cells of a column fit one
- * level: the lowest that does is taken, or the one that the release claims, if it fits. The pairs of original and released
- * texts decide where there is a row map, otherwise the released texts alone.
+ * A label may be on several levels for different values. The level is known if all cells of a column fit one: the
+ * lowest that does, or the one that the release claims, if it fits. With a row map the pairs of original and released
+ * texts decide, otherwise the released texts alone.
  *
- * Cost: O(leaves × levels + rows) per column, columns side by side.
+ * Cost: O(leaves × levels + rows) per column, columns in parallel.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_alloc.h"
@@ -14,7 +14,7 @@
 
 #define WHAT "verifying"
 
-/* The levels at which all texts of the column stand, where no map says more. */
+/* The levels that all texts of the column fit, without a map. */
 static kn_status levels_of_texts(const kn_verifier *v, const kn_vquasi *q, const int64_t *text_rows, uint64_t levels[4],
                                  kn_error *err)
 {
@@ -76,13 +76,15 @@ static kn_status level_range(void *arg, int64_t begin, int64_t end, int worker, 
     (void)worker;
     kn_verifier             *v = arg;
     const kn_verify_options *o = v->options;
-    for (int64_t i = begin; i < end; i++)
-        KN_TRY(find_level(v, &v->quasi[i], o->levels && i < o->level_count ? o->levels[i] : -1, err));
+    for (int64_t i = begin; i < end; i++) KN_TRY(find_level(v, &v->quasi[i], o->levels ? o->levels[i] : -1, err));
     return KN_OK;
 }
 
 kn_status kn_verify_levels(kn_verifier *v, kn_error *err)
 {
+    if (v->options->levels && v->options->level_count != v->quasi_count)
+        return kn_fail(err, KN_USAGE, "%d levels were given for %d quasi-identifiers", v->options->level_count,
+                       v->quasi_count);
     KN_TRY(kn_parallel_for(v->ctx, v->quasi_count, 1, level_range, v, err));
     for (int i = 0; i < v->quasi_count; i++)
         if (v->quasi[i].unclaimed)

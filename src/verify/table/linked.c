@@ -1,15 +1,15 @@
-/* table/linked.c: rows of which the release itself shows that they are one person's.
+/* table/linked.c: rows that the release itself shows to belong to one person.
  *
- * Such rows are linked by a pseudonym whose identifier is on several rows, or, with an `entity`, by a column that is copied and
- * the same in all rows of far more persons than by chance (docs/release.md has the rule).
- * What must look alike is then the whole person: the *signature* of a person is the multiset of the classes of their rows.
- * A *position* is a class within a signature: of n persons with this signature each has c rows there, and nobody can tell
- * which of the c is which.
+ * Such rows are linked by a pseudonym whose identifier is on several rows, or, with an `entity`, by a column that is
+ * copied and equal in all rows of far more persons than by chance (docs/release.md has the rule). Then whole
+ * persons must look alike: the *signature* of a person is the multiset of the classes of their rows. A *position* is
+ * a class within a signature: of n persons with this signature each has c rows there, and the c rows cannot be
+ * distinguished.
  *
- * Promises about sensitive values are asked of every position. With c > 1 rows are edges between persons and values, and can
- * be dealt out to c nodes so that each node gets one row of each person and m_x / c rows of value x, rounded up or down (de
- * Werra 1971). The node asked about is the worst that such a deal can have: what must be rounded up is rounded up where most
- * is already. If it keeps the promise, every node does.
+ * Promises about sensitive values are checked for every position. With c > 1 rows are edges between persons and
+ * values, and can be assigned to c nodes so that each node gets one row of each person and m_x / c rows of value x,
+ * rounded up or down (de Werra 1971). The node that is checked is the worst possible: what must be rounded up is
+ * rounded up where the count is already largest. If it keeps the promise, every node does.
  *
  * Cost: three groupings and a sort of the rows. Memory: some 40 bytes per row.
  * SPDX-License-Identifier: Apache-2.0
@@ -33,7 +33,7 @@ static bool repeats(const kn_verifier *v, const kn_vcopy *c)
     return (int64_t)c->domain.count + missing < v->original->rows;
 }
 
-/* Groups of original rows by up to two columns; rows that are left out are in none. */
+/* Groups of original rows by up to two columns, without rows that are left out. */
 static kn_status group_originals(kn_verifier *v, kn_vgroups *g, const kn_vkey *keys, int count, kn_error *err)
 {
     kn_vkey all[3] = {{.omit = v->dropped}};
@@ -41,7 +41,7 @@ static kn_status group_originals(kn_verifier *v, kn_vgroups *g, const kn_vkey *k
     return kn_vgroup(g, v->ctx, v->original->rows, all, count + 1, err);
 }
 
-/* Does the pseudonym's column stand for the persons, each for another one? */
+/* Is the pseudonym's column one-to-one with the persons? */
 static kn_status same_persons(kn_verifier *v, const kn_vcopy *c, bool *same, kn_error *err)
 {
     kn_vkey    keys[2] = {{.column = v->entity, .translate = v->entities.of_original},
@@ -301,7 +301,7 @@ void kn_vlinked_deal(kn_vhistogram *h, uint32_t *values, int64_t *counts, int64_
 
 /* ---- Whole persons ---- */
 
-/* Whose row each released row is, as a value of the persons' column; KN_V_NONE: nobody can say. */
+/* The person of each released row, as a value of the persons' column; KN_V_NONE: unknown. */
 static uint32_t person_of(const kn_verifier *v, const kn_vcopy *link, int64_t row)
 {
     if (v->map_ok) return v->entities.of_original[kn_vcode(v->entity, v->map[row])];

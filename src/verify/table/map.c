@@ -1,8 +1,9 @@
-/* table/map.c: with a row map each released row is held against its original.
+/* table/map.c: with a row map each released row is compared with its original.
  *
- * The map must name each original at most once and none that is not there. Per quasi-identifier each distinct pair of
- * original text and released text is judged once; columns are looked at side by side. Sensitive, kept and weight cells must
- * be the same (form.c: in one of two spellings); a pseudonym must go with one identifier and the identifier with one pseudonym.
+ * The map must name each original at most once and none that does not exist. Per quasi-identifier each distinct pair of
+ * original text and released text is judged once; columns are checked in parallel. Sensitive, kept and weight
+ * cells must be the same (form.c: in one of two spellings); a pseudonym must go with one identifier and the
+ * identifier with one pseudonym.
  *
  * Cost: O(rows × columns) look-ups. Memory: a byte per pair where there are few, otherwise 16 per pair that occurs.
  * SPDX-License-Identifier: Apache-2.0
@@ -65,7 +66,7 @@ typedef struct finding {
 
 /* Pairs that were judged: 1 good, 2 bad, 0 not yet. */
 typedef struct pairs {
-    kn_vnumbers numbers; /* where there are too many for a byte each: those that occur */
+    kn_vnumbers numbers; /* if there are too many for a byte each: those that occur    */
     uint8_t    *states;  /* per number, or per original text and released text         */
     size_t      capacity;
     bool        dense;

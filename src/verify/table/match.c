@@ -1,12 +1,13 @@
-/* table/match.c: without a row map: can every released row be given an original of its own?
+/* table/match.c: without a row map: can every released row be assigned its own original?
  *
- * A released row can only come from an original with equal sensitive, kept and weight cells, so the question falls apart by
- * these. In each part originals with equal values are one node with a multiplicity, and so are equal released rows. Where
- * every original has at most one possible image (full-domain releases) counting decides; otherwise a maximum flow does
- * (flow.c). Nothing is assumed of the release: cells may overlap, and a value may have many images.
+ * A released row can only come from an original with equal sensitive, kept and weight cells, so the question splits
+ * into parts by these. In each part originals with equal values are one node with a multiplicity, and so are equal
+ * released rows. If every original has at most one possible image (full-domain releases) counting decides; otherwise
+ * a maximum flow does (flow.c). Nothing is assumed about the release: cells may overlap, and a value may have many
+ * images.
  *
- * A pseudonym is one more cell to compare where its key can be read, or says nothing where identifiers and pseudonyms are
- * all different; otherwise the answer is "undecided", as it is where the work limit ends the search.
+ * A pseudonym is one more cell to compare if its key can be read, and does not matter if identifiers and pseudonyms
+ * are all different; otherwise the answer is "undecided", as it is if the work limit ends the search.
  *
  * Cost: groupings of both files, one search per distinct original (cover.c), the flow.
  * SPDX-License-Identifier: Apache-2.0
@@ -35,7 +36,7 @@ typedef struct matching {
     kn_sort_record *by_part;   /* originals: key part, id group                                             */
     kn_sort_record *wanted;    /* released: key part and class, id group                                    */
     kn_vcover       cover;
-    /* the part under way */
+    /* the current part */
     size_t    first, last; /* of `wanted` */
     uint32_t *edge_released, *edge_original;
     size_t    edges, edge_capacity, other_capacity;
@@ -67,7 +68,7 @@ static bool read_key(const char *path, unsigned char key[KEY_BYTES])
     return ok;
 }
 
-/* Which value each released pseudonym is, by the key. */
+/* The value of each released pseudonym, by the key. */
 static kn_status undo_pseudonyms(matching *m, kn_vcopy *c, const unsigned char key[KEY_BYTES], kn_error *err)
 {
     kn_texts texts;
@@ -93,7 +94,7 @@ static kn_status undo_pseudonyms(matching *m, kn_vcopy *c, const unsigned char k
     return ok ? KN_OK : kn_fail_memory(err, m->v->ctx, WHAT);
 }
 
-/* Can this pseudonym be compared? Otherwise it is either free or leaves the answer open. */
+/* Can this pseudonym be compared? Otherwise it either does not matter or leaves the answer open. */
 static kn_status use_pseudonym(matching *m, kn_vcopy *c, bool *compare, kn_error *err)
 {
     unsigned char key[KEY_BYTES];
@@ -102,7 +103,7 @@ static kn_status use_pseudonym(matching *m, kn_vcopy *c, bool *compare, kn_error
     sodium_memzero(key, sizeof key);
     if (*compare || st != KN_OK) return st;
     bool different = c->original->count == m->v->original->rows && c->release->count == m->v->release->rows;
-    if (different) return KN_OK; /* every row has another one, in both files */
+    if (different) return KN_OK; /* different in every row, in both files    */
     m->undecided = true;
     kn_vopen(m->v->notes, "column \"%s\": whether the pseudonyms fit cannot be decided without the row map or the key",
              c->attribute->name);
@@ -198,7 +199,7 @@ static kn_status sort_both(matching *m, kn_error *err)
 
 /* ---- One part ---- */
 
-/* A class that covers the original under way: an edge, if the part has rows of it. */
+/* A class that covers the current original: an edge, if the part has rows of it. */
 static bool add_edge(void *arg, uint32_t class_number)
 {
     matching *m = arg;
@@ -253,7 +254,7 @@ static void miss_tuples(matching *m, const int64_t *wanted)
     }
 }
 
-/* Every original with at most one image: what each tuple gets is what there is. */
+/* Every original has at most one image: each tuple gets all that map to it. */
 static void count_edges(matching *m, int64_t *wanted, const int64_t *left)
 {
     for (size_t e = 0; e < m->edges; e++) wanted[m->edge_released[e]] -= left[m->edge_original[e]];

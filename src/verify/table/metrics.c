@@ -1,10 +1,10 @@
 /* table/metrics.c: what the release lost, derived from both files. docs/metrics.md says what the figures mean.
  *
- * Each distinct text of a quasi-identifier gets its cost once, times the rows that show it; suppressed rows cost everything.
- * Where one label stands on several levels the level is the one that fits all cells of the column (levels.c);
- * without such a level it is derived from the originals that are shown so, and where that leaves a choice that matters the
- * figure is NAN. Logarithms are rounded to 2^-52 and added up as whole numbers, so that what was not touched loses exactly
- * nothing.
+ * Each distinct text of a quasi-identifier gets its cost once, times the rows that show it; suppressed rows cost
+ * everything. If a label is on several levels, the level is the one that fits all cells of the column (levels.c);
+ * without such a level it is derived from the originals that are shown as that label, and if a choice that matters
+ * remains the figure is NAN. Logarithms are rounded to 2^-52 and added as integers, so that unchanged cells lose
+ * exactly nothing.
  *
  * Cost: O(rows + texts + nodes) per column; dm_star groups the original once more where rows were suppressed.
  * SPDX-License-Identifier: Apache-2.0
@@ -43,7 +43,7 @@ static kn_i128 log_units(int64_t rows)
 
 /* ---- Labels ---- */
 
-/* The node a label means: at the level that fits, or the lowest one. */
+/* The node of a label: at the level that fits, or the lowest one. */
 static void place_labels(column *c)
 {
     const kn_vtree *t = c->q->tree;
@@ -57,8 +57,8 @@ static void place_labels(column *c)
     }
 }
 
-/* The node that a text means where the column was not generalized to one level: the lowest that bears the label and stands
- * for all originals that are shown so; a choice between several is noted. */
+/* The node of a text if the column was not generalized to one level: the lowest with the label that covers all
+ * originals shown as it; a choice between several is recorded. */
 static uint32_t read_label(column *c, uint32_t text)
 {
     const kn_vquasi *q = c->q;
@@ -271,8 +271,8 @@ static uint32_t *parts_of(kn_arena *room, const kn_vquasi *q, bool node)
     return parts;
 }
 
-/* dm_star: the classes that the suppressed rows would be in. With a level per column all classes of that node; otherwise
- * the suppressed rows by their own values. */
+/* dm_star: the classes of the suppressed rows if they were not. With a level per column all classes of that node;
+ * otherwise the suppressed rows by their own values. */
 static kn_status star_metric(const kn_verifier *v, double *out, kn_error *err)
 {
     bool       node = true;

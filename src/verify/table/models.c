@@ -1,10 +1,10 @@
-/* table/models.c: every promise of the spec, asked of every class of the release.
+/* table/models.c: every promise of the spec, checked for every class of the release.
  *
- * Sizes and histograms come from the release alone; only what classes are held against (the shares in the whole table, the
- * population) comes from elsewhere. With an entity, persons are counted instead of rows: through the row map, or by the
- * entity's column where the release shows it (as a pseudonym); without either the promise cannot be proved. Where the rows of
- * a person stay linked, the classes asked are the positions of linked.c: their size is the number of persons who
- * show the same with all their rows.
+ * Sizes and histograms come from the release alone; only what classes are compared with (the shares in the whole
+ * table, the population) comes from elsewhere. With an entity, persons are counted instead of rows: through the row
+ * map, or by the entity's column where the release shows it (as a pseudonym); without either the promise cannot be
+ * proved. If the rows of a person stay linked, the classes checked are the positions of linked.c: their size is the
+ * number of persons who show the same with all their rows.
  *
  * Cost: a grouping per sensitive column, then the models' own (formulas.c).
  * SPDX-License-Identifier: Apache-2.0
@@ -34,7 +34,7 @@ typedef struct histograms {
 typedef struct asking {
     kn_verifier      *v;
     kn_arena          room;
-    const kn_vgroups *classes; /* what is asked: classes of rows, or positions of persons */
+    const kn_vgroups *classes; /* what is checked: classes of rows, or positions of persons */
     kn_vlinked        linked;
     bool              persons; /* count persons, by this key of released rows and that of originals */
     kn_vkey           person, original_person;
@@ -49,7 +49,7 @@ typedef struct asking {
 
 /* ---- Sizes ---- */
 
-/* Whose row is a released row? false: nobody can say. */
+/* The person of a released row. false: unknown. */
 static bool find_person(asking *a)
 {
     kn_verifier *v = a->v;
@@ -90,7 +90,7 @@ static kn_status count_sizes(asking *a, kn_error *err)
 
 /* ---- Histograms ---- */
 
-/* A value that the original does not have still is one of its own. */
+/* A value that the original does not have is still a separate value. */
 static uint32_t value_of(const kn_vcopy *c, uint32_t text)
 {
     uint32_t value = c->of_release[text];
@@ -103,7 +103,7 @@ static kn_status group_values(asking *a, const kn_vcopy *c, const uint32_t *valu
     kn_verifier *v = a->v;
     kn_vkey      keys[3] = {{.direct = a->classes->of_row}, {.column = c->release, .translate = values}, a->person};
     KN_TRY(kn_vgroup(g, v->ctx, v->release->rows, keys, 2, err));
-    if (!a->persons || v->linked) return KN_OK; /* of a position every row counts */
+    if (!a->persons || v->linked) return KN_OK; /* in a position every row counts */
     kn_vgroups fine = {0};
     kn_status  st = kn_vgroup(&fine, v->ctx, v->release->rows, keys, 3, err);
     for (uint32_t i = 0; st == KN_OK && i < g->count; i++) g->rows[i] = 0;
@@ -165,7 +165,7 @@ static kn_status count_reference(asking *a, histograms *h, kn_error *err)
         st = kn_vgroup(&g, v->ctx, v->original->rows, keys, 2, err);
         whose = g.of_row;
     }
-    /* With persons only the first row of each (value, person) that takes part counts. */
+    /* With persons only the first row of each (value, person) counts. */
     uint8_t *seen = st == KN_OK && whose ? kn_alloc_zero(v->ctx, (size_t)g.count + 1) : NULL;
     if (st == KN_OK && whose && !seen) st = kn_fail_memory(err, a->v->ctx, WHAT);
     for (int64_t row = 0; st == KN_OK && row < v->original->rows; row++) {

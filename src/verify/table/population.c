@@ -1,8 +1,8 @@
 /* table/population.c: how many people of a population each released class may be about.
  *
- * The population's distinct combinations of values are counted, and each is added to every class whose cells stand for it.
- * Without a population table each original stands for as many people as its weight says, in units of 10^-d where d is the
- * number of decimals the weights need (at most six, further ones are cut off).
+ * The population's distinct combinations of values are counted, and each is added to every class whose cells stand
+ * for it. Without a population table each original stands for as many people as its weight, in units of 10^-d where d
+ * is the number of decimals the weights need (at most six, further ones are cut off).
  *
  * Cost: one grouping and one search per combination.
  * SPDX-License-Identifier: Apache-2.0
@@ -63,7 +63,7 @@ static bool scaled(const kn_decimal *d, int decimals, int64_t *out)
     return true;
 }
 
-/* One try with so many decimals; false where a sum passes 64 bits. */
+/* One attempt with this many decimals; false: a sum exceeds 64 bits. */
 static bool weigh(crowd *c, int decimals)
 {
     kn_verifier *v = c->v;

@@ -1,13 +1,13 @@
 /* table/read.c: CSV files → the distinct texts of each column and their number in every row.
  *
- * The verifier's own reader; of io it uses the sources and the tokenizer. A window of the file is cut into pieces that
- * are scanned side by side, each from where a record seems to begin; then they are chained, and a piece that did not
- * begin where the one before it ended is scanned again. Each worker numbers texts for itself; after each window the new
- * ones get their common number. At the end texts are renumbered by the row that holds them first, so nothing depends on
- * the number of threads. The digest of the bytes is one more task beside the pieces.
+ * The verifier's own reader; of io it uses the sources and the tokenizer. A window of the file is divided into pieces
+ * that are scanned in parallel, each from where a record seems to begin; then they are chained, and a piece that did
+ * not begin where the previous one ended is scanned again. Each worker numbers texts for itself; after each window
+ * the new ones get their common number. At the end texts are renumbered by the row that holds them first, so nothing
+ * depends on the number of threads. The digest of the bytes is one more parallel task.
  *
- * Cost: one pass. Memory: 1, 2 or 4 bytes per cell, the distinct texts, a window of 1 MiB per thread. A cell that equals
- * the one above it is recognized by its bytes, without hashing: sorted releases are read fastest.
+ * Cost: one pass. Memory: 1, 2 or 4 bytes per cell, the distinct texts, a window of 1 MiB per thread. A cell equal to
+ * the previous one in its column is recognized by its bytes, without hashing: sorted releases are read fastest.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <sodium.h>
@@ -29,7 +29,7 @@ enum { PIECE = 1 << 18, PIECES_PER_THREAD = 4, BATCH = 512, MOST_COLUMNS = 65535
 typedef struct piece {
     size_t        begin, stop, end;
     int           worker;
-    bool          more;     /* the record at `end` is not whole yet */
+    bool          more;     /* the record at `end` is incomplete    */
     bool          memory;   /* ran out of it                        */
     bool          bytes;    /* `fault_at` is not text               */
     kn_csv_result result;   /* OK, MORE or what is wrong            */
@@ -51,7 +51,7 @@ typedef struct worker {
 
 typedef struct reader {
     kn_context              *ctx;
-    kn_arena                 arena; /* what ends with the reader */
+    kn_arena                 arena; /* freed with the reader     */
     const kn_vread_options  *opt;
     kn_vtable               *t;
     kn_source               *source;
@@ -67,7 +67,7 @@ typedef struct reader {
     uint32_t               **common; /* per worker and kept column: local number → common number */
     uint32_t                *merged; /* per worker and kept column: how many have one            */
     size_t                  *common_capacity;
-    int                     *place; /* per kept column: where it stands in a record               */
+    int                     *place; /* per kept column: its position in a record                  */
     size_t                   row_capacity;
     crypto_hash_sha256_state digest;
 } reader;
@@ -209,7 +209,7 @@ static void scan_piece(reader *r, piece *p, int number)
         p->memory = true;
         return;
     }
-    size_t shaped = p->begin; /* everything before it has been looked at for its form */
+    size_t shaped = p->begin; /* the form of everything before it has been checked    */
     while (!kn_cancelled(r->ctx)) {
         size_t records = 0;
         p->result = kn_csv_scan(s, p->stop, r->t->name_count, w->fields, BATCH, &records);
@@ -224,7 +224,7 @@ static void scan_piece(reader *r, piece *p, int number)
     }
     p->more = p->result == KN_CSV_MORE;
     p->end = s->at;
-    p->form.blank += r->opt->form && shaped < p->end; /* blank lines behind the last record */
+    p->form.blank += r->opt->form && shaped < p->end; /* blank lines after the last record  */
     p->lines = s->lines;
     bool   fault = p->result != KN_CSV_OK && p->result != KN_CSV_MORE;
     size_t until = fault ? s->error_at : p->end, wrong = wrong_byte(r, r->window + p->begin, until - p->begin);
@@ -435,7 +435,7 @@ static kn_status header_name(reader *r, kn_csv_field field, kn_string *out, kn_e
     return out->data ? KN_OK : no_memory(r, err);
 }
 
-/* Do the cells bear exactly the names that are expected? */
+/* Are the cells exactly the expected names? */
 static bool is_expected(reader *r, const kn_csv_field *fields, size_t count)
 {
     if (count != (size_t)r->opt->header_count) return false;
@@ -449,7 +449,8 @@ static bool is_expected(reader *r, const kn_csv_field *fields, size_t count)
     return true;
 }
 
-/* One column is one whatever the delimiter; which quotes are needed is not: releases are written with commas. */
+/* With one column the delimiter does not matter, except for which quotes are needed: releases are written with
+ * commas. */
 static kn_status prefer_comma(reader *r, kn_csv_field *fields, kn_error *err)
 {
     size_t count, end;
@@ -483,7 +484,7 @@ static kn_status choose_delimiter(reader *r, kn_csv_field *fields, kn_error *err
     return r->opt->form ? prefer_comma(r, fields, err) : KN_OK;
 }
 
-/* A column without a name is the n-th: "cn", and as many underscores as no other column's name has there. */
+/* A column without a name is called "cN" by its position N, with underscores appended until the name is unique. */
 static kn_status name_by_place(reader *r, kn_error *err)
 {
     kn_vtable *t = r->t;
@@ -658,7 +659,7 @@ static kn_status renumber_range(void *arg, int64_t begin, int64_t end, int numbe
     return KN_OK;
 }
 
-/* The bytes of texts stay; what was needed to find them goes. */
+/* Keeps the bytes of texts; frees what was needed to find them. */
 static void shed(kn_vtable *t)
 {
     for (int i = 0; i < t->local_count; i++) {

@@ -1,9 +1,9 @@
-/* table/rules.c: what a release may hold at all: its columns, its suppressed rows, how many of them.
+/* table/rules.c: what a release may contain: its columns, its suppressed rows and their number.
  *
- * A row is shown as suppressed if every column of it is "*" (suppressed: star), or every column but the sensitive ones
- * (keep-sensitive). Where no other column shows which, such a row may as well be one that was generalized to the top: if there
- * are more of them than may be suppressed, or if the release claims that none is suppressed, they are taken as an ordinary
- * class.
+ * A row is shown as suppressed if every column of it is "*" (suppressed: star), or every column but the sensitive
+ * ones (keep-sensitive). If no other column shows the difference, such a row may also have been generalized to the
+ * top: if there are more of them than may be suppressed, or if the release claims that none is suppressed, they count
+ * as an ordinary class.
  *
  * Cost: one pass over the rows per column.
  * SPDX-License-Identifier: Apache-2.0
@@ -57,7 +57,7 @@ static bool forbids_absence(const kn_spec *spec)
     return false;
 }
 
-/* No other column shows which: are rows that are "*" throughout generalized to the top, rather than suppressed? */
+/* Are rows that are "*" throughout generalized to the top, rather than suppressed? No other column shows it. */
 static bool is_top(const kn_verifier *v)
 {
     const kn_verify_options *o = v->options;
@@ -72,7 +72,7 @@ static kn_status find_starred(kn_verifier *v, kn_error *err)
     v->starred = kn_arena_array_zero(&v->arena, (size_t)rows + 1, sizeof *v->starred);
     if (!v->starred) return kn_fail_memory(err, v->ctx, WHAT);
     if (v->spec->suppressed == KN_SUPPRESSED_DROP) return KN_OK;
-    bool telling = false; /* some column tells a suppressed row from one that was generalized to the top */
+    bool telling = false; /* some column distinguishes a suppressed row from one that was generalized to the top */
     memset(v->starred, 1, (size_t)rows);
     for (int i = 0; i < v->quasi_count; i++) keep_starred(v, v->quasi[i].release);
     for (int i = 0; i < v->copy_count; i++) {

@@ -1,8 +1,8 @@
 /* table/summary.c: are the published statistics those of the classes? (OUTPUT.summary.csv; docs/workload.md)
  *
- * Needs a row map: which originals a class has. Every class stands there once, with its number of rows; the smallest and
- * the largest value and the mean of each quasi-identifier with numbers or dates are derived anew from the original. Where
- * fewer cells of a class are known than k, nothing may be said of them.
+ * Needs a row map: which originals a class has. Every class must occur once, with its number of rows; the smallest
+ * and the largest value and the mean of each quasi-identifier with numbers or dates are derived anew from the
+ * original. If fewer than k cells of a class are known, nothing may be published about them.
  *
  * Cost: one pass over the rows per quasi-identifier. Memory: 48 bytes per class.
  * SPDX-License-Identifier: Apache-2.0
@@ -179,7 +179,7 @@ static bool statistic_right(const kn_vquasi *q, const figures *f, int s, bool si
     kn_decimal  said;
     long double mean = f->sum / (long double)f->known;
     if (!kn_parse_declared_decimal(text, '.', &said)) return false;
-    /* Relative to the values: a mean near 0 of large values is not known better. */
+    /* Relative to the values: a mean near 0 of large values is no more precise. */
     long double scale = fabsl(number_of(&q->domain, f->low)) + fabsl(number_of(&q->domain, f->high));
     return fabsl((long double)said.nearest - mean) <= 1e-13L * scale;
 }
@@ -222,7 +222,7 @@ static void check_rows(const checker *c)
 static kn_status check(checker *c, kn_error *err)
 {
     KN_TRY(read_file(c, err));
-    if (c->v->notes->failed) return KN_OK; /* columns are missing, or the map is wrong: the rest means nothing */
+    if (c->v->notes->failed) return KN_OK; /* columns are missing, or the map is wrong: the rest cannot be checked */
     KN_TRY(match_rows(c, err));
     check_rows(c);
     c->figures = kn_arena_alloc(&c->arena, ((size_t)c->v->classes.count + 1) * sizeof *c->figures);

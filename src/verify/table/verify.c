@@ -1,10 +1,10 @@
-/* table/verify.c: the independent verifier: what is read, in which order it is checked, and the report.
+/* table/verify.c: the independent verifier: what is read, the order of the checks, and the report.
  *
- * Both files are read anew; then columns and suppressed rows (rules.c), the assignment of released rows to
- * originals (map.c with a row map, match.c without), every promise (models.c; of whole persons where
- * their rows stay linked, linked.c), every declared
- * dependency (dependencies.c) and every metric (metrics.c). A release without one of its columns is not looked at further. Nothing here is shared with the
- * methods, the recoding or the models: docs/verification.md says what is shared and why.
+ * Both files are read anew; then columns and suppressed rows (rules.c), the assignment of released rows to originals
+ * (map.c with a row map, match.c without), every promise (models.c; of whole persons where their rows stay linked,
+ * linked.c), every declared dependency (dependencies.c) and every metric (metrics.c). A release that lacks a column
+ * is not checked further. Nothing here is shared with the methods, the recoding or the models: docs/verification.md
+ * says what is shared and why.
  *
  * Cost: one pass over each file; then look-ups per row and column. Memory: 1 to 4 bytes per cell of both files.
  * SPDX-License-Identifier: Apache-2.0
@@ -27,6 +27,7 @@
 #include "kn_options.h"
 #include "kn_parallel.h"
 #include "kn_verify_internal.h"
+#include "kn_verify_rowmap.h"
 
 /* ---- The report ---- */
 
@@ -166,7 +167,7 @@ static kn_status read_files(kn_verifier *v, kn_error *err)
 
 /* ---- Columns ---- */
 
-/* Every released column, and nothing else. A name that the original does not have is not repeated: it may be data. */
+/* Every released column, and nothing else. A name that the original does not have is not quoted: it may be data. */
 static bool check_header(kn_verifier *v)
 {
     bool whole = true;
@@ -190,7 +191,7 @@ static bool check_header(kn_verifier *v)
     return whole;
 }
 
-/* A name that the original does not have is a mistake of whoever asks, not of the release. */
+/* A name that the original does not have is a mistake in the request, not in the release. */
 static kn_status check_declared(const kn_verifier *v, kn_error *err)
 {
     for (int i = 0; i < v->spec->attribute_count; i++) {
@@ -202,7 +203,7 @@ static kn_status check_declared(const kn_verifier *v, kn_error *err)
     return KN_OK;
 }
 
-/* Whose row it is: one column, or several that are made one when their texts are known. */
+/* The entity: one column, or several that are joined when their texts are known. */
 static kn_status find_entity(kn_verifier *v, kn_error *err)
 {
     const kn_spec *spec = v->spec;
@@ -276,7 +277,7 @@ static kn_status prepare_copy(kn_verifier *v, kn_vcopy *c, kn_error *err)
     return kn_vtree_make(&c->tree, v->ctx, c->attribute, &c->domain, err);
 }
 
-/* Columns side by side. */
+/* Columns in parallel. */
 static kn_status prepare_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
 {
     (void)worker;
@@ -290,7 +291,7 @@ static kn_status prepare_range(void *arg, int64_t begin, int64_t end, int worker
     return KN_OK;
 }
 
-/* What the texts of a column mean that says whose row it is. */
+/* What the texts of an entity column mean. */
 static kn_status entity_domain(kn_verifier *v, const char *name, kn_vdomain *out, kn_error *err)
 {
     int          index = kn_spec_find(v->spec, name);
@@ -300,8 +301,8 @@ static kn_status entity_domain(kn_verifier *v, const char *name, kn_vdomain *out
                            kn_vtable_column(v->original, name), NULL, v->zone, err);
 }
 
-/* Several columns that together say whose row it is become one. Rows that lack a part are one person's, as rows are that
- * lack a key of one column. */
+/* Several entity columns become one. Rows that lack a part belong to one person, like rows that lack the key of one
+ * column. */
 static kn_status join_entity(kn_verifier *v, kn_error *err)
 {
     size_t      n = (size_t)v->spec->entity_count;
@@ -334,7 +335,7 @@ static kn_status join_entity(kn_verifier *v, kn_error *err)
     return st;
 }
 
-/* Whose rows they are: the entity's, or those of the identifier whose pseudonym links rows. */
+/* The persons: the entity's, or those of the identifier whose pseudonym links rows. */
 static kn_status prepare_persons(kn_verifier *v, kn_error *err)
 {
     const kn_attribute *link = v->entity ? NULL : kn_verify_link_column(v);
@@ -369,7 +370,7 @@ static kn_status check(kn_verifier *v, kn_error *err)
     KN_TRY(read_files(v, err));
     KN_TRY(check_declared(v, err));
     bool whole = check_header(v);
-    if (!whole) return KN_OK; /* nothing can be said of the rest */
+    if (!whole) return KN_OK; /* the rest cannot be checked      */
     KN_TRY(find_columns(v, err));
     KN_TRY(prepare(v, err));
     kn_verify_form(v);
@@ -424,6 +425,7 @@ kn_status kn_verify(kn_verify_report **out, kn_context *ctx, const kn_spec *spec
     KN_SERVE(ctx, err);
     KN_OPTIONS(kn_verify_options, KN_VERIFY_OPTIONS_INIT, options, "verification options", err);
     KN_TRY(kn_spec_check_one_table(spec, NULL, err));
+    KN_TRY(kn_vrowmap_once(options->map, options->map_path, err));
     kn_verifier v = {.ctx = ctx, .spec = spec, .options = options, .arena = {.ctx = ctx}};
     kn_status   st = kn_verify_in_time(ctx, v.options->time_limit, check(&v, err), err);
     verifier_free(&v);
