@@ -53,6 +53,7 @@ typedef struct kn_table_run {
     kn_population_set    *population;
     kn_requirements      *requirements;
     kn_objective         *objective;
+    const int            *low, *high; /* levels that may be taken, NULL: all; in scratch             */
     kn_fulldomain_problem problem;
     kn_fulldomain_result *found;
     kn_plan              *plan;
@@ -105,6 +106,11 @@ KN_CHECK kn_status kn_table_run_kmsd(kn_table_run *run, kn_error *err);
 KN_CHECK kn_status kn_table_run_dependencies(kn_table_run *run, kn_error *err);
 KN_CHECK kn_status kn_table_run_associations(kn_table_run *run, kn_association *out, int *count, kn_error *err);
 KN_CHECK kn_status kn_table_run_keep_dependencies(kn_table_run *run, kn_error *err);
+
+/* Full-domain methods: the levels that were asked for, KN_USAGE where a hierarchy has none such; and why a search between them
+ * that came to its end found nothing. */
+KN_CHECK kn_status kn_table_run_bounds(kn_table_run *run, kn_error *err);
+void               kn_table_run_explain_bounds(const kn_table_run *run, char *out, size_t size);
 
 kn_recode_input kn_table_run_recode_input(const kn_table_run *run);
 

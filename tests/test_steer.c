@@ -1,0 +1,191 @@
+/* test_steer.c: searches between bounds: every method on random tables against the nodes between the bounds, judged one by
+ * one over the rows; a fixed node; bounds that are none.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "lattice_testing.h"
+
+enum { METHODS = KN_METHOD_DATAFLY + 1 };
+
+typedef struct between {
+    int     low[MOST_QUASI], high[MOST_QUASI];
+    int     count;
+    int     levels[MOST_NODES][MOST_QUASI];
+    verdict of[MOST_NODES];
+} between;
+
+static void choose_bounds(between *b, const world *w, kn_rng *rng, bool fixed)
+{
+    memset(b, 0, sizeof *b);
+    for (int q = 0; q < w->quasi_count; q++) {
+        b->low[q] = pick(rng, w->trees[q].height + 1);
+        b->high[q] = fixed ? b->low[q] : b->low[q] + pick(rng, w->trees[q].height - b->low[q] + 1);
+        if (!fixed && pick(rng, 4) == 0) b->low[q] = 0;
+    }
+}
+
+/* In lexicographic order. */
+static void judge_all(between *b, world *w)
+{
+    int levels[MOST_QUASI];
+    memcpy(levels, b->low, sizeof levels);
+    for (;;) {
+        memcpy(b->levels[b->count], levels, sizeof levels);
+        naive_judge(&b->of[b->count++], w, ((uint64_t)1 << w->quasi_count) - 1, levels);
+        int q = w->quasi_count - 1;
+        for (; q >= 0 && levels[q] == b->high[q]; q--) levels[q] = b->low[q];
+        if (q < 0) return;
+        levels[q]++;
+    }
+}
+
+static int height_of(const world *w, const int *levels)
+{
+    int height = 0;
+    for (int q = 0; q < w->quasi_count; q++) height += levels[q];
+    return height;
+}
+
+static kn_standing standing(const world *w, const between *b, int i)
+{
+    return (kn_standing){kn_objective_loss(w->objective, &b->of[i].sums), b->of[i].sums.suppressed, b->levels[i]};
+}
+
+/* -1: no node between the bounds is good. */
+static int best_of(const world *w, const between *b, bool by_height)
+{
+    int best = -1;
+    for (int i = 0; i < b->count; i++) {
+        if (!b->of[i].good) continue;
+        bool better = best < 0;
+        if (!better && by_height)
+            better = height_of(w, b->levels[i]) < height_of(w, b->levels[best]);
+        else if (!better)
+            better = kn_standing_compare(standing(w, b, i), standing(w, b, best), w->quasi_count) < 0;
+        if (better) best = i;
+    }
+    return best;
+}
+
+static int find(const world *w, const between *b, const int *levels)
+{
+    for (int i = 0; i < b->count; i++)
+        if (memcmp(b->levels[i], levels, (size_t)w->quasi_count * sizeof *levels) == 0) return i;
+    return -1;
+}
+
+static int count_minimal(const world *w, const between *b)
+{
+    int count = 0;
+    for (int i = 0; i < b->count; i++) {
+        bool minimal = b->of[i].good;
+        for (int j = 0; j < b->count && minimal; j++) {
+            bool below = j != i && b->of[j].good;
+            for (int q = 0; q < w->quasi_count; q++) below = below && b->levels[j][q] <= b->levels[i][q];
+            minimal = !below;
+        }
+        count += minimal;
+    }
+    return count;
+}
+
+static bool is_exact(kn_method m)
+{
+    return m != KN_METHOD_SAMARATI && m != KN_METHOD_HEURISTIC && m != KN_METHOD_DATAFLY;
+}
+
+static void check_method(world *w, const between *b, kn_context *ctx, kn_method method)
+{
+    kn_error              err = KN_ERROR_INIT;
+    kn_fulldomain_result *r = NULL;
+    int                   best = best_of(w, b, method == KN_METHOD_SAMARATI);
+    w->problem.method = method;
+    w->problem.all_solutions = true;
+    assert_ok(kn_fulldomain_search(&r, ctx, &w->problem, &err), err);
+    /* Of some nodes that it has not counted the heuristic knows nothing, where good is not upward closed. */
+    assert_true(r->complete || (method == KN_METHOD_HEURISTIC && !r->found && b->count > 1 && !monotone(w)));
+    assert_int_equal((int)r->counters.lattice, b->count);
+    if (method == KN_METHOD_DATAFLY && !monotone(w) && b->count > 1)
+        assert_true(!r->found || best >= 0);
+    else
+        assert_int_equal(r->found, best >= 0);
+    if (r->found) {
+        int at = find(w, b, r->best.levels);
+        assert_true(at >= 0 && b->of[at].good);
+        assert_int_equal(r->best.suppressed, b->of[at].sums.suppressed);
+        assert_int_equal(kn_quotient_compare(r->best.loss, kn_objective_loss(w->objective, &b->of[at].sums)), 0);
+        if (is_exact(method) || method == KN_METHOD_SAMARATI) assert_int_equal(at, best);
+    }
+    if (is_exact(method)) assert_int_equal(r->solution_count, count_minimal(w, b));
+    for (int64_t i = 0; i < r->solution_count; i++) assert_true(find(w, b, r->solutions[i].levels) >= 0);
+    kn_fulldomain_result_free(r);
+}
+
+static void search(bool fixed, uint64_t stream)
+{
+    kn_context *ctx = testing_context(2);
+    kn_rng      rng;
+    kn_rng_init(&rng, testing_seed(), stream);
+    int         rounds = testing_rounds(200), found = 0, none = 0;
+    for (int round = 0; round < rounds; round++) {
+        world          w;
+        static between b;
+        if (!world_make(&w, ctx, &rng, round)) continue;
+        choose_bounds(&b, &w, &rng, fixed);
+        judge_all(&b, &w);
+        w.problem.low = b.low;
+        w.problem.high = b.high;
+        *(best_of(&w, &b, false) >= 0 ? &found : &none) += 1;
+        for (int m = 0; m < METHODS; m++) check_method(&w, &b, ctx, (kn_method)m);
+        world_free(&w);
+    }
+    assert_true(found >= testing_least(40) && none >= testing_least(20));
+    testing_context_free(ctx);
+}
+
+static void a_bounded_search_is_the_best_between_the_bounds(void **state)
+{
+    (void)state;
+    search(false, 171);
+}
+
+static void a_fixed_node_is_that_node_or_none(void **state)
+{
+    (void)state;
+    search(true, 172);
+}
+
+static void bounds_out_of_range_are_refused(void **state)
+{
+    (void)state;
+    kn_context           *ctx = testing_context(1);
+    kn_error              err = KN_ERROR_INIT;
+    kn_rng                rng;
+    world                 w;
+    kn_fulldomain_result *r = NULL;
+    kn_rng_init(&rng, testing_seed(), 173);
+    while (!world_make(&w, ctx, &rng, 0)) continue;
+    static const struct {
+        int low, high;
+    } wrong[] = {{-1, 0}, {1, 0}, {0, 100}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        int low[MOST_QUASI] = {0}, high[MOST_QUASI] = {0};
+        low[w.quasi_count - 1] = wrong[i].low;
+        high[w.quasi_count - 1] = wrong[i].high;
+        w.problem.low = low;
+        w.problem.high = high;
+        assert_int_equal(kn_fulldomain_search(&r, ctx, &w.problem, &err), KN_USAGE);
+        assert_null(r);
+        assert_non_null(strstr(err.message, kn_table_name(w.table, w.quasi_count - 1)));
+    }
+    world_free(&w);
+    testing_context_free(ctx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_bounded_search_is_the_best_between_the_bounds),
+        cmocka_unit_test(a_fixed_node_is_that_node_or_none),
+        cmocka_unit_test(bounds_out_of_range_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
