@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "lattice_testing.h"
 
+#include <math.h>
+
 enum { METHODS = KN_METHOD_DATAFLY + 1 };
 
 typedef struct between {
@@ -180,12 +182,94 @@ static void bounds_out_of_range_are_refused(void **state)
     testing_context_free(ctx);
 }
 
+/* ---- What fails at a node ---- */
+
+static double worse(double a, double b, bool larger)
+{
+    return isnan(a) || (larger ? b < a : b > a) ? b : a;
+}
+
+static void check_explained(world *w, const kn_node_failures *f, const kn_failures *models, const int *levels)
+{
+    const kn_requirements *r = w->requirements;
+    uint64_t               all = ((uint64_t)1 << w->quasi_count) - 1;
+    verdict                v;
+    kn_failures            expected[MOST_MODELS], any = {0};
+    int64_t                classes = 0, held = 0, held_persons = 0;
+    for (int m = 0; m < r->model_count; m++) expected[m] = (kn_failures){.worst = NAN};
+    for (int row = 0; row < w->rows; row++) {
+        bool        rows[MOST_ROWS], first = true, fails = false;
+        shown_class c;
+        for (int i = 0; i < w->rows; i++) {
+            rows[i] = alike(w, all, levels, w->leaf[row], w->leaf[i]);
+            first = first && !(rows[i] && i < row);
+        }
+        if (!first) continue;
+        classes++;
+        show_class(&c, w, rows, people_like(w, all, levels, w->leaf[row]));
+        for (int m = 0; m < r->model_count; m++) {
+            bool larger = kn_model_larger_is_stronger(r->models[m].kind);
+            expected[m].worst = worse(expected[m].worst, kn_requirements_reached(r, m, &c.view, &w->scratch), larger);
+            if (kn_requirements_holds_one(r, m, &c.view, &w->scratch)) continue;
+            expected[m].classes++;
+            expected[m].rows += c.view.rows;
+            fails = true;
+        }
+        any.classes += fails;
+        any.rows += fails ? c.view.rows : 0;
+        held += !fails;
+        held_persons += fails ? 0 : c.view.persons;
+    }
+    naive_judge(&v, w, all, levels);
+    assert_int_equal(f->good, v.good);
+    assert_int_equal(f->classes, classes);
+    assert_int_equal(f->any.classes, any.classes);
+    assert_int_equal(f->any.rows, any.rows);
+    assert_int_equal(f->suppressed, v.sums.suppressed);
+    assert_int_equal(f->average.rows, v.average_suppressed);
+    assert_int_equal(f->average.classes, held - v.sums.classes);
+    if (r->has_average && held > 0) assert_true(f->average.worst == (double)held / (double)held_persons);
+    assert_int_equal(kn_quotient_compare(f->loss, kn_objective_loss(w->objective, &v.sums)), 0);
+    for (int m = 0; m < r->model_count; m++) {
+        assert_int_equal(models[m].classes, expected[m].classes);
+        assert_int_equal(models[m].rows, expected[m].rows);
+        assert_true(models[m].worst == expected[m].worst || (isnan(models[m].worst) && isnan(expected[m].worst)));
+    }
+}
+
+static void every_promise_is_explained_as_by_brute_force(void **state)
+{
+    (void)state;
+    kn_context *ctx = testing_context(2);
+    kn_rng      rng;
+    kn_rng_init(&rng, testing_seed(), 174);
+    int rounds = testing_rounds(300), good = 0, bad = 0;
+    for (int round = 0; round < rounds; round++) {
+        world            w;
+        int              levels[MOST_QUASI];
+        kn_error         err = KN_ERROR_INIT;
+        kn_node_failures f;
+        kn_failures      models[MOST_MODELS];
+        if (!world_make(&w, ctx, &rng, round)) continue;
+        for (int q = 0; q < w.quasi_count; q++) levels[q] = pick(&rng, w.trees[q].height + 1);
+        assert_ok(kn_fulldomain_explain(&f, models, ctx, &w.problem, levels, &err), err);
+        check_explained(&w, &f, models, levels);
+        *(f.good ? &good : &bad) += 1;
+        levels[0] = 100;
+        assert_int_equal(kn_fulldomain_explain(&f, models, ctx, &w.problem, levels, &err), KN_USAGE);
+        world_free(&w);
+    }
+    assert_true(good >= testing_least(20) && bad >= testing_least(20));
+    testing_context_free(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_bounded_search_is_the_best_between_the_bounds),
         cmocka_unit_test(a_fixed_node_is_that_node_or_none),
         cmocka_unit_test(bounds_out_of_range_are_refused),
+        cmocka_unit_test(every_promise_is_explained_as_by_brute_force),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

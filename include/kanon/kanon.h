@@ -14,6 +14,7 @@
 #include <kanon/dependencies.h>
 #include <kanon/diagnose.h>
 #include <kanon/document.h>
+#include <kanon/explain.h>
 #include <kanon/generate.h>
 #include <kanon/hierarchy.h>
 #include <kanon/measure.h>

@@ -15,7 +15,7 @@
 #include "topics.h"
 
 static const cli_command *const commands[] = {&cli_profile, &cli_diagnose,  &cli_dependencies, &cli_hierarchy,
-                                              &cli_advise,  &cli_anonymize, &cli_verify,       &cli_measure,
+                                              &cli_advise, &cli_explain, &cli_anonymize, &cli_verify,       &cli_measure,
                                               &cli_attack,  &cli_generate};
 static const char *const        other_words[] = {"help", "--help", "--version"};
 enum {

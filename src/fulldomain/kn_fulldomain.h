@@ -108,6 +108,27 @@ KN_CHECK kn_status kn_fulldomain_search(kn_fulldomain_result **out, kn_context *
                                         const kn_fulldomain_problem *problem, kn_error *err);
 void               kn_fulldomain_result_free(kn_fulldomain_result *result);
 
+/* What fails at one node. */
+typedef struct kn_failures {
+    int64_t classes, rows; /* that fail; where rows stay linked, persons who look alike with all their rows are a class */
+    double  worst;         /* what the worst class reaches (kn_requirements_reached); NAN: there is no class            */
+} kn_failures;
+
+typedef struct kn_node_failures {
+    bool        good;
+    bool        kept_fail; /* the budget allows it, but the suppressed rows, which show sensitive values, or those who
+                              are absent fail                                                                           */
+    int64_t     classes;   /* of the node                                                                               */
+    kn_failures any;       /* of any promise about one class; `worst` is NAN                                            */
+    kn_failures average;   /* beside these: what goes for the sake of average risk; `worst` is the risk before that     */
+    int64_t     suppressed; /* rows that have to be suppressed: of both                                                 */
+    kn_quotient loss;      /* if they are                                                                               */
+} kn_node_failures;
+
+/* `models` has space for those of the requirements, in their order. KN_USAGE: levels that are none of the hierarchies. */
+KN_CHECK kn_status kn_fulldomain_explain(kn_node_failures *out, kn_failures *models, kn_context *ctx,
+                                         const kn_fulldomain_problem *problem, const int *levels, kn_error *err);
+
 /* The plan of one node. */
 KN_CHECK kn_status kn_fulldomain_plan(kn_plan **out, kn_context *ctx, const kn_fulldomain_problem *problem,
                                       const int *levels, kn_error *err);

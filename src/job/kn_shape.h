@@ -108,6 +108,11 @@ void               kn_release_free(kn_release_head *head); /* NULL is fine */
 KN_CHECK kn_status kn_release_advise(kn_advice *out, kn_arena *arena, const kn_release_shape *shape, kn_context *ctx,
                                      const kn_spec *spec, kn_error *err);
 
+/* Reads as a release would, looks at what was read, and ends. What is noted and dropped goes to the arena. */
+typedef kn_status (*kn_look_fn)(kn_release_run *run, void *user, kn_error *err);
+KN_CHECK kn_status kn_release_look(kn_look_fn look, void *user, kn_arena *arena, const kn_release_shape *shape,
+                                   kn_context *ctx, const kn_spec *spec, kn_error *err);
+
 /* The last stages (commit.c): what stands beside the release is written, and all of it gets its names. */
 KN_CHECK kn_status kn_release_commit(kn_release_run *run, kn_error *err);
 KN_CHECK kn_status kn_release_report(kn_release_run *run, kn_error *err); /* there is no release: the page says why */

@@ -50,20 +50,29 @@ static void node_text(char *out, size_t size, const int *levels, int count)
         used += (size_t)snprintf(out + used, size - used, i ? ",%d" : "%d", levels[i]);
 }
 
-void kn_table_run_explain_bounds(const kn_table_run *run, char *out, size_t size)
+/* One node. */
+static kn_status explain_node(kn_table_run *run, char *out, size_t size, kn_error *err)
+{
+    char             node[120], why[200];
+    kn_node_failures f;
+    size_t           count = (size_t)run->requirements->model_count + 1;
+    kn_failures     *models = kn_release_room(&run->all, &run->all.scratch, count, sizeof *models, err);
+    if (!models) return KN_MEMORY;
+    KN_TRY(kn_fulldomain_explain(&f, models, run->all.ctx, &run->problem, run->low, err));
+    node_text(node, sizeof node, run->low, run->quasi_count);
+    kn_table_run_node_reason(run, &f, why, sizeof why);
+    snprintf(out, size, "at the levels that are asked for, %s, %s; 'kanon explain' says which promise fails", node, why);
+    return KN_OK;
+}
+
+kn_status kn_table_run_explain_bounds(kn_table_run *run, char *out, size_t size, kn_error *err)
 {
     bool fixed = true;
-    char node[200];
     for (int q = 0; q < run->quasi_count; q++) fixed = fixed && run->low[q] == run->high[q];
-    node_text(node, sizeof node, run->low, run->quasi_count);
-    if (fixed)
-        snprintf(out, size,
-                 "the levels that are asked for, %s, do not satisfy all requirements with at most %lld suppressed rows; "
-                 "'kanon explain' says what fails",
-                 node, (long long)run->budget);
-    else
-        snprintf(out, size,
-                 "no choice of levels within the bounds that are asked for satisfies all requirements with at most %lld "
-                 "suppressed rows",
-                 (long long)run->budget);
+    if (fixed) return explain_node(run, out, size, err);
+    snprintf(out, size,
+             "no choice of levels within the bounds that are asked for satisfies all requirements with at most %lld "
+             "suppressed rows",
+             (long long)run->budget);
+    return KN_OK;
 }

@@ -107,10 +107,13 @@ KN_CHECK kn_status kn_table_run_dependencies(kn_table_run *run, kn_error *err);
 KN_CHECK kn_status kn_table_run_associations(kn_table_run *run, kn_association *out, int *count, kn_error *err);
 KN_CHECK kn_status kn_table_run_keep_dependencies(kn_table_run *run, kn_error *err);
 
-/* Full-domain methods: the levels that were asked for, KN_USAGE where a hierarchy has none such; and why a search between them
+/* Full-domain methods, prepared: what is searched for; the levels that were asked for, KN_USAGE where a hierarchy has none such; and why a search between them
  * that came to its end found nothing. */
+kn_fulldomain_problem kn_table_run_problem(const kn_table_run *run);
 KN_CHECK kn_status kn_table_run_bounds(kn_table_run *run, kn_error *err);
-void               kn_table_run_explain_bounds(const kn_table_run *run, char *out, size_t size);
+KN_CHECK kn_status kn_table_run_explain_bounds(kn_table_run *run, char *out, size_t size, kn_error *err);
+/* Why a node is not good. */
+void kn_table_run_node_reason(const kn_table_run *run, const kn_node_failures *failures, char *out, size_t size);
 
 kn_recode_input kn_table_run_recode_input(const kn_table_run *run);
 

@@ -176,7 +176,7 @@ static kn_status explain(kn_table_run *run, kn_error *err)
             "too few others have; at most %lld may be suppressed: leave out the column that links them",
             (long long)lonely, lonely == 1 ? " belongs" : "s belong", (long long)run->budget);
     else if (run->low)
-        kn_table_run_explain_bounds(run, why, sizeof why);
+        KN_TRY(kn_table_run_explain_bounds(run, why, sizeof why, err));
     else
         snprintf(why, sizeof why,
                  "no choice of levels satisfies all requirements with at most %lld suppressed rows; not even full "
@@ -327,24 +327,29 @@ static kn_status count_stars(kn_table_run *run, kn_error *err)
     return KN_OK;
 }
 
+kn_fulldomain_problem kn_table_run_problem(const kn_table_run *run)
+{
+    return (kn_fulldomain_problem){.table = run->table,
+                                   .quasi_count = run->quasi_count,
+                                   .quasi = run->quasi,
+                                   .hierarchies = (const kn_hierarchy *const *)run->hierarchies,
+                                   .requirements = run->requirements,
+                                   .population = run->population,
+                                   .objective = run->objective,
+                                   .low = run->low,
+                                   .high = run->high,
+                                   .budget = run->budget,
+                                   .suppressed = run->all.spec->suppressed,
+                                   .method = run->all.spec->method,
+                                   .time_limit = run->all.spec->time_limit,
+                                   .seed = run->all.spec->seed,
+                                   .all_solutions = run->all.options->all_solutions};
+}
+
 static kn_status search_full_domain(kn_table_run *run, kn_error *err)
 {
     kn_release_result *result = run->result;
-    run->problem = (kn_fulldomain_problem){.table = run->table,
-                                           .quasi_count = run->quasi_count,
-                                           .quasi = run->quasi,
-                                           .hierarchies = (const kn_hierarchy *const *)run->hierarchies,
-                                           .requirements = run->requirements,
-                                           .population = run->population,
-                                           .objective = run->objective,
-                                           .low = run->low,
-                                           .high = run->high,
-                                           .budget = run->budget,
-                                           .suppressed = run->all.spec->suppressed,
-                                           .method = run->all.spec->method,
-                                           .time_limit = run->all.spec->time_limit,
-                                           .seed = run->all.spec->seed,
-                                           .all_solutions = run->all.options->all_solutions};
+    run->problem = kn_table_run_problem(run);
     KN_TRY(kn_fulldomain_search(&run->found, run->all.ctx, &run->problem, err));
     result->head.complete = run->found->complete;
     result->optimal = run->found->optimal;
