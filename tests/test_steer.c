@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+#include "kn_frontier.h"
+
 enum { METHODS = KN_METHOD_DATAFLY + 1 };
 
 typedef struct between {
@@ -263,6 +265,130 @@ static void every_promise_is_explained_as_by_brute_force(void **state)
     testing_context_free(ctx);
 }
 
+/* ---- The frontier ---- */
+
+enum { MOST_KS = 6, MOST_POINTS = MOST_NODES * MOST_KS };
+
+typedef struct naive_point {
+    int64_t     k, suppressed;
+    kn_quotient loss;
+    int         levels[MOST_QUASI];
+    int         height;
+} naive_point;
+
+/* The point of a node and a k: classes that are too small, or fail another promise, are suppressed. */
+static naive_point naive_point_of(world *w, const int *levels, int64_t k, bool *any)
+{
+    const kn_requirements *r = w->requirements;
+    uint64_t               all = ((uint64_t)1 << w->quasi_count) - 1;
+    naive_point            p = {.k = k, .height = height_of(w, levels)};
+    verdict                v = {0};
+    int                    class_of[MOST_ROWS];
+    for (int row = 0; row < w->rows; row++) {
+        bool        rows[MOST_ROWS];
+        shown_class c;
+        for (class_of[row] = 0; !alike(w, all, levels, w->leaf[class_of[row]], w->leaf[row]); class_of[row]++) continue;
+        for (int i = 0; i < w->rows; i++) rows[i] = alike(w, all, levels, w->leaf[row], w->leaf[i]);
+        show_class(&c, w, rows, people_like(w, all, levels, w->leaf[row]));
+        v.suppressed[row] = c.view.persons < k;
+        for (int m = 0; m < r->model_count; m++)
+            if (r->models[m].kind != KN_MODEL_K && !kn_requirements_holds_one(r, m, &c.view, &w->scratch))
+                v.suppressed[row] = true;
+    }
+    naive_sums(w, levels, class_of, &v);
+    kn_objective o = *w->objective;
+    o.k = k;
+    p.suppressed = v.sums.suppressed;
+    p.loss = kn_objective_loss(&o, &v.sums);
+    memcpy(p.levels, levels, sizeof p.levels);
+    *any = v.sums.rows > 0 && v.sums.suppressed <= w->problem.budget;
+    return p;
+}
+
+static bool naive_better(const naive_point *a, const naive_point *b, int quasi)
+{
+    int order = kn_quotient_compare(a->loss, b->loss);
+    if (a->k < b->k || a->suppressed > b->suppressed || order > 0) return false;
+    if (a->k > b->k || a->suppressed < b->suppressed || order < 0) return true;
+    if (a->height != b->height) return a->height < b->height;
+    for (int q = 0; q < quasi; q++)
+        if (a->levels[q] != b->levels[q]) return a->levels[q] < b->levels[q];
+    return false;
+}
+
+static int naive_frontier(world *w, const between *b, const int64_t *ks, int k_count, naive_point *all, bool *stays)
+{
+    int count = 0;
+    for (int i = 0; i < b->count; i++)
+        for (int j = 0; j < k_count; j++) {
+            bool any;
+            all[count] = naive_point_of(w, b->levels[i], ks[j], &any);
+            count += any;
+        }
+    for (int i = 0; i < count; i++) {
+        stays[i] = true;
+        for (int o = 0; o < count && stays[i]; o++) stays[i] = o == i || !naive_better(&all[o], &all[i], w->quasi_count);
+    }
+    return count;
+}
+
+static int check_frontier(world *w, const between *b, kn_context *ctx, kn_rng *rng)
+{
+    static naive_point  all[MOST_POINTS];
+    static bool         stays[MOST_POINTS];
+    kn_error            err = KN_ERROR_INIT;
+    kn_frontier_result *r = NULL;
+    int64_t             ks[MOST_KS], left = 0;
+    int                 k_count = 1 + pick(rng, MOST_KS);
+    for (int j = 0; j < k_count; j++) ks[j] = (j > 0 ? ks[j - 1] : 0) + 1 + pick(rng, 2);
+    kn_status st = kn_frontier_search(&r, ctx, &w->problem, ks, k_count, &err);
+    if (w->requirements->has_average || w->requirements->absent_fails ||
+        (w->problem.suppressed == KN_SUPPRESSED_KEEP_SENSITIVE && w->problem.budget > 0)) {
+        assert_int_equal(st, KN_USAGE);
+        assert_null(r);
+        return 0;
+    }
+    assert_ok(st, err);
+    int count = naive_frontier(w, b, ks, k_count, all, stays);
+    for (int i = 0; i < count; i++) {
+        if (!stays[i]) continue;
+        left++;
+        bool found = false;
+        for (int64_t n = 0; n < r->count; n++)
+            found = found || (r->items[n].k == all[i].k && r->items[n].suppressed == all[i].suppressed &&
+                              kn_quotient_compare(r->items[n].loss, all[i].loss) == 0 &&
+                              memcmp(r->items[n].levels, all[i].levels, (size_t)w->quasi_count * sizeof(int)) == 0);
+        assert_true(found);
+    }
+    assert_int_equal(r->count, left);
+    kn_frontier_result_free(r);
+    return (int)left;
+}
+
+static void the_frontier_is_that_of_brute_force(void **state)
+{
+    (void)state;
+    kn_context *ctx = testing_context(2);
+    kn_rng      rng;
+    kn_rng_init(&rng, testing_seed(), 175);
+    int rounds = testing_rounds(300), points = 0, plain = 0;
+    for (int round = 0; round < rounds; round++) {
+        world          w;
+        static between b;
+        if (!world_make(&w, ctx, &rng, pick(&rng, 2) ? KN_MODEL_K : round)) continue;
+        choose_bounds(&b, &w, &rng, false);
+        judge_all(&b, &w);
+        w.problem.low = b.low;
+        w.problem.high = b.high;
+        int found = check_frontier(&w, &b, ctx, &rng);
+        points += found;
+        plain += found > 0 && w.requirements->k_only;
+        world_free(&w);
+    }
+    assert_true(points >= testing_least(200) && plain >= testing_least(10));
+    testing_context_free(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -270,6 +396,7 @@ int main(void)
         cmocka_unit_test(a_fixed_node_is_that_node_or_none),
         cmocka_unit_test(bounds_out_of_range_are_refused),
         cmocka_unit_test(every_promise_is_explained_as_by_brute_force),
+        cmocka_unit_test(the_frontier_is_that_of_brute_force),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

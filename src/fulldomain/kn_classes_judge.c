@@ -519,9 +519,10 @@ kn_status kn_classes_each(const kn_evaluator *e, const kn_classes *set, kn_class
     size_t        sensitive = (size_t)e->problem->requirements->sensitive_count;
     kn_histogram *histograms = kn_alloc_array(set->ctx, sensitive + 1, sizeof *histograms);
     if (st == KN_OK && !histograms) st = kn_fail_memory(err, set->ctx, WHAT);
+    bool cells = kn_classes_cost_cells(e, set);
     for (int64_t i = 0; st == KN_OK && i < v.classes->classes; i++) {
         kn_class_view view = view_of(&v, i, histograms);
-        each(arg, &view, i, view.rows);
+        each(arg, &view, i, view.rows, cells ? kn_classes_row_cost(e, set, v.classes, i) : 0);
     }
     kn_free(histograms);
     views_free(&v);

@@ -204,7 +204,7 @@ kn_status kn_classes_each_linked(const kn_evaluator *e, const kn_classes *set, k
     for (int64_t s = 0; st == KN_OK && s < l->signatures; s++)
         for (int64_t p = l->starts[s]; p < l->starts[s + 1]; p++) {
             kn_class_view view = view_of(&j, s, p, histograms);
-            each(arg, &view, s, l->rows[s]);
+            each(arg, &view, s, l->rows[s], 0);
         }
     kn_free(histograms);
     judging_free(&j);

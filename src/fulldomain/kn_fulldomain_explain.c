@@ -38,8 +38,9 @@ static void end_unit(explaining *x)
     x->held_persons += x->persons;
 }
 
-static void ask(void *arg, const kn_class_view *view, int64_t unit, int64_t rows)
+static void ask(void *arg, const kn_class_view *view, int64_t unit, int64_t rows, kn_u128 cost)
 {
+    (void)cost;
     explaining            *x = arg;
     const kn_requirements *r = x->requirements;
     if (unit != x->unit) {
