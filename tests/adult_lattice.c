@@ -121,8 +121,8 @@ static void run_methods(kn_context *ctx, kn_fulldomain_problem *p, int count, ch
 {
     static const kn_method exact[] = {KN_METHOD_BOTTOM_UP_ROLLUP, KN_METHOD_INCOGNITO, KN_METHOD_INCOGNITO_SUPERROOTS,
                                       KN_METHOD_INCOGNITO_CUBE, KN_METHOD_OPTIMAL};
-    const char *full = getenv("KANON_TEST_FULL");
-    size_t      first = full && strcmp(full, "0") != 0 ? 0 : sizeof exact / sizeof exact[0] - 1;
+    const char            *full = getenv("KANON_TEST_FULL");
+    size_t                 first = full && strcmp(full, "0") != 0 ? 0 : sizeof exact / sizeof exact[0] - 1;
     for (size_t i = first; count == 0 && i < sizeof exact / sizeof exact[0]; i++) {
         p->method = exact[i];
         run_rows(ctx, p);

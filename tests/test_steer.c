@@ -128,7 +128,7 @@ static void search(bool fixed, uint64_t stream)
     kn_context *ctx = testing_context(2);
     kn_rng      rng;
     kn_rng_init(&rng, testing_seed(), stream);
-    int         rounds = testing_rounds(200), found = 0, none = 0;
+    int rounds = testing_rounds(200), found = 0, none = 0;
     for (int round = 0; round < rounds; round++) {
         world          w;
         static between b;
@@ -327,7 +327,8 @@ static int naive_frontier(world *w, const between *b, const int64_t *ks, int k_c
         }
     for (int i = 0; i < count; i++) {
         stays[i] = true;
-        for (int o = 0; o < count && stays[i]; o++) stays[i] = o == i || !naive_better(&all[o], &all[i], w->quasi_count);
+        for (int o = 0; o < count && stays[i]; o++)
+            stays[i] = o == i || !naive_better(&all[o], &all[i], w->quasi_count);
     }
     return count;
 }

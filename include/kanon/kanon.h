@@ -15,6 +15,7 @@
 #include <kanon/diagnose.h>
 #include <kanon/document.h>
 #include <kanon/explain.h>
+#include <kanon/frontier.h>
 #include <kanon/generate.h>
 #include <kanon/hierarchy.h>
 #include <kanon/measure.h>

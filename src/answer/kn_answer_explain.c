@@ -12,9 +12,10 @@ static const kn_field_row promise_rows[] = {
     KN_VALUE("classes", KN_F_CLASSES | KN_F_NULLABLE, "classes that fail it; null: not known"),
     KN_FIELD(kn_explained_promise, rows, KN_F_ROWS,
              "rows of these; of average-risk: of the smallest classes, which have to go beside those that fail"),
-    KN_FIELD(kn_explained_promise, worst, KN_F_NUMBER,
-             "what the worst class reaches; of average-risk: the risk of the classes that keep all others; null: without a "
-             "bound, or there is none"),
+    KN_FIELD(
+        kn_explained_promise, worst, KN_F_NUMBER,
+        "what the worst class reaches; of average-risk: the risk of the classes that keep all others; null: without a "
+        "bound, or there is none"),
 };
 static const kn_fields promise_part = KN_FIELDS(kn_explained_promise, "promise", promise_rows, NULL);
 

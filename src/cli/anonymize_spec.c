@@ -14,8 +14,9 @@
 
 void cli_anonymizing_free(cli_anonymizing *a)
 {
-    cli_list *lists[] = {&a->qi,         &a->sensitive, &a->identifier,   &a->keep,   &a->hierarchies,
-                         &a->attributes, &a->require,   &a->dependencies, &a->entity, &a->node, NULL};
+    cli_list *lists[] = {
+        &a->qi,           &a->sensitive, &a->identifier, &a->keep, &a->hierarchies, &a->attributes, &a->require,
+        &a->dependencies, &a->entity,    &a->node,       NULL};
     for (int i = 0; lists[i]; i++) cli_list_free(lists[i]);
     cli_table_options_free(&a->input);
 }

@@ -38,8 +38,8 @@ static const char help[] =
 static void promise_words(char *out, size_t size, const cli_value *p)
 {
     static const char *const keys[] = {"k", "l", "c", "min", "t", "alpha", "beta", "delta", "max", "risk"};
-    const char              *kind = cli_text(p, "kind") ? cli_text(p, "kind") : cli_text(p, "distance"), *between = ": ";
-    size_t                   used = (size_t)snprintf(out, size, "%s", cli_text(p, "model"));
+    const char *kind = cli_text(p, "kind") ? cli_text(p, "kind") : cli_text(p, "distance"), *between = ": ";
+    size_t      used = (size_t)snprintf(out, size, "%s", cli_text(p, "model"));
     if (cli_text(p, "attribute") && used < size)
         used += (size_t)snprintf(out + used, size - used, " of %.200s", cli_text(p, "attribute"));
     if (kind && used < size) {

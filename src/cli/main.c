@@ -14,9 +14,9 @@
 #include "document.h"
 #include "topics.h"
 
-static const cli_command *const commands[] = {&cli_profile, &cli_diagnose,  &cli_dependencies, &cli_hierarchy,
-                                              &cli_advise, &cli_explain, &cli_anonymize, &cli_verify,       &cli_measure,
-                                              &cli_attack,  &cli_generate};
+static const cli_command *const commands[] = {&cli_profile, &cli_diagnose, &cli_dependencies, &cli_hierarchy,
+                                              &cli_advise,  &cli_frontier, &cli_explain,      &cli_anonymize,
+                                              &cli_verify,  &cli_measure,  &cli_attack,       &cli_generate};
 static const char *const        other_words[] = {"help", "--help", "--version"};
 enum {
     COMMANDS = sizeof commands / sizeof commands[0],

@@ -51,13 +51,11 @@ static kn_class_view view_of(const judging *j, int64_t s, int64_t p, kn_histogra
     const kn_linked *l = &j->linked;
     for (int h = 0; h < j->evaluator->problem->requirements->sensitive_count; h++) {
         int64_t begin = j->histograms[h].starts[p], end = j->histograms[h].starts[p + 1];
-        histograms[h] = (kn_histogram){j->histograms[h].codes + begin, j->histograms[h].counts + begin, end - begin,
-                                       l->persons[s]};
+        histograms[h] =
+            (kn_histogram){j->histograms[h].codes + begin, j->histograms[h].counts + begin, end - begin, l->persons[s]};
     }
-    return (kn_class_view){.rows = l->persons[s] * l->each[p],
-                           .persons = l->persons[s],
-                           .population_unit = 1,
-                           .histograms = histograms};
+    return (kn_class_view){
+        .rows = l->persons[s] * l->each[p], .persons = l->persons[s], .population_unit = 1, .histograms = histograms};
 }
 
 /* Every position of a signature must hold. `*possible`: its monotone part does. */

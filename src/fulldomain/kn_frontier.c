@@ -46,14 +46,14 @@ typedef struct frontier {
     kn_evaluator                *evaluator; /* else NULL          */
     kn_classes                  *finest;
     double                      *features;
-    kn_u128                    **gaps;     /* cells: per quasi-identifier and level, what suppressing a row adds at least */
-    int64_t                     *least;    /* per node and k: rows that are suppressed at least                           */
-    points                       of[KN_FRONTIER_KS];
-    int                         *levels;   /* of a batch */
-    kn_size_buckets             *buckets;  /* the same   */
-    int64_t                      batch[BATCH];
-    int                          batch_count;
-    int64_t                      counted, rollups, keys;
+    kn_u128                    **gaps; /* cells: per quasi-identifier and level, what suppressing a row adds at least */
+    int64_t         *least;            /* per node and k: rows that are suppressed at least                           */
+    points           of[KN_FRONTIER_KS];
+    int             *levels;  /* of a batch */
+    kn_size_buckets *buckets; /* the same   */
+    int64_t          batch[BATCH];
+    int              batch_count;
+    int64_t          counted, rollups, keys;
 } frontier;
 
 /* ---- The frontier so far ---- */
@@ -146,7 +146,7 @@ static bool promising(const frontier *f, const int *levels, int64_t node, const 
     for (int j = 0; j < f->k_count; j++) {
         if (least[j] > f->problem->budget) return false; /* and so do all larger ones */
         if (!o->cells) return true;
-        point p = {.suppressed = least[j], .node = node};
+        point   p = {.suppressed = least[j], .node = node};
         kn_u128 star = 0;
         for (int q = 0; q < f->lattice.quasi_count; q++) star += o->star[q];
         /* So many rows are suppressed at least, and each adds the gap at least. */
@@ -164,9 +164,9 @@ static bool promising(const frontier *f, const int *levels, int64_t node, const 
 /* ---- Counting ---- */
 
 typedef struct bucketing {
-    const frontier        *f;
-    kn_size_buckets       *to; /* k_count + 1; behind the last: those that no k suppresses */
-    int64_t               *sizes; /* per k: rows of classes below it                       */
+    const frontier         *f;
+    kn_size_buckets        *to;    /* k_count + 1; behind the last: those that no k suppresses */
+    int64_t                *sizes; /* per k: rows of classes below it                       */
     kn_requirements_scratch scratch;
 } bucketing;
 
@@ -287,7 +287,7 @@ static kn_status walk(frontier *f, const int64_t *starts, const uint32_t *nodes,
     int quasi = f->lattice.quasi_count;
     for (int h = f->lattice.height; h >= 0; h--) {
         for (int64_t i = starts[h]; i < starts[h + 1]; i++) {
-            int  levels[64];
+            int levels[64];
             kn_lattice_levels(&f->lattice, nodes[i], levels);
             inherit(f, nodes[i]);
             if (!promising(f, levels, nodes[i], f->least + (int64_t)nodes[i] * f->k_count)) continue;
@@ -306,16 +306,19 @@ static kn_status check(const kn_fulldomain_problem *p, kn_error *err)
 {
     const kn_requirements *r = p->requirements;
     if (r->has_average)
-        return kn_fail(err, KN_USAGE, "average-risk is a promise about all classes together, which has no frontier; "
-                                      "promise max-risk, or leave it out");
+        return kn_fail(err, KN_USAGE,
+                       "average-risk is a promise about all classes together, which has no frontier; "
+                       "promise max-risk, or leave it out");
     if (r->linked)
-        return kn_fail(err, KN_USAGE, "the released columns show which rows are one person's, and a frontier is one of "
-                                      "rows; leave out the column that links them");
+        return kn_fail(err, KN_USAGE,
+                       "the released columns show which rows are one person's, and a frontier is one of "
+                       "rows; leave out the column that links them");
     if (r->absent_fails)
         return kn_fail(err, KN_USAGE, "delta-presence with min above 0 leaves nothing to suppress; leave min out");
     if (p->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE && p->budget > 0)
-        return kn_fail(err, KN_USAGE, "suppressed: keep-sensitive makes the suppressed rows a class of their own, which has "
-                                      "no frontier; take star or drop");
+        return kn_fail(err, KN_USAGE,
+                       "suppressed: keep-sensitive makes the suppressed rows a class of their own, which has "
+                       "no frontier; take star or drop");
     return KN_OK;
 }
 
@@ -333,8 +336,10 @@ static kn_status prepare(frontier *f, kn_error *err)
     kn_free(heights);
     if (st != KN_OK) return st;
     if (quasi > 64 || f->lattice.count < 0 || f->lattice.count > KN_FRONTIER_NODES)
-        return kn_fail(err, KN_USAGE, "there are %.0f choices of levels, more than the %d that a frontier is made of; bound "
-                                      "them by min-level and max-level", f->lattice.nodes, KN_FRONTIER_NODES);
+        return kn_fail(err, KN_USAGE,
+                       "there are %.0f choices of levels, more than the %d that a frontier is made of; bound "
+                       "them by min-level and max-level",
+                       f->lattice.nodes, KN_FRONTIER_NODES);
     f->least = kn_alloc_array(f->ctx, (size_t)f->lattice.count * (size_t)f->k_count, sizeof *f->least);
     f->levels = kn_alloc_array(f->ctx, BATCH * quasi, sizeof *f->levels);
     f->buckets = kn_alloc_array(f->ctx, BATCH * ((size_t)f->k_count + 1), sizeof *f->buckets);
@@ -373,8 +378,7 @@ static kn_status take(kn_frontier_result *r, frontier *f, const int *low, kn_err
             const point      *p = &f->of[j].items[i];
             kn_frontier_item *to = &r->items[r->count++];
             *to = (kn_frontier_item){f->ks[j], p->suppressed, p->classes, p->loss, p->node, NULL};
-            if (!KN_ALLOC(f->ctx, to->levels, (size_t)f->lattice.quasi_count))
-                return kn_fail_memory(err, f->ctx, WHAT);
+            if (!KN_ALLOC(f->ctx, to->levels, (size_t)f->lattice.quasi_count)) return kn_fail_memory(err, f->ctx, WHAT);
             kn_lattice_levels(&f->lattice, p->node, to->levels);
             for (int q = 0; low && q < f->lattice.quasi_count; q++) to->levels[q] += low[q];
         }

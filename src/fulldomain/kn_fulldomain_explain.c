@@ -17,8 +17,8 @@ typedef struct explaining {
     kn_requirements_scratch scratch;
     kn_node_failures       *all;
     kn_failures            *models;
-    int64_t                *last; /* per model, and then of any: the unit that failed last */
-    int64_t                 unit; /* the last one                                          */
+    int64_t                *last;               /* per model, and then of any: the unit that failed last */
+    int64_t                 unit;               /* the last one                                          */
     int64_t                 held, held_persons; /* classes that hold                       */
     int64_t                 persons;            /* of the unit                             */
 } explaining;

@@ -396,8 +396,8 @@ kn_status kn_release_make(kn_release_head **out, const kn_release_shape *shape, 
     return st;
 }
 
-kn_status kn_release_look(kn_look_fn look, void *user, kn_arena *arena, const kn_release_shape *shape,
-                          kn_context *ctx, const kn_spec *spec, kn_error *err)
+kn_status kn_release_look(kn_look_fn look, void *user, kn_arena *arena, const kn_release_shape *shape, kn_context *ctx,
+                          const kn_spec *spec, kn_error *err)
 {
     kn_anonymize_options options = KN_ANONYMIZE_OPTIONS_INIT;
     kn_release_run      *run = NULL;

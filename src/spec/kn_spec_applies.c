@@ -47,7 +47,8 @@ typedef struct entry {
     "methods with one level for a whole column, such as optimal, search by it; mondrian's cuts follow choose, a "      \
     "database's methods lose least lm, those of trees rpda; leave it out"
 #define LEVELS                                                                                                         \
-    "only methods with one level for a whole column, such as optimal, choose levels; take one of them, or leave it out"
+    "only methods with one level for a whole column, such as optimal, choose levels; take one of them, or leave it "   \
+    "out"
 
 static const entry table[KN_FIELDS_AND_OPTIONS] = {
     [KN_FIELD_POPULATION] = {FULL_DOMAIN, "only methods with one level for a whole column, such as optimal, use a "

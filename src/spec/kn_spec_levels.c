@@ -70,7 +70,8 @@ kn_status kn_read_levels(kn_reader *r, const kn_yaml *value, void *target)
     for (const kn_yaml *item = value->first; item; item = item->next) KN_TRY(read_one(r, item, map, &asked));
     for (int i = 1; i < asked.count; i++)
         if (!asked.names[i] != !asked.names[0])
-            return kn_field_fail(r, value, "give every level with its quasi-identifier, or one for each in their order");
+            return kn_field_fail(r, value,
+                                 "give every level with its quasi-identifier, or one for each in their order");
     spec->level_count = asked.count;
     spec->level_names = asked.names;
     spec->levels = asked.levels;
@@ -120,10 +121,11 @@ static kn_status check_names(const kn_spec_inner *inner, kn_error *err)
     int            quasi = 0;
     for (int i = 0; i < spec->attribute_count; i++) quasi += spec->attributes[i].role == KN_ROLE_QUASI;
     if (spec->level_count > 0 && !spec->level_names[0] && spec->level_count != quasi)
-        return kn_spec_fail_place(inner, place, err,
-                                  "%s: there are %d levels and %d quasi-identifiers; give one for each, in the order in "
-                                  "which they were declared, or name them: age=2",
-                                  said, spec->level_count, quasi);
+        return kn_spec_fail_place(
+            inner, place, err,
+            "%s: there are %d levels and %d quasi-identifiers; give one for each, in the order in "
+            "which they were declared, or name them: age=2",
+            said, spec->level_count, quasi);
     for (int i = 0; i < spec->level_count; i++) {
         const char *name = spec->level_names[i];
         int         at = name ? kn_spec_find(spec, name) : 0;
@@ -131,9 +133,8 @@ static kn_status check_names(const kn_spec_inner *inner, kn_error *err)
         if (at >= 0 && spec->attributes[at].role == KN_ROLE_QUASI)
             return kn_spec_fail_place(inner, place, err, "%s: column \"%s\" is named twice", said, name);
         if (at >= 0)
-            return kn_spec_fail_place(inner, place, err,
-                                      "%s: column \"%s\" is %s; only quasi-identifiers have levels", said, name,
-                                      kn_role_name(spec->attributes[at].role));
+            return kn_spec_fail_place(inner, place, err, "%s: column \"%s\" is %s; only quasi-identifiers have levels",
+                                      said, name, kn_role_name(spec->attributes[at].role));
         kn_nearest near = {.text = name};
         for (int q = 0; q < spec->attribute_count; q++)
             if (spec->attributes[q].role == KN_ROLE_QUASI) kn_nearest_try(&near, spec->attributes[q].name);

@@ -11,8 +11,8 @@
 static kn_status no_such_level(const kn_table_run *run, const kn_attribute *a, int level, int height, kn_error *err)
 {
     char what[400];
-    snprintf(what, sizeof what, "column \"%.200s\": level %d is asked for; its hierarchy has the levels 0 to %d", a->name,
-             level, height);
+    snprintf(what, sizeof what, "column \"%.200s\": level %d is asked for; its hierarchy has the levels 0 to %d",
+             a->name, level, height);
     if (run->all.spec->path && a->line > 0)
         return kn_fail_at(err, KN_USAGE, run->all.spec->path, a->line, a->column, "%s", what);
     return kn_fail(err, KN_USAGE, "%s", what);
@@ -61,7 +61,8 @@ static kn_status explain_node(kn_table_run *run, char *out, size_t size, kn_erro
     KN_TRY(kn_fulldomain_explain(&f, models, run->all.ctx, &run->problem, run->low, err));
     node_text(node, sizeof node, run->low, run->quasi_count);
     kn_table_run_node_reason(run, &f, why, sizeof why);
-    snprintf(out, size, "at the levels that are asked for, %s, %s; 'kanon explain' says which promise fails", node, why);
+    snprintf(out, size, "at the levels that are asked for, %s, %s; 'kanon explain' says which promise fails", node,
+             why);
     return KN_OK;
 }
 

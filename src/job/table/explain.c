@@ -25,7 +25,8 @@ const kn_explained_promise *kn_explanation_promise_at(const kn_explanation *e, i
 static kn_status check_fixed(const kn_table_run *run, kn_error *err)
 {
     if (!kn_table_run_full_domain(run) || run->all.spec->method_auto)
-        return kn_fail(err, KN_USAGE, "%s: only methods with one level for a whole column, such as optimal, have levels",
+        return kn_fail(err, KN_USAGE,
+                       "%s: only methods with one level for a whole column, such as optimal, have levels",
                        run->all.spec->method_auto ? "auto" : kn_method_name(run->all.spec->method));
     for (int q = 0; q < run->quasi_count; q++)
         if (!run->low || run->low[q] != run->high[q])

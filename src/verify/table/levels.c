@@ -94,7 +94,8 @@ static void check_asked(const kn_verifier *v, const kn_vquasi *q)
         kn_vproblem(v->notes, "column \"%s\": its cells are not those of level %d, which was asked for",
                     q->attribute->name, low);
     else
-        kn_vproblem(v->notes, "column \"%s\": its cells are not those of one of the levels %d to %d, which were asked for",
+        kn_vproblem(v->notes,
+                    "column \"%s\": its cells are not those of one of the levels %d to %d, which were asked for",
                     q->attribute->name, low, high);
 }
 
