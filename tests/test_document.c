@@ -26,15 +26,24 @@ static const kn_field_row pet_rows[] = {KN_FIELD(pet, name, KN_F_TEXT, "what it 
                                         KN_FIELD(pet, tame, KN_F_BOOLEAN, "whether it comes when called")};
 static const kn_fields    pet_part = KN_FIELDS(pet, "pet", pet_rows, NULL);
 
-static const kn_field_row zoo_rows[] = {KN_ANSWER_ROW,
-                                        KN_VALUE_OF("pets", KN_F_LIST, &pet_part, "all of the pets"),
-                                        KN_VALUE_OF("best", KN_F_OBJECT | KN_F_OPTIONAL, &pet_part, "the best of them"),
-                                        KN_VALUE("price", KN_F_NUMBER, "what a visit costs"),
-                                        KN_VALUE("owner", KN_F_TEXT | KN_F_NULLABLE, "whose it is"),
-                                        KN_VALUE("food", KN_F_FIGURES | KN_F_OPTIONAL, "what is eaten"),
-                                        KN_VALUE("sets", KN_F_TEXT_LISTS | KN_F_OPTIONAL, "names in groups"),
-                                        KN_NOTES_ROW};
-static const kn_fields    zoo = KN_ANSWER(char, "zoo", zoo_rows, NULL, "Which pets are there?");
+/* One is said twice, one is none. */
+static const char *mood_name(unsigned mood)
+{
+    static const char *const names[] = {"calm", NULL, "wild", "calm"};
+    return names[mood];
+}
+
+static const kn_field_row zoo_rows[] = {
+    KN_ANSWER_ROW,
+    KN_VALUE_OF("pets", KN_F_LIST, &pet_part, "all of the pets"),
+    KN_VALUE_OF("best", KN_F_OBJECT | KN_F_OPTIONAL, &pet_part, "the best of them"),
+    KN_VALUE("price", KN_F_NUMBER, "what a visit costs"),
+    KN_VALUE("owner", KN_F_TEXT | KN_F_NULLABLE, "whose it is"),
+    KN_VALUE("food", KN_F_FIGURES | KN_F_OPTIONAL, "what is eaten"),
+    KN_VALUE("sets", KN_F_TEXT_LISTS | KN_F_OPTIONAL, "names in groups"),
+    KN_VALUE_WORDS("mood", mood_name, 3, KN_F_OPTIONAL | KN_F_NULLABLE, "how they feel"),
+    KN_NOTES_ROW};
+static const kn_fields zoo = KN_ANSWER(char, "zoo", zoo_rows, NULL, "Which pets are there?");
 
 static const pet pets[] = {{"Rex", 4, 12.5, true}, {"Hansi \"the\" bird\n", 2, INFINITY, false}};
 
@@ -161,7 +170,7 @@ static void test_reading(void **state)
 
 /* ---- What a table does not allow ---- */
 
-typedef enum mistake { NONE, UNKNOWN, TYPE, TWICE, MISSING, NULL_COUNT, ITEMS, MISTAKES } mistake;
+typedef enum mistake { NONE, UNKNOWN, TYPE, TWICE, MISSING, NULL_COUNT, ITEMS, WORD, MISTAKES } mistake;
 
 static kn_status make_wrong(kn_document **out, kn_context *ctx, mistake wrong, kn_error *err)
 {
@@ -175,6 +184,7 @@ static kn_status make_wrong(kn_document **out, kn_context *ctx, mistake wrong, k
     if (wrong == TWICE) kn_put_number(to, "price", 3);
     if (wrong == NULL_COUNT) kn_put_part(to, "best", &(pet){0});
     if (wrong == ITEMS) kn_append_text(list, "Rex");
+    kn_put_text(to, "mood", wrong == WORD ? "sleepy" : "wild");
     return kn_document_end(out, doc, err);
 }
 
@@ -187,7 +197,8 @@ static void test_mistakes(void **state)
                                                "'price' stands there twice",
                                                "'price' is missing",
                                                "'name' is of another type",
-                                               "'pets' has items of another type"};
+                                               "'pets' has items of another type",
+                                               "'mood' is none of its words"};
     kn_context              *ctx = testing_context(1);
     for (int wrong = NONE; wrong < MISTAKES; wrong++) {
         kn_error     err = KN_ERROR_INIT;
@@ -242,6 +253,9 @@ static void test_fields(void **state)
     assert_ok(kn_answer_fields("verify", count_field, &seen, &err), err);
     assert_int_equal(seen, 1 | 4 | 8);
     assert_int_equal(kn_answer_fields("nothing", count_field, &seen, &err), KN_USAGE);
+    assert_ok(kn_fields_schema(&text, NULL, ctx, &zoo, &err), err);
+    assert_non_null(strstr(text, "\"enum\": [\"calm\", \"wild\", null]"));
+    kn_text_free(text);
     assert_int_equal(kn_answer_schema(&text, NULL, ctx, "nothing", &err), KN_USAGE);
     for (int i = 0; kn_answer_name(i); i++) {
         assert_ok(kn_answer_schema(&text, NULL, ctx, kn_answer_name(i), &err), err);
@@ -297,6 +311,8 @@ typedef struct sample {
     kn_sets_diagnosis      *sets;
     kn_sets_options         over;
     kn_hierarchy           *hierarchy;
+    kn_discovery           *discovery;
+    kn_dependency_list     *found;
     const kn_verify_report *verified;
 } sample;
 
@@ -309,6 +325,7 @@ static kn_status make_each(kn_context *ctx, const sample *s, int which, kn_docum
     static const char *const requirements[] = {""};
     kn_diagnose_answers      one = KN_DIAGNOSE_ANSWERS_INIT;
     kn_sets_answers          all = KN_SETS_ANSWERS_INIT;
+    kn_dependency_answers    dependencies = KN_DEPENDENCY_ANSWERS_INIT;
     kn_diagnose_times        times = {1, 2, 3, 4};
     switch (which) {
     case 0: return make_zoo(out, ctx, err);
@@ -327,12 +344,18 @@ static kn_status make_each(kn_context *ctx, const sample *s, int which, kn_docum
         return kn_document_diagnose_sets(out, ctx, s->table, &all, err);
     case 4: return kn_document_hierarchy_show(out, ctx, s->hierarchy, "zip.csv", -1, true, err);
     case 5: return kn_document_verify(out, ctx, s->verified, err);
-    case 6: return kn_document_catalogue(out, ctx, true, true, true, err);
+    case 6:
+        dependencies.discovery = s->discovery;
+        dependencies.held_count = s->found->count;
+        dependencies.held = (const kn_dependency *const *)s->found->items;
+        dependencies.cover = s->found;
+        return kn_document_dependencies(out, ctx, s->table, &dependencies, err);
+    case 7: return kn_document_catalogue(out, ctx, true, true, true, err);
     default: return kn_document_generate(out, ctx, "patients", 5, 1, "p.csv", err);
     }
 }
 
-enum { DOCUMENTS = 8 };
+enum { DOCUMENTS = 9 };
 
 /* A document, a note, its text and a schema; nothing is left behind wherever memory ends. */
 static kn_status use_memory(kn_context *ctx, const sample *s, int which, kn_error *err)
@@ -369,6 +392,8 @@ static void make_sample(sample *s, kn_context *ctx)
     assert_ok(kn_diagnose(&s->diagnosis, ctx, s->table, &s->diagnose, &err), err);
     assert_ok(kn_suda_search(&s->suda, ctx, s->table, &suda, &err), err);
     assert_ok(kn_diagnose_sets(&s->sets, ctx, s->table, &s->over, &err), err);
+    assert_ok(kn_discover_dependencies(&s->discovery, ctx, s->table, NULL, &err), err);
+    assert_ok(kn_discovery_list(&s->found, ctx, s->discovery, s->table, &err), err);
     assert_ok(kn_hierarchy_make(&s->hierarchy, ctx, s->table, 0, &mask, false, &err), err);
 }
 
@@ -379,6 +404,8 @@ static void free_sample(sample *s)
     kn_suda_free(s->suda);
     kn_sets_diagnosis_free(s->sets);
     kn_hierarchy_free(s->hierarchy);
+    kn_discovery_free(s->discovery);
+    kn_dependency_list_free(s->found);
     kn_table_free(s->table);
 }
 

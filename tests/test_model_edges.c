@@ -131,6 +131,33 @@ static void rows_of_persons(void **state)
     testing_context_free(ctx);
 }
 
+/* No class of less than 1 / risk rows can be part of a release with that average risk, and no larger one is asked for. */
+static void smallest_for_an_average(void **state)
+{
+    (void)state;
+    static const struct {
+        kn_ratio risk;
+        int64_t  smallest;
+    } cases[] = {{{2, 5}, 3}, {{1, 4}, 4}, {{3, 3}, 1}, {{3, 10}, 4}};
+    kn_context *ctx = testing_context(1);
+    kn_error    err = KN_ERROR_INIT;
+    kn_table   *t = read_text(ctx, "a\n1\n1\n");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kn_model                model = {.kind = KN_MODEL_AVERAGE_RISK, .bound = cases[i].risk};
+        kn_requirements_options o = {&model, 1, -1, NULL, false};
+        kn_requirements        *r = NULL;
+        kn_row_judge            judge = {0};
+        assert_ok(kn_requirements_make(&r, ctx, t, &o, &err), err);
+        assert_ok(kn_row_judge_make(&judge, ctx, t, r, &err), err);
+        assert_int_equal(judge.smallest, cases[i].smallest);
+        kn_row_judge_free(&judge);
+        kn_row_judge_free(&judge); /* nothing is left to be freed */
+        kn_requirements_free(r);
+    }
+    kn_table_free(t);
+    testing_context_free(ctx);
+}
+
 /* The c of recursive (c, l)-diversity: the most frequent over what is left without the l - 1 most frequent. */
 static void frequent_values(void **state)
 {
@@ -225,6 +252,7 @@ int main(void)
         cmocka_unit_test(large_quotients),
         cmocka_unit_test(values_that_a_model_needs),
         cmocka_unit_test(rows_of_persons),
+        cmocka_unit_test(smallest_for_an_average),
         cmocka_unit_test(frequent_values),
         cmocka_unit_test(the_whole_of_persons),
         cmocka_unit_test(what_stays_kept),

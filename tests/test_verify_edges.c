@@ -175,6 +175,36 @@ static void labels(const char *attribute, const char *const (*pairs)[2], size_t 
     if (good) expect(yaml, original, release, NULL, NULL); /* otherwise rows might change places */
 }
 
+/* Half past one where the clock is two hours ahead is the day before in UTC, by which days are counted. */
+static void clocks_of_a_place(void **state)
+{
+    (void)state;
+    static const char original[] = "a\n2024-02-01T01:30:00\n2024-02-10T12:00:00Z\n";
+#define CLOCK(zone)                                                                                                    \
+    HEAD "timezone: \"" zone "\"\nattributes: {a: {role: quasi, type: datetime, hierarchy: {calendar: [month, "        \
+         "year]}}}\nprivacy: [{k: 1}]\n"
+    expect(CLOCK("+02:00"), original, "a\n2024-M01\n2024-M02\n", NULL, NULL);
+    expect(CLOCK("+02:00"), original, "a\n2024-M02\n2024-M02\n", NULL, "cannot come from the original");
+    expect(CLOCK("+00:00"), original, "a\n2024-M02\n2024-M02\n", NULL, NULL);
+}
+
+/* A label that stands on two levels for different values: the original tells which node a cell shows. */
+static void labels_of_two_nodes(void **state)
+{
+    (void)state;
+    kn_context       *ctx = testing_context(1);
+    kn_error          err = KN_ERROR_INIT;
+    kn_verify_report *r = NULL;
+    file("two.csv", "a;S;R;*\nb;T;S;*\nd;T;S;*\nc;U;R;*\n");
+    const char *yaml = HEAD "attributes: {a: {role: quasi, hierarchy: two.csv}}\nprivacy: [{k: 1}]\nmethod: mondrian\n";
+    assert_ok(try_verify(&r, ctx, yaml, "a\na\nb\nc\nd\n", "a\nS\nb\nc\nT\n", "kanon-rowmap 1\n1\n2\n3\n4\n", 0, &err),
+              err);
+    assert_true(r->ok);
+    assert_close(kn_verified_metric(r, KN_METRIC_LM), 1.0 / 3 / 4); /* T: one of three steps; S of a alone: none */
+    kn_verify_report_free(r);
+    testing_context_free(ctx);
+}
+
 /* The first and last days of months, quarters, years and decades, leap years of every kind, days before 1970. */
 static void days_of_the_calendar(void **state)
 {
@@ -685,6 +715,8 @@ int main(void)
         cmocka_unit_test(a_dependency_with_k_needs_k_rows),
         cmocka_unit_test(dependencies_of_every_kind),
         cmocka_unit_test(days_of_the_calendar),
+        cmocka_unit_test(clocks_of_a_place),
+        cmocka_unit_test(labels_of_two_nodes),
         cmocka_unit_test(moments),
         cmocka_unit_test(many_pairs),
         cmocka_unit_test(claimed_levels),

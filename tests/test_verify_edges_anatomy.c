@@ -69,6 +69,22 @@ static void expect_of(const char *yaml, const char *person, const char *visit, c
     }
 }
 
+/* One flu too few and one cold too many: both rows with flu are named, those whose value is there as often as it must be are not. */
+static void rows_that_are_named(void **state)
+{
+    (void)state;
+    anatomy a = good;
+    a.list = "group,ill,count\n1,cold,2\n1,flu,1\n1,gout,1\n";
+    kn_context                *ctx = testing_context(1);
+    kn_database_verify_report *r = verify(ctx, SPEC(TWO), persons, visits, &a, true);
+    assert_false(r->ok);
+    int named = 0;
+    for (int i = 0; i < r->problem_count; i++) named += strstr(r->problems[i], "lacks what the original hides") != NULL;
+    assert_int_equal(named, 2);
+    kn_database_verify_report_free(r);
+    testing_context_free(ctx);
+}
+
 static void expect(const char *yaml, const anatomy *a, const char *problem)
 {
     expect_of(yaml, persons, visits, a, problem);
@@ -199,6 +215,6 @@ int main(void)
 {
     folder_set_up();
     const struct CMUnitTest tests[] = {cmocka_unit_test(lists), cmocka_unit_test(groups), cmocka_unit_test(promises),
-                                       cmocka_unit_test(many_groups)};
+                                       cmocka_unit_test(many_groups), cmocka_unit_test(rows_that_are_named)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

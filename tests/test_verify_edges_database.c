@@ -102,6 +102,24 @@ static void what_is_right(void **state)
     testing_context_free(ctx);
 }
 
+/* Seven persons who each stand alone: five are named. */
+static void persons_that_are_named(void **state)
+{
+    (void)state;
+    files f = good;
+    f.person = "id,city\n1,Nice\n2,Nice\n3,Lyon\n4,Lyon\n5,Lille\n6,Lille\n7,South\n";
+    f.visit = "vid,id,ward,ill\n";
+    f.home = "id,zip\n1,100\n2,200\n3,100\n4,200\n5,100\n6,200\n7,100\n";
+    kn_context                *ctx = testing_context(1);
+    kn_database_verify_report *r = verify(ctx, SPEC(""), &f, false);
+    int                        named = 0;
+    for (int i = 0; i < r->problem_count; i++) named += strstr(r->problems[i], "shows the tree of this one") != NULL;
+    assert_int_equal(named, 5);
+    assert_int_equal(r->models[0].classes, 7);
+    kn_database_verify_report_free(r);
+    testing_context_free(ctx);
+}
+
 static void keys(void **state)
 {
     (void)state;
@@ -206,8 +224,13 @@ int main(void)
 {
     folder_set_up();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_right), cmocka_unit_test(keys),     cmocka_unit_test(columns),
-        cmocka_unit_test(cells),         cmocka_unit_test(promises), cmocka_unit_test(a_search_that_is_cut_short),
+        cmocka_unit_test(what_is_right),
+        cmocka_unit_test(persons_that_are_named),
+        cmocka_unit_test(keys),
+        cmocka_unit_test(columns),
+        cmocka_unit_test(cells),
+        cmocka_unit_test(promises),
+        cmocka_unit_test(a_search_that_is_cut_short),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,8 @@
 #include "folder_testing.h"
 #include "text_testing.h"
 
+static int relations; /* the n of k-mn */
+
 static kn_status verify_records(kn_records_verify_report **r, kn_context *ctx, const char *original,
                                 const char *release, int64_t k, kn_error *err)
 {
@@ -18,6 +20,7 @@ static kn_status verify_records(kn_records_verify_report **r, kn_context *ctx, c
     assert_ok(kn_spec_read(&spec, ctx, path_of("spec.yaml"), err), *err);
     assert_ok(kn_spec_check(spec, err), *err);
     spec->kmn.k = k;
+    spec->kmn.n = relations;
     kn_status status = kn_verify_records(r, ctx, spec, NULL, err);
     kn_spec_free(spec);
     return status;
@@ -38,7 +41,14 @@ static void records(void **state)
     assert_false(r->ok);
     assert_int_equal(count_problems(r->problems, r->problem_count, "no value of the original lies at or below"), 1);
     kn_records_verify_report_free(r);
+    assert_ok(verify_records(&r, ctx, "a,c\nb,c\nc\n", "AB,c\nAB,c\nAB\n", 1, &err), err);
+    assert_false(r->ok);
+    assert_int_equal(count_problems(r->problems, r->problem_count, "no original is left that it could have been"), 1);
+    kn_records_verify_report_free(r);
     assert_int_equal(verify_records(&r, ctx, "a\n", "a\n", 0, &err), KN_USAGE);
+    relations = -1;
+    assert_int_equal(verify_records(&r, ctx, "a\n", "a\n", 1, &err), KN_USAGE);
+    relations = 0;
     assert_null(r);
     testing_context_free(ctx);
 }
@@ -107,6 +117,71 @@ static void absences_told(void **state)
     assert_ok(kn_verify_records(&r, ctx, spec, NULL, &err), err);
     assert_false(r->ok);
     assert_int_equal(count_problems(r->problems, r->problem_count, ": whoever knows "), 20);
+    kn_records_verify_report_free(r);
+    kn_spec_free(spec);
+    testing_context_free(ctx);
+}
+
+/* X above Y, Y above Z and X above Z, each in another branch of one record and all in one branch of the others, of which all but
+ * one have W, too: who knows a path and that there is no W finds one record, in whatever order they come. */
+static void paths_of_one_record(void **state)
+{
+    (void)state;
+    static const char branches[] = "{\"children\": [{\"v\": \"X\", \"children\": [{\"v\": \"Y\"}]}, "
+                                   "{\"v\": \"Y\", \"children\": [{\"v\": \"Z\"}]}, "
+                                   "{\"v\": \"X\", \"children\": [{\"v\": \"Z\"}]}]}",
+                      branch[] = "{\"children\": [{\"v\": \"X\", \"children\": [{\"v\": \"Y\", "
+                                 "\"children\": [{\"v\": \"Z\"}]}]}]}",
+                      other[] = "{\"children\": [{\"v\": \"W\"}, {\"v\": \"X\", \"children\": [{\"v\": \"Y\", "
+                                "\"children\": [{\"v\": \"Z\"}]}]}]}";
+    kn_context *ctx = testing_context(1);
+    for (const char *letter = "WXYZ"; *letter; letter++) {
+        char name[] = "?.csv", line[] = "?;*\n";
+        name[0] = line[0] = *letter;
+        put(name, line);
+    }
+    put("spec.yaml",
+        "kanon: 1\ninput: in.json\noutput: out.json\nclasses: {w: {value: v, hierarchy: W.csv, negative: true}, "
+        "x: {value: v, hierarchy: X.csv}, y: {value: v, hierarchy: Y.csv}, z: {value: v, hierarchy: Z.csv}}\n"
+        "privacy: [{k-mn: {k: 2, m: 4, n: 2}}]\noptions: {semantics: paths}\n");
+    for (int turn = 0; turn < 2; turn++) {
+        kn_error                  err = KN_ERROR_INIT;
+        kn_spec                  *spec = NULL;
+        kn_records_verify_report *r = NULL;
+        text                      trees = {.size = 0};
+        add(&trees, "[%s, %s, %s, %s]\n", turn ? branch : branches, turn ? branches : branch, other, other);
+        put("in.json", trees.data);
+        put("out.json", trees.data);
+        assert_ok(kn_spec_read(&spec, ctx, path_of("spec.yaml"), &err), err);
+        assert_ok(kn_verify_records(&r, ctx, spec, NULL, &err), err);
+        assert_true(r->decided);
+        assert_int_equal(r->k, 1);
+        kn_records_verify_report_free(r);
+        kn_spec_free(spec);
+    }
+    testing_context_free(ctx);
+}
+
+/* Seventeen values, present and absent, are more than are counted together: undecided, not proved. */
+static void too_many_absences(void **state)
+{
+    (void)state;
+    kn_context               *ctx = testing_context(1);
+    kn_error                  err = KN_ERROR_INIT;
+    kn_spec                  *spec = NULL;
+    kn_records_verify_report *r = NULL;
+    text                      tree = {.size = 0};
+    for (int i = 0; i < 18; i++) add(&tree, "%c;*\n", 'a' + i);
+    put("letters.csv", tree.data);
+    for (int i = 0; i < 2; i++)
+        put(i == 0 ? "in.txt" : "out.txt", "a,b\na,b\nc,d,e\nc,d,e\nf,g,h,i,j,k,l,m,n,o,p,q,r\n"
+                                           "f,g,h,i,j,k,l,m,n,o,p,q,r\n");
+    put("spec.yaml", "kanon: 1\ninput: in.txt\noutput: out.txt\nclasses: {Item: {hierarchy: letters.csv, negative: "
+                     "true}}\nprivacy: [{k-mn: {k: 2, m: 17, n: 0}}]\n");
+    assert_ok(kn_spec_read(&spec, ctx, path_of("spec.yaml"), &err), err);
+    assert_ok(kn_verify_records(&r, ctx, spec, NULL, &err), err);
+    assert_int_equal(r->outcome, KN_OUTCOME_UNDECIDED);
+    assert_int_equal(count_problems(r->open, r->open_count, "too many combinations with absent values"), 1);
     kn_records_verify_report_free(r);
     kn_spec_free(spec);
     testing_context_free(ctx);
@@ -189,6 +264,8 @@ int main(void)
         cmocka_unit_test(records),
         cmocka_unit_test(relations_of_long_records),
         cmocka_unit_test(absences_told),
+        cmocka_unit_test(paths_of_one_record),
+        cmocka_unit_test(too_many_absences),
         cmocka_unit_test(classes_of_columns),
         cmocka_unit_test(files_that_are_not_given),
     };

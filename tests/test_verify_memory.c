@@ -183,6 +183,29 @@ static void memory_for_ranges(void **state)
     refuse_each(verify_table, HEAD "attributes: {a: {role: quasi, type: integer}}\nprivacy: [{k: 2}]\n", 0, true);
 }
 
+/* More pairs of values than there is an array for: those that occur are listed, in a list that grows. */
+static void memory_for_many_pairs(void **state)
+{
+    (void)state;
+    enum { VALUES = 2060, LINE = 5 }; /* 2060 * 2060 > 2^22 */
+    char *table = malloc(VALUES * LINE + 3), *map = malloc(VALUES * LINE + 20);
+    int   t = sprintf(table, "a\n"), m = sprintf(map, "kanon-rowmap 1\n");
+    for (int i = 0; i < VALUES; i++) {
+        t += sprintf(table + t, "%d\n", 1000 + i);
+        m += sprintf(map + m, "%d\n", 1 + i);
+    }
+    put("original.csv", table);
+    table[5] = '1'; /* the first value is not the original's: no refusal may hide it */
+    put("release.csv", table);
+    put("release.rowmap", map);
+    put("spec.yaml", HEAD "attributes: {a: {role: quasi, type: integer}}\nprivacy: [{k: 1}]\n");
+    with_map = true;
+    for (int64_t at = 0; refuse_one(verify_table, 0, false, at, 1); at++) continue;
+    with_map = false;
+    free(table);
+    free(map);
+}
+
 /* Persons with several rows, who are told by two columns, and a population. */
 static void memory_for_persons(void **state)
 {
@@ -450,12 +473,19 @@ int main(void)
 {
     folder_set_up();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_for_tables),       cmocka_unit_test(memory_for_ranges),
-        cmocka_unit_test(memory_for_persons),      cmocka_unit_test(memory_for_databases),
-        cmocka_unit_test(memory_for_anatomies),    cmocka_unit_test(memory_for_wide_databases),
-        cmocka_unit_test(memory_for_records),      cmocka_unit_test(memory_for_moved_nodes),
-        cmocka_unit_test(memory_for_trees),        cmocka_unit_test(marks_in_many_columns),
-        cmocka_unit_test(memory_full_of_anything), cmocka_unit_test(texts_end),
+        cmocka_unit_test(memory_for_tables),
+        cmocka_unit_test(memory_for_ranges),
+        cmocka_unit_test(memory_for_many_pairs),
+        cmocka_unit_test(memory_for_persons),
+        cmocka_unit_test(memory_for_databases),
+        cmocka_unit_test(memory_for_anatomies),
+        cmocka_unit_test(memory_for_wide_databases),
+        cmocka_unit_test(memory_for_records),
+        cmocka_unit_test(memory_for_moved_nodes),
+        cmocka_unit_test(memory_for_trees),
+        cmocka_unit_test(marks_in_many_columns),
+        cmocka_unit_test(memory_full_of_anything),
+        cmocka_unit_test(texts_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

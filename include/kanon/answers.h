@@ -79,13 +79,14 @@ typedef struct kn_dependency_answers {
     const kn_dependency *const *given;  /* to be checked                                                  */
     const kn_dependency_check  *checks; /* one for each                                                   */
     const kn_discovery         *discovery;
-    int                         held_count; /* given and found: what holds                                */
+    int                         held_count; /* what holds: of the given, then all that were found        */
     const kn_dependency *const *held;
     const kn_dependency_list   *cover; /* instead of the functional dependencies among them               */
     const kn_name_list         *closure;
+    int                         closure_given; /* how many of its columns, the first, were asked about    */
 } kn_dependency_answers;
 
-#define KN_DEPENDENCY_ANSWERS_INIT {sizeof(kn_dependency_answers), 0, NULL, NULL, NULL, 0, NULL, NULL, NULL}
+#define KN_DEPENDENCY_ANSWERS_INIT {sizeof(kn_dependency_answers), 0, NULL, NULL, NULL, 0, NULL, NULL, NULL, 0}
 KN_API void kn_dependency_answers_init(kn_dependency_answers *answers, size_t size);
 
 KN_API KN_CHECK kn_status kn_document_dependencies(kn_document **out, kn_context *ctx, const kn_table *table,
@@ -126,6 +127,11 @@ KN_API KN_CHECK kn_status kn_document_anonymize_database(kn_document **out, kn_c
 KN_API KN_CHECK kn_status kn_document_anonymize_records(kn_document **out, kn_context *ctx, const kn_spec *spec,
                                                         const kn_records_result *result,
                                                         const kn_anonymize_options *options, kn_error *err);
+
+/* One of these, as kn_spec_shape says: of what kn_anonymize_any gave. */
+KN_API KN_CHECK kn_status kn_document_anonymize_any(kn_document **out, kn_context *ctx, const kn_spec *spec,
+                                                    const kn_release_head *head, const kn_anonymize_options *options,
+                                                    kn_error *err);
 
 /* "verify", "verify-database", "verify-records". `spec` is what was verified against. */
 KN_API KN_CHECK kn_status kn_document_verify(kn_document **out, kn_context *ctx, const kn_verify_report *report,

@@ -5,8 +5,8 @@
 
 #define S kn_advice_candidate
 static const kn_field_row candidate_rows[] = {
-    KN_FIELD_NAMED(S, method, kn_method_name, 0, "the method"),
-    KN_FIELD_NAMED(S, state, kn_advice_state_name, 0,
+    KN_FIELD_WORDS(S, method, kn_method_name, KN_METHODS - 1, 0, "the method"),
+    KN_FIELD_WORDS(S, state, kn_advice_state_name, KN_ADVICE_STATES - 1, 0,
                    "what became of it: 'kept', 'stopped', 'late', 'none', 'refused' or 'left-out'"),
     KN_FIELD(S, reason, KN_F_TEXT | KN_F_OPTIONAL, "why it has no release"),
     KN_VALUE("loss", KN_F_NUMBER | KN_F_OPTIONAL, "of its release, by the metric; smaller is better"),
@@ -62,7 +62,7 @@ const kn_fields           kn_advice_part = KN_FIELDS(kn_advice, "auto", advice_r
 static const kn_field_row rows[] = {
     KN_ANSWER_ROW,
     KN_FIELD(kn_advice, found, KN_F_BOOLEAN, "whether a method keeps what is asked"),
-    KN_VALUE("method", KN_F_TEXT | KN_F_OPTIONAL, "the best one"),
+    KN_VALUE_WORDS("method", kn_method_name, KN_METHODS - 1, KN_F_OPTIONAL, "the best one"),
     KN_VALUE("command", KN_F_TEXT | KN_F_OPTIONAL, "the command that makes the release by it"),
     KN_VALUE("reason", KN_F_TEXT | KN_F_OPTIONAL, "if none does: why"),
     KN_VALUE("rows", KN_F_ROWS | KN_F_OPTIONAL, "of a table: its rows"),

@@ -13,8 +13,8 @@
 /* ---- Promises ---- */
 
 static const kn_field_row model_rows[] = {
-    KN_VALUE("model", KN_F_TEXT | KN_F_PUBLIC, "the promise, as a release file calls it"),
-    KN_VALUE("kind", KN_F_TEXT | KN_F_OPTIONAL | KN_F_PUBLIC, "its kind or distance"),
+    KN_VALUE_WORDS("model", kn_model_name, KN_MODEL_KINDS - 1, KN_F_PUBLIC, "the promise, as a release file calls it"),
+    KN_VALUE_WORDS("kind", kn_model_variant, KN_MODEL_KINDS - 1, KN_F_OPTIONAL | KN_F_PUBLIC, "its kind or distance"),
     KN_VALUE("attribute", KN_F_TEXT | KN_F_OPTIONAL | KN_F_PUBLIC, "the sensitive column"),
     KN_VALUE("k", KN_F_COUNT | KN_F_OPTIONAL | KN_F_PUBLIC, "asked: rows or persons of a class, at least"),
     KN_VALUE("l", KN_F_NUMBER | KN_F_OPTIONAL | KN_F_PUBLIC, "asked: l of l-diversity"),
@@ -27,7 +27,9 @@ static const kn_field_row model_rows[] = {
     KN_VALUE("max", KN_F_SHARE | KN_F_OPTIONAL | KN_F_PUBLIC, "asked: the largest presence"),
     KN_VALUE("risk", KN_F_SHARE | KN_F_OPTIONAL | KN_F_PUBLIC, "asked: the largest risk"),
     KN_FIELD(kn_release_model, original, KN_F_NUMBER, "what the original reaches; null: not known, or without a bound"),
-    KN_VALUE("reached", KN_F_NUMBER | KN_F_OPTIONAL, "what the release reaches; null: without a bound"),
+    KN_VALUE("original_unbounded", KN_F_BOOLEAN | KN_F_OPTIONAL, "true: it is null because it is without a bound"),
+    KN_VALUE("reached", KN_F_NUMBER | KN_F_OPTIONAL, "what the release reaches; null: not known, or without a bound"),
+    KN_VALUE("reached_unbounded", KN_F_BOOLEAN | KN_F_OPTIONAL, "true: it is null because it is without a bound"),
 };
 static const kn_fields model_part = KN_FIELDS(kn_release_model, "model", model_rows, NULL);
 
@@ -48,7 +50,10 @@ static void put_models(kn_to to, const kn_release_head *h)
         if (m->kind == KN_MODEL_RECURSIVE) kn_put_number(one, "c", kn_ratio_number(m->c));
         if (m->kind == KN_MODEL_PRESENCE) kn_put_number(one, "min", kn_ratio_number(m->low));
         if (kn_request_bound(m->kind)) kn_put_number(one, kn_request_bound(m->kind), kn_ratio_number(m->bound));
-        if (h->found) kn_put_number(one, "reached", h->models[i].reached);
+        if (isinf(h->models[i].original)) kn_put_boolean(one, "original_unbounded", true);
+        if (!h->found) continue;
+        kn_put_number(one, "reached", h->models[i].reached);
+        if (isinf(h->models[i].reached)) kn_put_boolean(one, "reached_unbounded", true);
     }
 }
 
@@ -66,7 +71,7 @@ static const kn_fields seconds_part = KN_FIELDS(kn_release_head, "seconds", seco
     KN_ANSWER_ROW, KN_VALUE("found", KN_F_BOOLEAN, "whether there is such a release"),                                 \
         KN_VALUE("nothing_left", KN_F_TEXT | KN_F_NULLABLE, "in a sentence: it says nothing any more; null: it does"), \
         KN_VALUE("reason", KN_F_TEXT | KN_F_OPTIONAL, "if there is none: why"),                                        \
-        KN_VALUE("method", KN_F_TEXT, "the method that was used"),                                                     \
+        KN_VALUE_WORDS("method", kn_method_name, KN_METHODS - 1, 0, "the method that was used"),                       \
         KN_VALUE_OF("auto", KN_F_OBJECT | KN_F_OPTIONAL, &kn_advice_part, "with method auto: what was tried")
 
 #define WRITTEN_ROWS                                                                                                   \
@@ -212,7 +217,7 @@ static const kn_fields solution_part = KN_FIELDS(kn_release_node, "solution", so
 #define S kn_release_result
 static const kn_field_row table_rows[] = {
     HEAD_ROWS,
-    KN_FIELD_NAMED(S, utility, kn_metric_name, 0, "the metric that is minimized"),
+    KN_FIELD_WORDS(S, utility, kn_metric_name, KN_METRICS - 1, 0, "the metric that is minimized"),
     KN_FIELD_AS(S, head.complete, "complete", KN_F_BOOLEAN, "false: the time limit ended the search"),
     KN_FIELD(S, optimal, KN_F_BOOLEAN, "whether it was proved to be the best for the metric"),
     KN_FIELD(S, rows_in, KN_F_ROWS, "rows of the inputs"),
@@ -226,6 +231,8 @@ static const kn_field_row table_rows[] = {
     KN_VALUE("rows", KN_F_ROWS | KN_F_OPTIONAL | KN_F_PUBLIC,
              "rows of the release, suppressed ones as far as they are shown"),
     KN_VALUE("suppressed", KN_F_ROWS | KN_F_OPTIONAL, "rows that are suppressed"),
+    KN_VALUE_WORDS("suppressed_as", kn_suppressed_name, KN_SUPPRESSED_KEEP_SENSITIVE, KN_F_OPTIONAL | KN_F_PUBLIC,
+                   "what became of them: 'star', 'drop' or 'keep-sensitive'"),
     KN_VALUE("average_suppressed", KN_F_ROWS | KN_F_OPTIONAL,
              "those of them that are so only for the sake of average risk"),
     KN_VALUE("classes", KN_F_CLASSES | KN_F_OPTIONAL | KN_F_PUBLIC, "classes of rows that look alike"),
@@ -249,12 +256,13 @@ static void put_levels(kn_to to, const char *key, const int *levels, int count)
     for (int i = 0; i < count; i++) kn_append_integer(list, levels[i]);
 }
 
-static void put_table(kn_to to, const kn_release_result *r, bool all_solutions)
+static void put_table(kn_to to, const kn_release_result *r, const kn_spec *spec, bool all_solutions)
 {
     if (r->level_count > 0) put_levels(to, "node", r->levels, r->level_count);
     kn_put_integer(to, "k", r->head.k);
     kn_put_integer(to, "rows", r->rows);
     kn_put_integer(to, "suppressed", r->head.suppressed);
+    kn_put_text(to, "suppressed_as", kn_suppressed_name(spec->suppressed));
     kn_put_integer(to, "average_suppressed", r->average_suppressed);
     kn_put_integer(to, "classes", r->head.classes);
     kn_put_part(to, "metrics", r->metrics);
@@ -280,7 +288,7 @@ kn_status kn_document_anonymize(kn_document **out, kn_context *ctx, const kn_spe
     kn_put_struct(to, result);
     if (result->lattice > 0) put_whole(to, "lattice", result->lattice);
     put_models(to, &result->head);
-    if (result->head.found) put_table(to, result, options->all_solutions);
+    if (result->head.found) put_table(to, result, spec, options->all_solutions);
     finish(doc, &result->head, spec, options->dry_run, (names){spec->output, spec->output});
     if (result->missing_dropped > 0)
         kn_put_note(doc, "%s %s with a missing quasi-identifier %s left out",
@@ -314,6 +322,7 @@ static const kn_fields database_metrics_part = KN_FIELDS(kn_database_result, "me
 #define S kn_database_result
 static const kn_field_row database_rows[] = {
     HEAD_ROWS,
+    KN_VALUE("anatomy", KN_F_BOOLEAN | KN_F_PUBLIC, "whether values stand as they were and sensitive ones by groups"),
     KN_FIELD(S, persons_in, KN_F_PERSONS, "persons of the original"),
     KN_FIELD_AS(S, head.k_before, "k_before", KN_F_PERSONS, "the smallest class of the original"),
     KN_VALUE("k", KN_F_PERSONS | KN_F_OPTIONAL | KN_F_PUBLIC, "the smallest class of the release"),
@@ -341,6 +350,7 @@ kn_status kn_document_anonymize_database(kn_document **out, kn_context *ctx, con
     KN_TRY(begin(&doc, ctx, &kn_answer_anonymize_database, h, err));
     kn_to to = kn_document_top(doc);
     kn_put_struct(to, result);
+    kn_put_boolean(to, "anatomy", spec->anatomy);
     if (h->found) {
         kn_put_integer(to, "k", h->k);
         kn_put_integer(to, "persons", result->persons);
@@ -383,6 +393,13 @@ static const kn_field_row records_rows[] = {
     KN_FIELD_AS(S, head.complete, "complete", KN_F_BOOLEAN, "false: the time limit ended the search"),
     KN_FIELD(S, records, KN_F_RECORDS, "records, of the original and of the release"),
     KN_FIELD(S, merged, KN_F_COUNT, "nodes of the original that were equal to a sibling"),
+    KN_FIELD_AS(S, kmn.m, "m", KN_F_COUNT | KN_F_PUBLIC, "how many values of a record somebody may know"),
+    KN_FIELD_AS(S, kmn.n, "n", KN_F_COUNT | KN_F_PUBLIC, "how many relations between them somebody may know"),
+    KN_VALUE_WORDS("semantics", kn_semantics_name, KN_SEMANTICS - 1, KN_F_PUBLIC,
+                   "what somebody may know of relations: 'pairs' or 'paths'"),
+    KN_VALUE("sensitive", KN_F_BOOLEAN | KN_F_PUBLIC, "whether some classes of nodes are sensitive and so not known"),
+    KN_VALUE("negative_classes", KN_F_TEXTS | KN_F_PUBLIC,
+             "classes of which it may be known, too, that a record lacks a value"),
     KN_VALUE("k", KN_F_RECORDS | KN_F_OPTIONAL,
              "the fewest records that somebody within m and n finds, of those who find any"),
     KN_VALUE("values", KN_F_COUNT | KN_F_OPTIONAL | KN_F_PUBLIC, "different values that the release shows"),
@@ -411,6 +428,11 @@ kn_status kn_document_anonymize_records(kn_document **out, kn_context *ctx, cons
     KN_TRY(begin(&doc, ctx, &kn_answer_anonymize_records, h, err));
     kn_to to = kn_document_top(doc);
     kn_put_struct(to, result);
+    kn_put_text(to, "semantics", kn_semantics_name(spec->semantics));
+    kn_put_boolean(to, "sensitive", kn_spec_has_sensitive_class(spec));
+    kn_to negative = kn_put_list(to, "negative_classes");
+    for (int c = 0; c < spec->class_count; c++)
+        if (spec->classes[c].negative) kn_append_text(negative, spec->classes[c].name);
     if (h->found) {
         if (!options->dry_run) kn_put_integer(to, "k", h->k);
         kn_put_integer(to, "values", result->values);
@@ -426,4 +448,18 @@ kn_status kn_document_anonymize_records(kn_document **out, kn_context *ctx, cons
     }
     finish(doc, h, spec, options->dry_run, (names){spec->output, spec->output});
     return kn_document_end(out, doc, err);
+}
+
+/* ---- Any ---- */
+
+kn_status kn_document_anonymize_any(kn_document **out, kn_context *ctx, const kn_spec *spec,
+                                    const kn_release_head *head, const kn_anonymize_options *options, kn_error *err)
+{
+    const void *result = head; /* which is what it begins with */
+    switch (kn_spec_shape(spec)) {
+    case KN_SHAPE_DATABASE: return kn_document_anonymize_database(out, ctx, spec, result, options, err);
+    case KN_SHAPE_RECORDS: return kn_document_anonymize_records(out, ctx, spec, result, options, err);
+    case KN_SHAPE_TABLE: break;
+    }
+    return kn_document_anonymize(out, ctx, spec, result, options, err);
 }

@@ -5,9 +5,15 @@
 #include "kn_answer.h"
 #include "kn_error.h"
 
+static const char *shape_or_any(unsigned shape)
+{
+    return shape < KN_SHAPES ? kn_shape_name((kn_shape)shape) : "any";
+}
+
 static const kn_field_row method_rows[] = {
     KN_FIELD(kn_method_entry, name, KN_F_TEXT | KN_F_PUBLIC, "its name in a release file"),
-    KN_VALUE("shape", KN_F_TEXT | KN_F_PUBLIC, "for which data: 'table', 'database', 'records' or 'any'"),
+    KN_VALUE_WORDS("shape", shape_or_any, KN_SHAPES, KN_F_PUBLIC,
+                   "for which data: 'table', 'database', 'records' or 'any'"),
     KN_VALUE("default", KN_F_BOOLEAN | KN_F_PUBLIC, "whether it is taken where none is named"),
     KN_FIELD_AS(kn_method_entry, kind, "decides", KN_F_TEXT | KN_F_PUBLIC, "what it decides"),
     KN_VALUE("models", KN_F_TEXTS | KN_F_PUBLIC, "the privacy models that it can keep"),

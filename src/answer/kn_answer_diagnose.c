@@ -80,7 +80,7 @@ static const kn_field_row summary_rows[] = {
 static const kn_fields summary_part = KN_FIELDS(kn_risk_summary, "risk_summary", summary_rows, NULL);
 
 static const kn_field_row estimate_rows[] = {
-    KN_VALUE("estimator", KN_F_TEXT, "'zayatz' or 'pitman'"),
+    KN_VALUE_WORDS("estimator", kn_uniques_model_name, KN_UNIQUES_PITMAN, 0, "'zayatz' or 'pitman'"),
     KN_FIELD(kn_uniques_estimate, uniques, KN_F_NUMBER,
              "records of the population that are unique in it; null: no estimate"),
     KN_FIELD(kn_uniques_estimate, share, KN_F_SHARE, "the same, of the population"),
@@ -104,7 +104,8 @@ static const kn_field_row risk_rows[] = {
     KN_VALUE("population_size", KN_F_RECORDS | KN_F_OPTIONAL, "with --sampling: records of the population"),
     KN_VALUE_OF("population_uniques_estimated", KN_F_LIST | KN_F_OPTIONAL, &estimate_part,
                 "with --sampling: how many of them are unique"),
-    KN_VALUE("recommended", KN_F_TEXT | KN_F_OPTIONAL, "the estimator to believe at this sampling fraction"),
+    KN_VALUE_WORDS("recommended", kn_uniques_model_name, KN_UNIQUES_PITMAN, KN_F_OPTIONAL,
+                   "the estimator to believe at this sampling fraction"),
     KN_VALUE("intrusion", KN_F_SHARE | KN_F_OPTIONAL, "the probability that a unique match is right; null: not known"),
     KN_VALUE("weight_sum", KN_F_NUMBER | KN_F_OPTIONAL, "with --weight: the estimated size of the population"),
     KN_VALUE_OF("individual", KN_F_OBJECT | KN_F_OPTIONAL, &summary_part, "with --weight: the individual risk"),
@@ -280,9 +281,14 @@ static const kn_field_row step_rows[] = {
 };
 static const kn_fields step_part = KN_FIELDS(kn_step, "step", step_rows, NULL);
 
+static const char *reading_name(unsigned at_most)
+{
+    return at_most ? "at most" : "at least";
+}
+
 #define ASKED_ROWS                                                                                                     \
     KN_VALUE("requested", KN_F_COUNT | KN_F_OPTIONAL, "with -k: the k asked for"),                                     \
-        KN_VALUE("reading", KN_F_TEXT | KN_F_OPTIONAL, "with -k: 'at least' or 'at most'")
+        KN_VALUE_WORDS("reading", reading_name, true, KN_F_OPTIONAL, "with -k: 'at least' or 'at most'")
 
 #define S kn_diagnosis
 static const kn_field_row diagnose_rows[] = {
@@ -291,7 +297,8 @@ static const kn_field_row diagnose_rows[] = {
     KN_VALUE("quasi", KN_F_TEXTS, "the quasi-identifiers"),
     KN_VALUE("entity", KN_F_TEXT | KN_F_OPTIONAL, "the column that says whose row it is"),
     KN_VALUE("persons", KN_F_PERSONS | KN_F_OPTIONAL, "with an entity: different persons"),
-    KN_VALUE("missing", KN_F_TEXT, "what a missing cell means: 'value', 'wildcard' or 'drop'"),
+    KN_VALUE_WORDS("missing", kn_missing_name, KN_MISSING_DROP, 0,
+                   "what a missing cell means: 'value', 'wildcard' or 'drop'"),
     KN_FIELD(S, missing_rows, KN_F_ROWS, "rows with a missing quasi-identifier"),
     KN_FIELD(S, dropped, KN_F_ROWS, "those of them that are set aside"),
     KN_FIELD(S, k, KN_F_COUNT, "rows, or persons, of the smallest class; 0: no row is left"),
@@ -327,7 +334,7 @@ static void put_asked(kn_to to, int64_t k, bool at_most)
 {
     if (k <= 0) return;
     kn_put_integer(to, "requested", k);
-    kn_put_text(to, "reading", at_most ? "at most" : "at least");
+    kn_put_text(to, "reading", reading_name(at_most));
 }
 
 /* Yes or no, in the reading asked for. */
@@ -420,7 +427,7 @@ static const kn_field_row over_rows[] = {
     KN_FIELD(S, rows, KN_F_ROWS, "rows of the table"),
     KN_VALUE("over", KN_F_TEXTS, "the columns whose subsets are looked at"),
     KN_VALUE("entity", KN_F_TEXT | KN_F_OPTIONAL, "the column that says whose row it is"),
-    KN_VALUE("missing", KN_F_TEXT, "what a missing cell means: 'value'"),
+    KN_VALUE_WORDS("missing", kn_missing_name, KN_MISSING_VALUE, 0, "what a missing cell means: 'value'"),
     ASKED_ROWS,
     KN_VALUE("budget", KN_F_ROWS | KN_F_OPTIONAL, "with --suppression: rows that may be removed"),
     KN_VALUE("maximal", KN_F_TEXT_LISTS | KN_F_OPTIONAL, "with -k: the largest sets on which the table is k-anonymous"),

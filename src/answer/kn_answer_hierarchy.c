@@ -66,6 +66,7 @@ const kn_fields kn_answer_hierarchy_check =
 static const kn_field_row show_rows[] = {
     KN_ANSWER_ROW,
     SUMMARY_ROWS(0),
+    KN_VALUE("level_largest", KN_F_COUNTS, "the most leaves below one node of each level"),
     KN_VALUE("level", KN_F_LEVEL | KN_F_OPTIONAL, "with --level: the level that is shown"),
     KN_VALUE_OF("labels", KN_F_LIST | KN_F_OPTIONAL, &label_part, "with --level: the labels on it"),
     KN_VALUE_OF("tree", KN_F_OBJECT | KN_F_OPTIONAL, &tree_part,
@@ -155,6 +156,14 @@ static void put_tree(kn_to to, const kn_hierarchy *h, uint32_t node)
         put_tree(kn_append_object(children), h, child);
 }
 
+static uint32_t largest_cover(const kn_hierarchy *h, int level)
+{
+    uint32_t largest = 0;
+    for (uint32_t n = kn_hierarchy_level_first(h, level); n != KN_NODE_NONE; n = kn_hierarchy_level_next(h, level, n))
+        if (kn_hierarchy_cover(h, n) > largest) largest = kn_hierarchy_cover(h, n);
+    return largest;
+}
+
 kn_status kn_document_hierarchy_show(kn_document **out, kn_context *ctx, const kn_hierarchy *h, const char *path,
                                      int level, bool tree, kn_error *err)
 {
@@ -162,6 +171,8 @@ kn_status kn_document_hierarchy_show(kn_document **out, kn_context *ctx, const k
     KN_TRY(kn_document_begin(&doc, ctx, &kn_answer_hierarchy_show, err));
     kn_to to = kn_document_top(doc);
     put_summary(doc, h, path);
+    kn_to largest = kn_put_list(to, "level_largest");
+    for (int l = 0; l < kn_hierarchy_levels(h); l++) kn_append_integer(largest, largest_cover(h, l));
     if (level >= 0) {
         kn_to labels = kn_put_list(to, "labels");
         kn_put_integer(to, "level", level);

@@ -24,7 +24,7 @@ static const kn_field_row query_rows[] = {
     KN_FIELD(kn_answer, lower, KN_F_NUMBER, "what the release says it is at least"),
     KN_FIELD(kn_answer, upper, KN_F_NUMBER, "what the release says it is at most"),
     KN_FIELD(kn_answer, error, KN_F_NUMBER, "the relative error of the estimate"),
-    KN_FIELD_NAMED(kn_answer, source, kn_answer_source_name, 0,
+    KN_FIELD_WORDS(kn_answer, source, kn_answer_source_name, KN_ANSWER_CELLS, 0,
                    "where values come from: 'counted', 'exact', 'published' or 'cells'"),
 };
 static const kn_fields query_part = KN_FIELDS(kn_answer, "query", query_rows, NULL);

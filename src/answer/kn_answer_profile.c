@@ -7,12 +7,19 @@
 #include "kn_answer.h"
 #include "kn_error.h"
 
+/* Once a column is read its type is known. */
+static const char *value_type(kn_type type)
+{
+    return type == KN_TYPE_AUTO ? NULL : kn_type_name(type);
+}
+
 /* ---- A table ---- */
 
 #define S kn_column_profile
 static const kn_field_row column_rows[] = {
     KN_FIELD(S, name, KN_F_TEXT, "the column's name"),
-    KN_FIELD_NAMED(S, type, kn_type_name, 0, "its type: 'text', 'integer', 'decimal', 'date' or 'datetime'"),
+    KN_FIELD_WORDS(S, type, value_type, KN_TYPE_DATETIME, 0,
+                   "its type: 'text', 'integer', 'decimal', 'date' or 'datetime'"),
     KN_FIELD(S, distinct, KN_F_COUNT, "different values; missing cells are none"),
     KN_FIELD(S, missing, KN_F_ROWS, "rows in which it is missing"),
     KN_FIELD(S, respelled, KN_F_COUNT, "spellings of a value beside its first one, like 1.0 and 1.00"),
@@ -20,7 +27,7 @@ static const kn_field_row column_rows[] = {
     KN_FIELD(S, entropy, KN_F_BITS, "how much a value says; missing cells count as one value"),
     KN_FIELD(S, unique_rows, KN_F_ROWS, "rows whose value occurs in no other row"),
     KN_VALUE("uniqueness", KN_F_SHARE, "the same, of all rows"),
-    KN_FIELD_NAMED(S, role, kn_role_name, 0, "the role it probably has in a release"),
+    KN_FIELD_WORDS(S, role, kn_role_name, KN_ROLE_KEEP, 0, "the role it probably has in a release"),
     KN_FIELD(S, reason, KN_F_TEXT, "why, in a few words"),
     KN_VALUE("most_common", KN_F_TEXT | KN_F_OPTIONAL | KN_F_NULLABLE,
              "with --show-values: its most common value; null: it is missing most often"),
@@ -108,7 +115,7 @@ static const char *place_name(kn_schema_place place)
 
 static const kn_field_row schema_column_rows[] = {
     KN_FIELD(kn_schema_column, name, KN_F_TEXT, "the column's name"),
-    KN_FIELD_NAMED(kn_schema_column, type, kn_type_name, 0, "the type of its values"),
+    KN_FIELD_WORDS(kn_schema_column, type, value_type, KN_TYPE_DATETIME, 0, "the type of its values"),
     KN_FIELD(kn_schema_column, declared, KN_F_TEXT | KN_F_NULLABLE, "the type that the catalog declares; null: none"),
     KN_FIELD(kn_schema_column, distinct, KN_F_COUNT, "different values; missing cells are none"),
     KN_FIELD(kn_schema_column, missing, KN_F_ROWS, "rows in which it is missing"),
@@ -128,7 +135,7 @@ static const kn_fields link_part = KN_FIELDS(kn_schema_link, "foreign_key", link
 static const kn_field_row schema_table_rows[] = {
     KN_FIELD(kn_schema_table, name, KN_F_TEXT, "the table's name"),
     KN_FIELD(kn_schema_table, rows, KN_F_ROWS, "its rows"),
-    KN_FIELD_NAMED(kn_schema_table, place, place_name, 0,
+    KN_FIELD_WORDS(kn_schema_table, place, place_name, KN_SCHEMA_OUTSIDE, 0,
                    "'person', 'family' (rows belong to persons by one path), 'problem' or 'outside'"),
     KN_VALUE("parent", KN_F_TEXT | KN_F_NULLABLE, "the table that its rows hang from"),
     KN_FIELD(kn_schema_table, orphans, KN_F_ROWS, "rows that belong to no person"),
@@ -140,7 +147,8 @@ static const kn_field_row schema_table_rows[] = {
 static const kn_fields schema_table_part = KN_FIELDS(kn_schema_table, "table", schema_table_rows, NULL);
 
 static const kn_field_row problem_rows[] = {
-    KN_FIELD_NAMED(kn_schema_problem, rule, kn_schema_rule_name, 0, "the rule of a snowflake that is broken"),
+    KN_FIELD_WORDS(kn_schema_problem, rule, kn_schema_rule_name, KN_SCHEMA_QUASI_KEY, 0,
+                   "the rule of a snowflake that is broken"),
     KN_VALUE("table", KN_F_TEXT, "the table that breaks it"),
     KN_FIELD(kn_schema_problem, message, KN_F_TEXT, "what is wrong"),
     KN_FIELD(kn_schema_problem, advice, KN_F_TEXT, "what would have to be done"),

@@ -30,11 +30,13 @@ static void fill_model(kn_to to, const void *from)
 }
 
 static const kn_field_row model_rows[] = {
-    KN_VALUE("model", KN_F_TEXT | KN_F_PUBLIC, "the promise, as a release file calls it"),
-    KN_VALUE("variant", KN_F_TEXT | KN_F_NULLABLE | KN_F_PUBLIC, "its kind or distance; null where it has none"),
+    KN_VALUE_WORDS("model", kn_model_name, KN_MODEL_KINDS - 1, KN_F_PUBLIC, "the promise, as a release file calls it"),
+    KN_VALUE_WORDS("variant", kn_model_variant, KN_MODEL_KINDS - 1, KN_F_NULLABLE | KN_F_PUBLIC,
+                   "its kind or distance; null where it has none"),
     KN_VALUE("attribute", KN_F_TEXT | KN_F_NULLABLE | KN_F_PUBLIC, "the sensitive column; null where it is of none"),
     KN_VALUE("asked", KN_F_NUMBER | KN_F_PUBLIC, "the threshold that what was reached is held against"),
-    KN_VALUE("bound", KN_F_TEXT | KN_F_PUBLIC, "what was reached must be 'at least', 'at most' or 'below' it"),
+    KN_VALUE_WORDS("bound", bound_of, KN_MODEL_KINDS - 1, KN_F_PUBLIC,
+                   "what was reached must be 'at least', 'at most' or 'below' it"),
     KN_FIELD(kn_verified_model, reached, KN_F_NUMBER, "by the worst class; null: not judged, or without a bound"),
     KN_FIELD_AS(kn_verified_model, classes, "failing_classes", KN_F_CLASSES, "classes that do not keep the promise"),
     KN_FIELD(kn_verified_model, holds, KN_F_BOOLEAN | KN_F_PUBLIC, "whether every class keeps it"),
@@ -45,8 +47,9 @@ static const kn_fields model_part = KN_FIELDS(kn_verified_model, "model", model_
 
 #define VERDICT_ROWS(S, units)                                                                                         \
     KN_ANSWER_ROW, KN_FIELD_AS(S, ok, "verified", KN_F_BOOLEAN | KN_F_PUBLIC, "whether it may be published"),          \
-        KN_FIELD_NAMED(S, outcome, kn_outcome_name, KN_F_PUBLIC, "'holds', 'does not hold' or 'undecided'"),           \
-        KN_FIELD_NAMED(S, assignment, kn_assignment_name, 0,                                                           \
+        KN_FIELD_WORDS(S, outcome, kn_outcome_name, KN_OUTCOME_HOLDS, KN_F_PUBLIC,                                     \
+                       "'holds', 'does not hold' or 'undecided'"),                                                     \
+        KN_FIELD_WORDS(S, assignment, kn_assignment_name, KN_ASSIGNMENT_UNDECIDED, 0,                                  \
                        "whether each released " units " has an original of its own: 'proved', 'refuted' or "           \
                        "'undecided'")
 
@@ -182,7 +185,7 @@ static const kn_field_row records_rows[] = {
     VERDICT_ROWS(S, "record"),
     KN_FIELD(S, records, KN_F_RECORDS | KN_F_PUBLIC, "records of the release"),
     KN_VALUE_OF("k_mn", KN_F_OBJECT | KN_F_PUBLIC, &asked_part, "the promise that was asked for"),
-    KN_FIELD_NAMED(S, semantics, kn_semantics_name, KN_F_PUBLIC,
+    KN_FIELD_WORDS(S, semantics, kn_semantics_name, KN_SEMANTICS - 1, KN_F_PUBLIC,
                    "what somebody may know of relations: 'pairs' or 'paths'"),
     KN_FIELD_AS(S, strict, "strict_structure", KN_F_BOOLEAN | KN_F_PUBLIC,
                 "whether rare positions were looked for too"),

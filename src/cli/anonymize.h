@@ -100,44 +100,28 @@ char *cli_beside(const char *path, const char *ending);
 
 /* ---- What is printed of a release ---- */
 
-struct cli_shape;
-
-typedef struct cli_release {
-    const cli_anonymizing      *a;
-    kn_context                 *ctx;
-    const kn_spec              *spec;
-    const kn_anonymize_options *options;
-    const struct cli_shape     *shape;
-    const kn_release_head      *head; /* the first member of the shape's result, which it may be cast to */
-} cli_release;
-
-/* What a shape adds to what is printed of every release. */
+/* What a shape adds to what is printed of every release, in this order. */
 typedef struct cli_shape {
-    kn_status (*make)(kn_release_head **out, kn_context *ctx, const kn_spec *spec, const kn_anonymize_options *options,
-                      kn_error *err);
-    void (*free)(kn_release_head *head);
-    kn_status (*document)(kn_document **out, const cli_release *r, kn_error *err);
-    /* Words of a release, in this order. */
-    void (*verdict)(const cli_release *r, FILE *out); /* what it promises, who or what is left out */
-    void (*lost)(const cli_release *r, FILE *out);    /* by column, table or kind of value         */
-    void (*choice)(const cli_release *r, FILE *out);  /* behind the name of the method             */
-    void (*loss)(const cli_release *r, FILE *out);    /* metrics and what follows from them        */
+    void (*verdict)(const cli_value *answer, FILE *out); /* what it promises, who or what is left out */
+    void (*lost)(const cli_value *answer, FILE *out);    /* by column, table or kind of value         */
+    void (*choice)(const cli_value *answer, FILE *out);  /* behind the name of the method             */
+    void (*loss)(const cli_value *answer, FILE *out);    /* metrics and what follows from them        */
 } cli_shape;
 
 extern const cli_shape cli_table_shape, cli_database_shape, cli_records_shape;
 
-/* Prints notes and the result: words, or JSON to standard output. The exit code. */
-int cli_print_release(const cli_release *r);
+/* Prints what became of a release of that shape, in words. */
+void cli_release_print(const cli_value *answer, kn_shape shape, FILE *out);
 
 /* Parts of a verdict: how many look alike, before and after; how much of them one sensitive value has; "; verified". */
-void        cli_print_crowds(const cli_release *r, const char *units, FILE *out);
-void        cli_print_share(const cli_release *r, const char *whom, FILE *out);
-const char *cli_release_state(const cli_release *r);
+void        cli_print_crowds(const cli_value *answer, const char *units, FILE *out);
+void        cli_print_share(const cli_value *answer, const char *whom, FILE *out);
+const char *cli_release_state(const cli_value *answer);
+
+/* A table of promises, what the original and, where there is one, the release reach. */
+void cli_models_print(const cli_value *answer, FILE *out);
 
 /* ---- Parts ---- */
-
-/* A table of promises and what was reached; found false: what the original reaches only. */
-void cli_models_print(const kn_release_model *models, int count, bool found, FILE *out);
 
 /* A number as it is best read; "none" where there is none. */
 void cli_text_table_figure(cli_text_table *t, double value);

@@ -6,7 +6,6 @@
 
 #include "advise.h"
 #include "anonymize.h"
-#include "diagnose.h"
 
 char *cli_beside(const char *path, const char *ending)
 {
@@ -16,78 +15,58 @@ char *cli_beside(const char *path, const char *ending)
     return name;
 }
 
-static bool to_stdout(const cli_release *r)
+const char *cli_release_state(const cli_value *answer)
 {
-    return !r->a->dry_run && strcmp(r->spec->output, "-") == 0;
+    return cli_true(answer, "verified") ? "; verified" : "; nothing was written (--dry-run)";
 }
 
-/* ---- Words ---- */
-
-const char *cli_release_state(const cli_release *r)
-{
-    return r->a->dry_run ? "; nothing was written (--dry-run)" : "; verified";
-}
-
-void cli_print_crowds(const cli_release *r, const char *units, FILE *out)
+void cli_print_crowds(const cli_value *answer, const char *units, FILE *out)
 {
     char k[CLI_NUMBER_SIZE], before[CLI_NUMBER_SIZE];
-    fprintf(out, "%s, %s; %sk = %s%s (was %s)%s\n", units, cli_count_of(r->head->classes, "class", "classes").text,
-            cli_style_on(out, CLI_BOLD), cli_format_integer(k, r->head->k), cli_style_on(out, CLI_PLAIN),
-            cli_format_integer(before, r->head->k_before), cli_release_state(r));
+    fprintf(out, "%s, %s; %sk = %s%s (was %s)%s\n", units,
+            cli_count_of(cli_integer(answer, "classes"), "class", "classes").text, cli_style_on(out, CLI_BOLD),
+            cli_format_integer(k, cli_integer(answer, "k")), cli_style_on(out, CLI_PLAIN),
+            cli_format_integer(before, cli_integer(answer, "k_before")), cli_release_state(answer));
 }
 
-void cli_print_share(const cli_release *r, const char *whom, FILE *out)
+void cli_print_share(const cli_value *answer, const char *whom, FILE *out)
 {
-    if (r->head->largest_share > 0)
-        fprintf(out, "A sensitive value belongs to at most %.1f %% of %s.\n", 100 * r->head->largest_share, whom);
+    double share = cli_number(answer, "largest_share");
+    if (share > 0) fprintf(out, "A sensitive value belongs to at most %.1f %% of %s.\n", 100 * share, whom);
 }
 
 static void print_files(const cli_value *list, const char *title, FILE *out)
 {
     for (int64_t i = 0; i < kn_document_count(list); i++) {
-        const char *name = kn_document_text_of(kn_document_at(list, i));
+        const char *name = cli_text_at(list, i);
         char       *path = cli_escape(name, strlen(name));
         fprintf(out, "  %-12s  %s\n", i == 0 ? title : "", path);
         free(path);
     }
 }
 
-static void print_words(const cli_release *r, const kn_document *doc, FILE *out)
+void cli_release_print(const cli_value *answer, kn_shape shape, FILE *out)
 {
-    const kn_release_head *h = r->head;
-    if (!h->found) {
-        fprintf(out, "%sNO RELEASE%s: %s\n", cli_style_on(out, CLI_RED), cli_style_on(out, CLI_PLAIN), h->reason);
-        if (r->shape == &cli_table_shape && h->model_count > 0) /* of others the original's figures are not known */
-            cli_models_print(h->models, h->model_count, false, out);
-        return;
-    }
-    if (h->nothing_left)
-        fprintf(out, "%sNOTHING IS LEFT%s: %s\n", cli_style_on(out, CLI_RED), cli_style_on(out, CLI_PLAIN),
-                h->nothing_left);
-    r->shape->verdict(r, out);
-    if (h->model_count > 0) cli_models_print(h->models, h->model_count, true, out);
-    r->shape->lost(r, out);
-    fprintf(out, "\n  by    %s", kn_method_name(h->method));
-    r->shape->choice(r, out);
+    static const cli_shape *const shapes[] = {[KN_SHAPE_TABLE] = &cli_table_shape,
+                                              [KN_SHAPE_DATABASE] = &cli_database_shape,
+                                              [KN_SHAPE_RECORDS] = &cli_records_shape};
+    const cli_shape              *by = shapes[shape];
+    const char                   *nothing_left = cli_text(answer, "nothing_left"), *method = cli_text(answer, "method");
+    bool                          found = cli_true(answer, "found");
+    if (!found || nothing_left)
+        fprintf(out, "%s%s%s: %s\n", cli_style_on(out, CLI_RED), found ? "NOTHING IS LEFT" : "NO RELEASE",
+                cli_style_on(out, CLI_PLAIN), found ? nothing_left : cli_text(answer, "reason"));
+    if (found) by->verdict(answer, out);
+    cli_models_print(answer, out);
+    if (!found) return;
+    by->lost(answer, out);
+    fprintf(out, "\n  by    %s", method);
+    by->choice(answer, out);
     fputc('\n', out);
-    cli_advice_print(kn_document_find(doc, "auto"), kn_document_text(doc, "method"), out);
-    r->shape->loss(r, out);
-    if (r->a->dry_run || to_stdout(r)) return;
+    cli_advice_print(kn_document_member(answer, "auto"), method, out);
+    by->loss(answer, out);
+    if (!cli_true(answer, "verified") || cli_is(answer, "output", "-")) return;
     fputc('\n', out);
-    print_files(kn_document_find(doc, "publish"), "publish", out);
-    print_files(kn_document_find(doc, "keep_private"), "keep private", out);
-}
-
-int cli_print_release(const cli_release *r)
-{
-    FILE        *out = to_stdout(r) ? stderr : stdout;
-    kn_error     err = KN_ERROR_INIT;
-    kn_document *doc = NULL;
-    kn_status    made = r->shape->document(&doc, r, &err);
-    bool         words = !r->a->common.json && (!r->head->found || out == stdout || !r->a->common.quiet);
-    kn_document *kept = words && made == KN_OK ? kn_document_retain(doc) : NULL;
-    int          code = cli_answer(&r->a->common, made, doc, &err, NULL);
-    if (kept) print_words(r, kept, out);
-    kn_document_free(kept);
-    return code ? code : r->head->found ? 0 : 1;
+    print_files(kn_document_member(answer, "publish"), "publish", out);
+    print_files(kn_document_member(answer, "keep_private"), "keep private", out);
 }

@@ -100,7 +100,7 @@ static bool declared(applying *a, const char *column, const char *what)
     }
     int          count = a->spec->attribute_count;
     const char **names = cli_alloc(((size_t)count + 1) * sizeof *names);
-    for (int i = 0; i < count; i++) names[i] = a->spec->attributes[i].name;
+    for (int i = 0; i < count; i++) names[i] = kn_spec_attribute_at(a->spec, i)->name;
     names[count] = NULL;
     const char *near = cli_nearest(column, names);
     if (near)

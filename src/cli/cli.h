@@ -244,6 +244,14 @@ enum { CLI_NUMBER_SIZE = 32 };
 const char *cli_format_integer(char *buffer, int64_t value);
 const char *cli_format_bytes(char *buffer, uint64_t bytes);
 
+/* "1 row", "2,345 rows". */
+typedef struct cli_phrase {
+    char text[CLI_NUMBER_SIZE + 48];
+} cli_phrase;
+
+cli_phrase cli_count_of(int64_t n, const char *one, const char *many);
+cli_phrase cli_rows_of(int64_t n);
+
 /* A bar that fills `share` (0 to 1) of `width` columns, without trailing blanks: eighth blocks where the locale is
  * UTF-8, '#' otherwise. A share above 0 never looks empty. `buffer` has CLI_BAR_SIZE(width) bytes; returns it. */
 #define CLI_BAR_SIZE(width) ((size_t)(width)*3 + 4)

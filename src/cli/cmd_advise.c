@@ -9,7 +9,6 @@
 
 #include "advise.h"
 #include "anonymize.h"
-#include "diagnose.h"
 #include "spec_help.h"
 
 static const char help[] =
@@ -114,7 +113,7 @@ static const char *usual_output(kn_shape shape)
 }
 
 /* Free it. */
-static char *command_text(const cli_advising *a, const kn_advice *advice)
+static char *command_text(const cli_advising *a, kn_method method, kn_shape shape)
 {
     words w = {0};
     bool  options = true;
@@ -123,16 +122,16 @@ static char *command_text(const cli_advising *a, const kn_advice *advice)
     for (int i = 0; i < a->argc; i++) {
         int values;
         if (strcmp(a->argv[i], "--") == 0) options = false;
-        if (options && only_of_advise(a->argv[i], advice->candidates[advice->chosen].method, &values))
+        if (options && only_of_advise(a->argv[i], method, &values))
             i += values;
         else if (options)
             add_word(&w, a->argv[i]);
     }
     add_word(&w, "--method");
-    add_word(&w, kn_method_name(advice->candidates[advice->chosen].method));
+    add_word(&w, kn_method_name(method));
     if (!a->has_output) {
         add_word(&w, "--output");
-        add_word(&w, usual_output(advice->shape));
+        add_word(&w, usual_output(shape));
     }
     for (int i = 0; i < a->argc && !options; i++) /* what stands behind "--" stays there */
         if (strcmp(a->argv[i], "--") == 0)
@@ -300,13 +299,14 @@ static int advise(cli_advising *a, kn_context *ctx, kn_spec *spec)
     if (!spec->output && kn_spec_set(spec, "output", "\"-\"", "advise", &err) != KN_OK) return cli_fail(&err);
     if (kn_spec_check(spec, &err) != KN_OK || kn_advise(&advice, ctx, spec, &err) != KN_OK) return cli_fail(&err);
     /* What the others took into account may be of no use to the chosen one. Of flags the command says what is left. */
-    const char *chosen = advice->found ? kn_method_name(advice->candidates[advice->chosen].method) : NULL;
+    kn_method   method = advice->found ? kn_advice_candidate_at(advice, advice->chosen)->method : spec->method;
+    const char *chosen = advice->found ? kn_method_name(method) : NULL;
     if (chosen &&
         ((a->words.time_limit && kn_spec_set(spec, "time-limit", "0", "advise", &err) != KN_OK) ||
          kn_spec_set(spec, "method", chosen, "advise", &err) != KN_OK || kn_spec_check_use(spec, &err) != KN_OK) &&
         err.line > 0)
         cli_note("to run it, take out what method %s has no use for: %s", chosen, err.message);
-    char        *command = chosen ? command_text(a, advice) : NULL;
+    char        *command = chosen ? command_text(a, method, advice->shape) : NULL;
     kn_document *doc = NULL;
     kn_status    made = kn_document_advise(&doc, ctx, advice, command, &err);
     int          code = cli_answer(&a->words.common, made, doc, &err, print_words);

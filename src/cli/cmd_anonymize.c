@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "anonymize.h"
-#include "diagnose.h"
 #include "lists.h"
 #include "spec_help.h"
 
@@ -87,8 +86,9 @@ static int check_paths(const kn_spec *spec)
     add_read(&f, spec->path);
     add_read(&f, spec->population);
     for (int i = 0; i < spec->attribute_count; i++) {
-        if (spec->attributes[i].has_hierarchy) add_read(&f, spec->attributes[i].hierarchy.path);
-        add_read(&f, spec->attributes[i].pseudonym_key_file);
+        const kn_attribute *attribute = kn_spec_attribute_at(spec, i);
+        if (attribute->has_hierarchy) add_read(&f, kn_attribute_hierarchy(attribute)->path);
+        add_read(&f, attribute->pseudonym_key_file);
     }
     for (int i = 0; i < 4 && spec->output && code == 0; i++) {
         char *path = cli_beside(spec->output, endings[i]);
@@ -116,16 +116,6 @@ static int check_words(const cli_anonymizing *a)
 
 /* ---- The run ---- */
 
-static const cli_shape *shape_of(const kn_spec *spec)
-{
-    switch (kn_spec_shape(spec)) {
-    case KN_SHAPE_DATABASE: return &cli_database_shape;
-    case KN_SHAPE_RECORDS: return &cli_records_shape;
-    case KN_SHAPE_TABLE: break;
-    }
-    return &cli_table_shape;
-}
-
 static int check_table(const cli_anonymizing *a, const kn_spec *spec)
 {
     if (a->common.json && !a->dry_run && strcmp(spec->output, "-") == 0)
@@ -133,11 +123,27 @@ static int check_table(const cli_anonymizing *a, const kn_spec *spec)
     return check_paths(spec);
 }
 
+/* Prints notes and the answer: words, or JSON to standard output, unless that is where the release went. The exit code. */
+static int print_answer(const cli_anonymizing *a, const kn_spec *spec, kn_status made, kn_document *doc,
+                        const kn_error *err)
+{
+    FILE        *out = !a->dry_run && strcmp(spec->output, "-") == 0 ? stderr : stdout;
+    kn_document *kept = made == KN_OK ? kn_document_retain(doc) : NULL;
+    bool         found = false;
+    int          code = cli_answer(&a->common, made, doc, err, NULL);
+    if (kept) (void)kn_document_boolean(kept, "found", &found);
+    if (kept && !a->common.json && (!found || out == stdout || !a->common.quiet))
+        cli_release_print(kn_document_find(kept, ""), kn_spec_shape(spec), out);
+    kn_document_free(kept);
+    return code ? code : !found;
+}
+
 static int anonymize(cli_anonymizing *a, kn_context *ctx, kn_spec *spec)
 {
     kn_error             err = KN_ERROR_INIT;
     kn_anonymize_options options = KN_ANONYMIZE_OPTIONS_INIT;
     kn_release_head     *head = NULL;
+    kn_document         *doc = NULL;
     options.all_solutions = a->all_solutions;
     options.dry_run = a->dry_run;
     options.version = KANON_VERSION;
@@ -149,12 +155,12 @@ static int anonymize(cli_anonymizing *a, kn_context *ctx, kn_spec *spec)
         return cli_usage(&cli_anonymize,
                          "--all-solutions: only methods with one level for a whole column have nodes to list; take "
                          "--method optimal, or leave it out");
-    const cli_shape *shape = shape_of(spec);
-    int              code = shape == &cli_table_shape ? check_table(a, spec) : 0;
+    int code = kn_spec_shape(spec) == KN_SHAPE_TABLE ? check_table(a, spec) : 0;
     if (code) return code;
-    if (shape->make(&head, ctx, spec, &options, &err) != KN_OK) return cli_fail(&err);
-    code = cli_print_release(&(cli_release){a, ctx, spec, &options, shape, head});
-    shape->free(head);
+    if (kn_anonymize_any(&head, ctx, spec, &options, &err) != KN_OK) return cli_fail(&err);
+    kn_status made = kn_document_anonymize_any(&doc, ctx, spec, head, &options, &err);
+    code = print_answer(a, spec, made, doc, &err);
+    kn_release_head_free(head);
     return code;
 }
 

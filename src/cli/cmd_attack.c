@@ -7,7 +7,6 @@
 
 #include "anonymize.h"
 #include "attack_demo.h"
-#include "diagnose.h"
 #include "document.h"
 
 static const char help[] =
@@ -144,11 +143,12 @@ static bool said_how(const cli_table_options *o)
  * UTF-8, and so is most of what stands beside it. */
 static void read_alike(kn_csv_options *csv, const cli_table_options *o, const kn_spec *spec)
 {
-    if (!o->decimal) csv->decimal = spec->csv.decimal;
-    if (!o->timezone) csv->timezone = spec->csv.timezone;
+    const kn_csv_options *inputs = kn_spec_csv(spec);
+    if (!o->decimal) csv->decimal = inputs->decimal;
+    if (!o->timezone) csv->timezone = inputs->timezone;
     if (o->na.count > 0 || o->no_na) return;
-    csv->na = spec->csv.na;
-    csv->na_count = spec->csv.na_count;
+    csv->na = inputs->na;
+    csv->na_count = inputs->na_count;
 }
 
 static int check_demo(const attacking *w, int argc)

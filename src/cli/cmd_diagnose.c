@@ -73,31 +73,29 @@ cli_moment cli_now(void)
     return m;
 }
 
-cli_phrase cli_count_of(int64_t n, const char *one, const char *many)
-{
-    char       number[CLI_NUMBER_SIZE];
-    cli_phrase p;
-    snprintf(p.text, sizeof p.text, "%s %s", cli_format_integer(number, n), n == 1 ? one : many);
-    return p;
-}
-
-cli_phrase cli_rows_of(int64_t n)
-{
-    return cli_count_of(n, "row", "rows");
-}
-
 kn_diagnose_times cli_diagnose_times(const cli_diagnosing *d)
 {
     return (kn_diagnose_times){d->read.wall - d->start.wall, d->end.wall - d->read.wall, d->read.cpu - d->start.cpu,
                                d->end.cpu - d->read.cpu};
 }
 
-void cli_diagnose_print_timings(const cli_diagnosing *d)
+void cli_timings_print(const cli_value *answer)
 {
-    if (!d->timings) return;
-    printf("\nread %.3f s, diagnosed %.3f s; memory %.1f MB at most, table %.1f MB\n", d->read.wall - d->start.wall,
-           d->end.wall - d->read.wall, (double)kn_context_memory_peak(d->ctx) / 1e6,
-           (double)kn_table_bytes(d->table) / 1e6);
+    const cli_value *seconds = kn_document_member(answer, "seconds"), *memory = kn_document_member(answer, "memory");
+    if (seconds)
+        printf("\nread %.3f s, diagnosed %.3f s; memory %.1f MB at most, table %.1f MB\n", cli_number(seconds, "read"),
+               cli_number(seconds, "group"), cli_number(memory, "peak_bytes") / 1e6,
+               cli_number(memory, "table_bytes") / 1e6);
+}
+
+int cli_diagnose_answer(cli_diagnosing *d, kn_status made, kn_document *doc, const kn_error *err, bool *holds,
+                        void (*words)(const cli_value *answer))
+{
+    if (made == KN_OK) {
+        (void)kn_document_boolean(doc, "holds", holds);
+        d->answer = kn_document_retain(doc);
+    }
+    return cli_answer(&d->common, made, doc, err, words);
 }
 
 /* What the options say before they are understood. */
@@ -263,15 +261,22 @@ int cli_diagnose_report(const cli_diagnosing *d, const kn_diagnosis *one, const 
     in.suppress_mode = d->suppress_mode;
     in.diagnosis = one;
     in.sets = all;
-    in.sections = d->figures.sections;
-    in.section_count = d->figures.count;
+    cli_figures      figures = {0};
     int64_t          count = 0;
-    const cli_value *list = cli_list_of(kn_document_find(d->answer, ""), "notes", &count);
+    const cli_value *answer = kn_document_find(d->answer, ""), *list = cli_list_of(answer, "notes", &count);
     const char     **notes = cli_alloc((size_t)count * sizeof *notes);
-    for (int64_t i = 0; i < count; i++) notes[i] = kn_document_text_of(kn_document_at(list, i));
+    for (int64_t i = 0; i < count; i++) notes[i] = cli_text_at(list, i);
     in.notes = notes;
     in.note_count = (int)count;
+    if (one) {
+        cli_models_figures(&figures, kn_document_member(answer, "models"));
+        cli_risk_figures(&figures, kn_document_member(answer, "risk"));
+        cli_suda_figures(&figures, kn_document_member(answer, "suda"));
+    }
+    in.sections = figures.sections;
+    in.section_count = figures.count;
     kn_status st = kn_report_write(d->ctx, d->report, &in, &err);
+    cli_figures_free(&figures);
     free(notes);
     if (st != KN_OK) return cli_fail(&err);
     cli_done(&d->common, "report written to %s", d->report);
@@ -337,8 +342,6 @@ static int run(int argc, char **argv)
     cli_list_free(&d.hierarchies);
     cli_list_free(&d.entities);
     free(d.joined);
-    cli_figures_free(&d.figures);
-    cli_figures_free(&d.rows);
     cli_table_options_free(&d.input);
     return code;
 }

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "cli.h"
-#include "diagnose.h"
 #include "document.h"
 
 enum { SMALL_TREE = 60 }; /* nodes up to which `show` draws the tree by itself */
@@ -385,73 +384,58 @@ static int run_check(int argc, char **argv)
 
 /* ---- show ---- */
 
-static uint32_t largest_cover(const kn_hierarchy *h, int level)
-{
-    uint32_t largest = 0;
-    for (uint32_t n = kn_hierarchy_level_first(h, level); n != KN_NODE_NONE; n = kn_hierarchy_level_next(h, level, n))
-        if (kn_hierarchy_cover(h, n) > largest) largest = kn_hierarchy_cover(h, n);
-    return largest;
-}
-
-static void print_levels(const kn_hierarchy *h)
+static void print_levels(const cli_value *answer)
 {
     static const char *const titles[] = {"level", "nodes", "largest"};
     static const cli_align   aligns[] = {CLI_RIGHT, CLI_RIGHT, CLI_RIGHT};
     cli_text_table          *t = cli_text_table_new(3, titles, aligns);
-    for (int level = 0; level < kn_hierarchy_levels(h); level++) {
+    int64_t                  levels;
+    const cli_value         *sizes = cli_list_of(answer, "level_sizes", &levels),
+                    *largest = kn_document_member(answer, "level_largest");
+    for (int64_t level = 0; level < levels; level++) {
         cli_text_table_integer(t, level);
-        cli_text_table_integer(t, kn_hierarchy_level_size(h, level));
-        cli_text_table_integer(t, largest_cover(h, level));
+        cli_text_table_integer(t, kn_document_integer_of(kn_document_at(sizes, level)));
+        cli_text_table_integer(t, kn_document_integer_of(kn_document_at(largest, level)));
     }
     cli_text_table_print(t, stdout, 0);
     cli_text_table_free(t);
 }
 
 /* Indented text: a taxonomy, so that it can be edited and read back. */
-static void print_tree(const kn_hierarchy *h, uint32_t node, int depth)
+static void print_tree(const cli_value *node, int depth)
 {
-    size_t      length;
-    const char *label = kn_hierarchy_label(h, node, &length);
-    char       *shown = cli_escape(label, length);
-    printf("%*s%s\n", 2 * depth, "", shown);
-    free(shown);
-    for (uint32_t c = kn_hierarchy_child(h, node); c != KN_NODE_NONE; c = kn_hierarchy_sibling(h, c))
-        print_tree(h, c, depth + 1);
+    int64_t          count;
+    const cli_value *children = cli_list_of(node, "children", &count);
+    printf("%*s", 2 * depth, "");
+    cli_name_print(cli_text(node, "label"));
+    putchar('\n');
+    for (int64_t i = 0; i < count; i++) print_tree(kn_document_at(children, i), depth + 1);
 }
 
-static void print_level(const kn_hierarchy *h, int level)
+static void print_labels(const cli_value *labels)
 {
     static const char *const titles[] = {"leaves", "label"};
     static const cli_align   aligns[] = {CLI_RIGHT, CLI_LEFT};
     cli_text_table          *t = cli_text_table_new(2, titles, aligns);
-    for (uint32_t n = kn_hierarchy_level_first(h, level); n != KN_NODE_NONE; n = kn_hierarchy_level_next(h, level, n)) {
-        size_t      length;
-        const char *label = kn_hierarchy_label(h, n, &length);
-        cli_text_table_integer(t, kn_hierarchy_cover(h, n));
-        cli_text_table_bytes(t, label, length);
+    for (int64_t i = 0; i < kn_document_count(labels); i++) {
+        cli_text_table_integer(t, cli_integer(kn_document_at(labels, i), "leaves"));
+        cli_text_table_text(t, cli_text(kn_document_at(labels, i), "label"));
     }
     cli_text_table_print(t, stdout, 0);
     cli_text_table_free(t);
 }
 
-static int print_hierarchy(kn_context *ctx, const kn_hierarchy *h, const char *path, const cli_common *common,
-                           int level, bool tree)
+static void print_hierarchy(const cli_value *answer)
 {
-    kn_error     err = KN_ERROR_INIT;
-    kn_document *doc = NULL;
-    if (kn_hierarchy_nodes(h) <= SMALL_TREE) tree = true;
-    kn_status made = kn_document_hierarchy_show(&doc, ctx, h, path, level, tree, &err);
-    int       code = cli_answer(common, made, doc, &err, NULL);
-    if (code || common->json) return code;
-    if (level >= 0) {
-        print_level(h, level);
-        return 0;
+    const cli_value *labels = kn_document_member(answer, "labels"), *tree = kn_document_member(answer, "tree");
+    if (labels) {
+        print_labels(labels);
+        return;
     }
-    print_levels(h);
-    if (!tree) return 0;
+    print_levels(answer);
+    if (!tree) return;
     putchar('\n');
-    print_tree(h, kn_hierarchy_root(h), 0);
-    return 0;
+    print_tree(tree, 0);
 }
 
 static int run_show(int argc, char **argv)
@@ -476,13 +460,17 @@ static int run_show(int argc, char **argv)
     if (!ctx) return 3;
     kn_error      err = KN_ERROR_INIT;
     kn_hierarchy *h = NULL;
+    kn_document  *doc = NULL;
     int           code = 0;
-    if (kn_hierarchy_read(&h, ctx, &spec, &err) != KN_OK)
+    if (kn_hierarchy_read(&h, ctx, &spec, &err) != KN_OK) {
         code = cli_fail(&err);
-    else if (level < -1 || level >= kn_hierarchy_levels(h))
+    } else if (level < -1 || level >= kn_hierarchy_levels(h)) {
         code = cli_usage(&show_command, "--level is 0 to %d here", kn_hierarchy_levels(h) - 1);
-    else
-        code = print_hierarchy(ctx, h, spec.path, &common, (int)level, tree);
+    } else {
+        if (kn_hierarchy_nodes(h) <= SMALL_TREE) tree = true;
+        kn_status made = kn_document_hierarchy_show(&doc, ctx, h, spec.path, (int)level, tree, &err);
+        code = cli_answer(&common, made, doc, &err, print_hierarchy);
+    }
     kn_hierarchy_free(h);
     cli_context_free(ctx);
     return code;

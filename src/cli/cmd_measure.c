@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "anonymize.h"
-#include "diagnose.h"
 #include "lists.h"
 #include "measure_workload.h"
 

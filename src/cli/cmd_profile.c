@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <kanon/database.h>
 
-#include "diagnose.h"
 #include "document.h"
 #include "profile_database.h"
 

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "diagnose.h"
 #include "lists.h"
 #include "spec_help.h"
 #include "verify.h"

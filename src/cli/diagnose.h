@@ -40,13 +40,11 @@ typedef struct cli_diagnosing {
     char            **files;
     int               file_count;
     bool              timings;
-    kn_document      *answer; /* what was printed               */
+    kn_document      *answer; /* what was printed, for the report */
     kn_model_report  *models; /* with --sensitive and --qi     */
     kn_model_sets    *model_sets; /* with --sensitive and --over */
     kn_risk          *risk_found;
     kn_suda          *suda_found;
-    cli_figures       figures; /* of models, risk and special uniques */
-    cli_figures       rows;    /* about single rows: on the terminal, never in the report */
     kn_context       *ctx;
     kn_table         *table;
     cli_moment        start, read, end;
@@ -56,30 +54,31 @@ typedef struct cli_diagnosing {
 int cli_diagnose_set(cli_diagnosing *d);
 int cli_diagnose_over(cli_diagnosing *d);
 
-/* Measure, keep what was found and add sections to d->figures. The exit code: 1 where something required does not hold. */
+/* Measure, and keep what was found. The exit code: 1 where something required does not hold. */
 int cli_diagnose_models(cli_diagnosing *d);
 int cli_diagnose_risk(cli_diagnosing *d);
 int cli_diagnose_suda(cli_diagnosing *d);
 
+/* Prints the answer that was made, keeps it, and whether it holds; `words` prints it as text. 0 or the exit code. */
+int cli_diagnose_answer(cli_diagnosing *d, kn_status made, kn_document *doc, const kn_error *err, bool *holds,
+                        void (*words)(const cli_value *answer));
+
+/* Sections on models, risk and special uniques, as far as they are in the answer. */
+void cli_models_figures(cli_figures *to, const cli_value *models);
+void cli_risk_figures(cli_figures *to, const cli_value *risk);
+void cli_suda_figures(cli_figures *to, const cli_value *suda);
+
+/* About single rows: on the terminal, never in the report. */
+void cli_suda_rows(cli_figures *to, const cli_value *suda);
+
 /* The models on every set, in words. */
-void cli_model_sets_print(const cli_diagnosing *d);
+void cli_model_sets_print(const cli_value *models);
 
 /* Writes the HTML report; either answer may be NULL. 0 or the exit code. */
 int cli_diagnose_report(const cli_diagnosing *d, const kn_diagnosis *one, const kn_sets_diagnosis *all);
 
-/* The names of a set, joined by commas; free it. */
-char *cli_mask_text(const cli_list *names, uint64_t set);
-
 /* With --timings. */
 kn_diagnose_times cli_diagnose_times(const cli_diagnosing *d);
-void cli_diagnose_print_timings(const cli_diagnosing *d);
-
-/* "1 row", "2,345 rows". */
-typedef struct cli_phrase {
-    char text[CLI_NUMBER_SIZE + 16];
-} cli_phrase;
-
-cli_phrase cli_count_of(int64_t n, const char *one, const char *many);
-cli_phrase cli_rows_of(int64_t n);
+void              cli_timings_print(const cli_value *answer);
 
 #endif

@@ -42,7 +42,7 @@ static int read_hierarchy(kn_hierarchy **out, const cli_diagnosing *s, const cha
         kn_status st = kn_spec_create(&spec, s->ctx, &err);
         if (st == KN_OK) st = kn_spec_set_attribute(spec, name, more, "--hierarchy", &err);
         if (st == KN_OK) {
-            kn_hierarchy_spec made = spec->attributes[0].hierarchy;
+            kn_hierarchy_spec made = *kn_attribute_hierarchy(kn_spec_attribute_at(spec, 0));
             made.decimal = s->input.decimal ? s->input.decimal[0] : '.';
             st = kn_hierarchy_make(out, s->ctx, s->table, kn_table_find(s->table, name), &made, false, &err);
         }
@@ -57,82 +57,90 @@ static int read_hierarchy(kn_hierarchy **out, const cli_diagnosing *s, const cha
 
 /* ---- What was measured ---- */
 
-static void add_recursive(cli_figures *to, const char *name, double c)
-{
-    if (isinf(c))
-        cli_figures_add(to, name, "(c,l)-diverse for no c at all: a class has fewer than l values", "none");
-    else
-        cli_figures_number(to, name, "(c,l)-diverse for every larger c", c);
-}
+/* What is said of a figure, and what where there is none; absent: it is left out then. */
+typedef struct figure_words {
+    const char *key, *name, *meaning, *otherwise, *otherwise_meaning;
+} figure_words;
 
-static void add_figures(cli_figures *to, const kn_sensitive_report *r)
+static void add_figures(cli_figures *to, const cli_value *f)
 {
-    const kn_model_figures *f = &r->figures;
-    char                    title[300];
-    snprintf(title, sizeof title, "What a class tells about \"%s\"", r->name);
+    static const char         none[] = "(c,l)-diverse for no c at all: a class has fewer than l values";
+    static const figure_words words[] = {
+        {"distinct_l", "distinct l", "different values in every class, at least", NULL, NULL},
+        {"entropy_l", "entropy l", "values in every class, counted by how evenly they occur", NULL, NULL},
+        {"recursive_c2", "recursive c, l = 2", "(c,l)-diverse for every larger c", "none", none},
+        {"recursive_c3", "recursive c, l = 3", "(c,l)-diverse for every larger c", "none", none},
+        {"t_equal", "t, equal distance", "how far a class is from the whole table: 0 the same, 1 nothing in common",
+         NULL, NULL},
+        {"t_ordered", "t, ordered distance", "the same, where near values count as near", NULL, NULL},
+        {"t_hierarchical", "t, hierarchical distance", "the same, where values of one group count as near", NULL, NULL},
+        {"alpha", "alpha", "share of the most frequent value in a class, at most", NULL, NULL},
+        {"beta", "beta, basic", "how much more likely a value becomes by knowing the class, at most", NULL, NULL},
+        {"beta_enhanced", "beta, enhanced", "the same, with a bound for rare values", "no bound", NULL},
+        {"delta", "delta", "how far any value's share moves (logarithm); no bound where a class lacks a value",
+         "no bound", NULL},
+    };
+    char title[300];
+    snprintf(title, sizeof title, "What a class tells about \"%s\"", cli_text(f, "attribute"));
     cli_figures_section(to, title,
                         "The figure of the worst class. Small l, and large t, alpha, beta and delta, tell much.");
-    cli_figures_integer(to, "distinct l", "different values in every class, at least", f->distinct_l);
-    cli_figures_number(to, "entropy l", "values in every class, counted by how evenly they occur", f->entropy_l);
-    add_recursive(to, "recursive c, l = 2", f->recursive_c2);
-    add_recursive(to, "recursive c, l = 3", f->recursive_c3);
-    cli_figures_number(to, "t, equal distance",
-                       "how far a class is from the whole table: 0 the same, 1 nothing in common", f->t_equal);
-    cli_figures_number(to, "t, ordered distance", "the same, where near values count as near", f->t_ordered);
-    if (!isnan(f->t_hierarchical))
-        cli_figures_number(to, "t, hierarchical distance", "the same, where values of one group count as near",
-                           f->t_hierarchical);
-    cli_figures_number(to, "alpha", "share of the most frequent value in a class, at most", f->alpha);
-    cli_figures_number(to, "beta, basic", "how much more likely a value becomes by knowing the class, at most",
-                       f->beta);
-    cli_figures_number(to, "beta, enhanced", "the same, with a bound for rare values", f->beta_enhanced);
-    cli_figures_number(to, "delta", "how far any value's share moves (logarithm); no bound where a class lacks a value",
-                       f->delta);
-}
-
-static void add_verdicts(cli_figures *to, const cli_diagnosing *s, const kn_model_report *r)
-{
-    if (r->requirement_count == 0) return;
-    cli_figures_section(to, "What was required", NULL);
-    for (int i = 0; i < r->requirement_count; i++) {
-        const kn_model_verdict *v = &r->verdicts[i];
-        char                    meaning[192];
-        snprintf(meaning, sizeof meaning, "%s in %s violate it; reached: %.6g", cli_rows_of(v->rows).text,
-                 cli_count_of(v->classes, "class", "classes").text, v->reached);
-        cli_figures_add(to, s->require.items[i], v->holds ? "holds in every class" : meaning, "%s",
-                        v->holds ? "YES" : "NO");
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const figure_words *w = &words[i];
+        double              value = cli_number(f, w->key);
+        if (i == 0)
+            cli_figures_integer(to, w->name, w->meaning, cli_integer(f, w->key));
+        else if (!isnan(value) || w->otherwise)
+            cli_figures_number(to, w->name, isnan(value) && w->otherwise_meaning ? w->otherwise_meaning : w->meaning,
+                               value, w->otherwise);
     }
 }
 
-void cli_model_sets_print(const cli_diagnosing *s)
+void cli_models_figures(cli_figures *to, const cli_value *models)
 {
-    const kn_model_sets *m = s->model_sets;
-    const char          *titles[] = {"columns", "k", "distinct l", "entropy l", "t equal", "alpha", "beta"};
-    const cli_align      aligns[] = {CLI_LEFT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT};
+    int64_t          count, required;
+    const cli_value *sensitive = cli_list_of(models, "sensitive", &count),
+                    *verdicts = cli_list_of(models, "requirements", &required);
+    for (int64_t i = 0; i < count; i++) add_figures(to, kn_document_at(sensitive, i));
+    if (required > 0) cli_figures_section(to, "What was required", NULL);
+    for (int64_t i = 0; i < required; i++) {
+        const cli_value *v = kn_document_at(verdicts, i);
+        bool             holds = cli_true(v, "holds");
+        double           worst = cli_number(v, "reached");
+        char             meaning[256], reached[CLI_NUMBER_SIZE] = "no bound";
+        if (!isnan(worst)) snprintf(reached, sizeof reached, "%.6g", worst);
+        snprintf(meaning, sizeof meaning, "%s in %s violate it; reached: %s", cli_rows_of(cli_integer(v, "rows")).text,
+                 cli_count_of(cli_integer(v, "classes"), "class", "classes").text, reached);
+        cli_figures_add(to, cli_text(v, "requirement"), holds ? "holds in every class" : meaning, "%s",
+                        holds ? "YES" : "NO");
+    }
+}
+
+void cli_model_sets_print(const cli_value *models)
+{
+    static const char *const        titles[] = {"columns", "k", "distinct l", "entropy l", "t equal", "alpha", "beta"},
+                             *const keys[] = {"entropy_l", "t_equal", "alpha", "beta"};
+    static const cli_align aligns[] = {CLI_LEFT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT};
     enum { MOST_SETS = 320 };
-    for (int a = 0; a < m->sensitive_count; a++) {
-        char *name = cli_escape(s->sensitive.items[a], strlen(s->sensitive.items[a]));
-        printf("\n%sWhat a class tells about \"%s\"%s\n\n", cli_style_on(stdout, CLI_BOLD), name,
-               cli_style_on(stdout, CLI_PLAIN));
-        free(name);
+    int64_t          count = kn_document_count(models), columns;
+    const cli_value *sensitive = cli_list_of(kn_document_at(models, 0), "sensitive", &columns);
+    for (int64_t a = 0; a < columns; a++) {
+        printf("\n%sWhat a class tells about \"", cli_style_on(stdout, CLI_BOLD));
+        cli_name_print(cli_text(kn_document_at(sensitive, a), "attribute"));
+        printf("\"%s\n\n", cli_style_on(stdout, CLI_PLAIN));
         cli_text_table *t = cli_text_table_new(7, titles, aligns);
-        for (int64_t i = 0; i < m->count && i < MOST_SETS; i++) {
-            const kn_model_figures *f = &m->sets[i].figures[a];
-            char                   *set = cli_mask_text(&s->over, m->sets[i].columns);
+        for (int64_t i = 0; i < count && i < MOST_SETS; i++) {
+            const cli_value *m = kn_document_at(models, i), *f = kn_document_at(kn_document_member(m, "sensitive"), a);
+            char            *set = cli_names_text(kn_document_member(m, "attributes"));
             cli_text_table_text(t, set);
             free(set);
-            cli_text_table_integer(t, m->sets[i].k);
-            cli_text_table_integer(t, f->distinct_l);
-            cli_text_table_format(t, "%.4g", f->entropy_l);
-            cli_text_table_format(t, "%.4g", f->t_equal);
-            cli_text_table_format(t, "%.4g", f->alpha);
-            cli_text_table_format(t, "%.4g", f->beta);
+            cli_text_table_integer(t, cli_integer(m, "k"));
+            cli_text_table_integer(t, cli_integer(f, "distinct_l"));
+            for (int key = 0; key < 4; key++) cli_text_table_format(t, "%.4g", cli_number(f, keys[key]));
         }
         cli_text_table_print(t, stdout, 2);
         cli_text_table_free(t);
-        if (m->count > MOST_SETS)
-            printf("  ... and %s; --json lists all\n",
-                   cli_count_of(m->count - MOST_SETS, "more set", "more sets").text);
+        if (count > MOST_SETS)
+            printf("  ... and %s; --json lists all\n", cli_count_of(count - MOST_SETS, "more set", "more sets").text);
     }
 }
 
@@ -143,11 +151,9 @@ static int measure(cli_diagnosing *s, const kn_model_options *o)
     bool     holds = true;
     if (s->over.count > 0) {
         if (kn_model_over_sets(&s->model_sets, s->ctx, s->table, o, NULL, 0, &err) != KN_OK) return cli_fail(&err);
-        for (int64_t i = 0; i < s->model_sets->count; i++) holds = holds && s->model_sets->sets[i].holds;
+        for (int64_t i = 0; i < s->model_sets->count; i++) holds = holds && kn_model_set_at(s->model_sets, i)->holds;
     } else {
         if (kn_diagnose_models(&s->models, s->ctx, s->table, o, &err) != KN_OK) return cli_fail(&err);
-        for (int i = 0; i < s->models->sensitive_count; i++) add_figures(&s->figures, &s->models->sensitive[i]);
-        add_verdicts(&s->figures, s, s->models);
         holds = s->models->holds;
     }
     return holds ? 0 : 1;

@@ -1,7 +1,6 @@
 /* diagnose_over.c: `kanon diagnose --over C`: questions 3, 4, 7, 8, 10 and 12, for all subsets of a list of columns. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
-#include <string.h>
 
 #include "diagnose.h"
 #include "pictures.h"
@@ -10,122 +9,103 @@ enum { MOST_LINES = 40 };
 
 /* ---- Text ---- */
 
-/* The names of a set, joined; free it. */
-static char *set_text(const cli_diagnosing *s, kn_column_set set)
+static void print_border(const cli_value *sets)
 {
-    size_t size = 16;
-    for (int i = 0; i < set.count; i++) size += strlen(s->over.items[set.columns[i]]) + 2;
-    char *text = cli_alloc(size);
-    strcpy(text, set.count ? "" : "(no column at all)");
-    if (set.count == 0) return text;
-    for (int i = 0; i < set.count; i++) {
-        if (i) strcat(text, ", ");
-        strcat(text, s->over.items[set.columns[i]]);
-    }
-    return text;
-}
-
-static void print_border(const cli_diagnosing *s, const kn_column_set *sets, int64_t count)
-{
+    int64_t count = kn_document_count(sets);
     for (int64_t i = 0; i < count && i < MOST_LINES; i++) {
-        char *names = set_text(s, sets[i]);
-        char *safe = cli_escape(names, strlen(names));
-        printf("  %s\n", safe);
-        free(safe);
-        free(names);
+        const cli_value *set = kn_document_at(sets, i);
+        fputs(kn_document_count(set) > 0 ? "  " : "  (no column at all)", stdout);
+        cli_names_print(set, ", ");
+        putchar('\n');
     }
     if (count > MOST_LINES)
         printf("  ... and %s; --json lists all\n", cli_count_of(count - MOST_LINES, "more set", "more sets").text);
     if (count == 0) printf("  none\n");
 }
 
-static void print_borders(const cli_diagnosing *s, const kn_sets_diagnosis *d)
+static void print_borders(const cli_value *answer)
 {
-    char k[CLI_NUMBER_SIZE];
-    cli_format_integer(k, s->k);
-    const char *after = s->suppress_mode == KN_SUPPRESS_GIVEN ? " after suppression" : "";
-    if (s->at_most)
+    char        k[CLI_NUMBER_SIZE];
+    bool        at_most = cli_is(answer, "reading", "at most");
+    const char *after = kn_document_member(answer, "budget") ? " after suppression" : "";
+    cli_format_integer(k, cli_integer(answer, "requested"));
+    if (at_most)
         printf("The smallest sets on which the table is at most %s-anonymous%s (adding a column changes nothing):\n\n",
                k, after);
     else
         printf("What threatens it: the smallest sets of columns on which the table is not %s-anonymous%s\n"
                "(whoever knows all columns of one of them is a threat):\n\n",
                k, after);
-    print_border(s, d->minimal_violating, d->minimal_count);
-    printf("\nThe largest sets on which it is %s %s-anonymous%s:\n\n", s->at_most ? "more than" : "still", k, after);
-    print_border(s, d->maximal, d->maximal_count);
+    print_border(cli_smallest_sets(answer));
+    printf("\nThe largest sets on which it is %s %s-anonymous%s:\n\n", at_most ? "more than" : "still", k, after);
+    print_border(cli_largest_sets(answer));
 }
 
 /* Question 12 has a staircase per set; a line shows its first steps. */
-static void add_steps(cli_text_table *t, const kn_set_answer *a)
+static void add_steps(cli_text_table *t, const cli_value *steps)
 {
-    char   line[160];
-    size_t n = 0;
+    char             line[160];
+    size_t           n = 0;
+    const cli_value *step;
     line[0] = '\0';
-    for (int64_t i = 0; i < a->step_count && n < 60; i++)
-        n += (size_t)snprintf(line + n, sizeof line - n, "%sk=%lld: %lld", i ? "  " : "", (long long)a->steps[i].k,
-                              (long long)a->steps[i].removed);
+    for (int64_t i = 0; n < 60 && (step = kn_document_at(steps, i)); i++)
+        n += (size_t)snprintf(line + n, sizeof line - n, "%sk=%lld: %lld", i ? "  " : "",
+                              (long long)cli_integer(step, "k"), (long long)cli_integer(step, "removed"));
     if (n >= 60) snprintf(line + n, sizeof line - n, "  ...");
     cli_text_table_text(t, line);
 }
 
-static void print_sets(const cli_diagnosing *s, const kn_sets_diagnosis *d)
+static void print_sets(const cli_value *sets)
 {
-    const char     *removed = s->suppress_mode == KN_SUPPRESS_ASKED && s->k == 0 ? "rows to remove" : "removed";
-    const char     *titles[] = {"k", "columns", removed};
+    const cli_value *first = kn_document_at(sets, 0);
+    bool        steps = kn_document_member(first, "staircase"), more = steps || kn_document_member(first, "removed");
+    const char *titles[] = {"k", "columns", steps ? "rows to remove" : "removed"};
     const cli_align aligns[] = {CLI_RIGHT, CLI_LEFT, CLI_LEFT};
-    cli_text_table *t = cli_text_table_new(s->suppress_mode == KN_SUPPRESS_NONE ? 2 : 3, titles, aligns);
-    for (int64_t i = 0; i < d->set_count && i < 8 * MOST_LINES; i++) {
-        const kn_set_answer *a = &d->sets[i];
-        char                *names = set_text(s, a->set);
-        cli_text_table_integer(t, a->k);
+    cli_text_table *t = cli_text_table_new(more ? 3 : 2, titles, aligns);
+    int64_t         count = kn_document_count(sets);
+    for (int64_t i = 0; i < count && i < 8 * MOST_LINES; i++) {
+        const cli_value *a = kn_document_at(sets, i), *removed = kn_document_member(a, "removed");
+        char            *names = cli_names_text(kn_document_member(a, "attributes"));
+        cli_text_table_integer(t, cli_integer(a, "k"));
         cli_text_table_text(t, names);
         free(names);
-        if (s->suppress_mode == KN_SUPPRESS_NONE) continue;
-        if (s->suppress_mode == KN_SUPPRESS_ASKED && s->k == 0)
-            add_steps(t, a);
-        else if (a->removed < 0)
+        if (steps)
+            add_steps(t, kn_document_member(a, "staircase"));
+        else if (more && kn_document_kind_of(removed) == KN_DOCUMENT_NULL)
             cli_text_table_text(t, "impossible");
-        else
-            cli_text_table_integer(t, a->removed);
+        else if (more)
+            cli_text_table_integer(t, kn_document_integer_of(removed));
     }
     cli_text_table_print(t, stdout, 2);
     cli_text_table_free(t);
-    if (d->set_count > 8 * MOST_LINES)
-        printf("  ... and %s; --json lists all\n",
-               cli_count_of(d->set_count - 8 * MOST_LINES, "more set", "more sets").text);
+    if (count > 8 * MOST_LINES)
+        printf("  ... and %s; --json lists all\n", cli_count_of(count - 8 * MOST_LINES, "more set", "more sets").text);
 }
 
-static void print_text(const cli_diagnosing *s, const kn_sets_diagnosis *d)
+static void print_words(const cli_value *answer)
 {
-    printf("%s, all subsets of %s\n", cli_rows_of(d->rows).text, cli_count_of(s->over.count, "column", "columns").text);
-    if (s->suppress_mode == KN_SUPPRESS_GIVEN) printf("At most %s may be removed.\n", cli_rows_of(d->budget).text);
+    const cli_value *budget = kn_document_member(answer, "budget"), *sets = kn_document_member(answer, "sets");
+    bool             asked =
+        sets && (cli_integer(answer, "requested") > 0 || kn_document_member(kn_document_at(sets, 0), "staircase"));
+    bool complete = cli_true(answer, "complete");
+    printf("%s, all subsets of %s\n", cli_rows_of(cli_integer(answer, "rows")).text,
+           cli_count_of(kn_document_count(kn_document_member(answer, "over")), "column", "columns").text);
+    if (budget) printf("At most %s may be removed.\n", cli_rows_of(kn_document_integer_of(budget)).text);
     printf("Missing cells count as a value of their own.\n\n");
-    if (s->k > 0 && s->suppress_mode != KN_SUPPRESS_ASKED)
-        print_borders(s, d);
+    if (sets)
+        print_sets(sets);
     else
-        print_sets(s, d);
-    if (s->suppress_mode != KN_SUPPRESS_ASKED) {
+        print_borders(answer);
+    if (!asked) {
         printf("\n");
-        cli_picture_lattice(d, (const char *const *)s->over.items, s->over.count, s->at_most ? s->k + 1 : s->k, stdout);
+        cli_picture_lattice(answer, stdout);
     }
-    printf("\nThe k of a set was computed %s.\n", cli_count_of(d->calls, "time", "times").text);
-    if (!d->complete) printf("This answer is partial: %s.\n", d->why_partial);
-    if (!d->complete && d->minimal_complete) printf("The list of the smallest sets is complete all the same.\n");
-}
-
-char *cli_mask_text(const cli_list *names, uint64_t set)
-{
-    size_t size = 1;
-    for (int i = 0; i < names->count; i++) size += strlen(names->items[i]) + 2;
-    char *text = cli_alloc(size);
-    text[0] = '\0';
-    for (int i = 0; i < names->count && i < 64; i++) {
-        if (!(set >> i & 1)) continue;
-        if (text[0]) strcat(text, ", ");
-        strcat(text, names->items[i]);
-    }
-    return text;
+    printf("\nThe k of a set was computed %s.\n", cli_count_of(cli_integer(answer, "calls"), "time", "times").text);
+    if (!complete) printf("This answer is partial: %s.\n", cli_text(answer, "why_partial"));
+    if (!complete && (cli_true(answer, "minimal_violating_complete") || cli_true(answer, "minimal_complete")))
+        printf("The list of the smallest sets is complete all the same.\n");
+    cli_model_sets_print(kn_document_member(answer, "models"));
+    cli_timings_print(answer);
 }
 
 static int print_answer(cli_diagnosing *s, const kn_sets_options *o, const kn_sets_diagnosis *d, bool *holds)
@@ -141,16 +121,7 @@ static int print_answer(cli_diagnosing *s, const kn_sets_options *o, const kn_se
     a.requirements = (const char *const *)s->require.items;
     if (s->timings) a.times = &times;
     kn_status made = kn_document_diagnose_sets(&doc, s->ctx, s->table, &a, &err);
-    if (made == KN_OK) {
-        (void)kn_document_boolean(doc, "holds", holds);
-        s->answer = kn_document_retain(doc);
-    }
-    int code = cli_answer(&s->common, made, doc, &err, NULL);
-    if (code || s->common.json) return code;
-    print_text(s, d);
-    if (s->model_sets) cli_model_sets_print(s);
-    cli_diagnose_print_timings(s);
-    return 0;
+    return cli_diagnose_answer(s, made, doc, &err, holds, print_words);
 }
 
 int cli_diagnose_over(cli_diagnosing *s)

@@ -2,7 +2,6 @@
  * special?
  * SPDX-License-Identifier: Apache-2.0 */
 #include <kanon/risk.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,48 +9,54 @@
 
 /* ---- Risk ---- */
 
-static void add_summary(cli_figures *to, const kn_risk_summary *r, const char *who)
+static void add_summary(cli_figures *to, const cli_value *r, const char *who)
 {
-    char name[64];
+    char name[64], at_risk[CLI_NUMBER_SIZE];
+    if (!r) return;
     snprintf(name, sizeof name, "%s, highest", who);
-    cli_figures_number(to, name, "chance that the easiest person is found", r->highest);
+    cli_figures_number(to, name, "chance that the easiest person is found", cli_number(r, "highest"), "none");
     snprintf(name, sizeof name, "%s, average", who);
-    cli_figures_number(to, name, "the same for a person picked at random", r->average);
+    cli_figures_number(to, name, "the same for a person picked at random", cli_number(r, "average"), "none");
     snprintf(name, sizeof name, "%s, at risk", who);
-    char at_risk[CLI_NUMBER_SIZE];
     cli_figures_add(to, name, "records whose chance is above the threshold", "%s (%.1f %%)",
-                    cli_format_integer(at_risk, r->at_risk), 100 * r->at_risk_share);
+                    cli_format_integer(at_risk, cli_integer(r, "at_risk")), 100 * cli_number(r, "at_risk_share"));
 }
 
-static void add_risk(cli_figures *to, const kn_risk *r)
+void cli_risk_figures(cli_figures *to, const cli_value *r)
 {
+    if (!r) return;
+    const cli_value *journalist = kn_document_member(r, "journalist"), *intrusion = kn_document_member(r, "intrusion"),
+                    *estimates = kn_document_member(r, "population_uniques_estimated");
+    int64_t lacking = cli_integer(r, "absent_rows") + cli_integer(r, "exceeding_rows");
     cli_figures_section(to, "How likely is it that somebody is found?",
                         "The prosecutor knows that the person is in the table; the journalist does not.");
-    cli_figures_integer(to, "sample uniques", "records alone in their class", r->sample_uniques);
-    add_summary(to, &r->prosecutor, "prosecutor");
-    if (r->has_population) {
-        add_summary(to, &r->journalist, "journalist");
+    cli_figures_integer(to, "sample uniques", "records alone in their class", cli_integer(r, "sample_uniques"));
+    add_summary(to, kn_document_member(r, "prosecutor"), "prosecutor");
+    add_summary(to, journalist, "journalist");
+    if (journalist) {
         cli_figures_integer(to, "population uniques", "rows alone in their class in the population",
-                            r->population_uniques);
+                            cli_integer(r, "population_uniques"));
         cli_figures_integer(to, "shared uniques", "sample uniques that are alone in the population too",
-                            r->shared_uniques);
-        if (r->absent_rows + r->exceeding_rows > 0)
-            cli_figures_integer(to, "not in the population", "rows the population should hold, but does not",
-                                (r->absent_rows + r->exceeding_rows));
+                            cli_integer(r, "shared_uniques"));
     }
-    cli_figures_number(to, "marketer", "share of all records expected to be found", r->marketer);
-    for (int i = 0; i < 2 && r->sampled; i++) {
-        char name[64], meaning[160];
-        snprintf(name, sizeof name, "population uniques, %s", kn_uniques_model_name(r->estimates[i].model));
+    if (lacking > 0)
+        cli_figures_integer(to, "not in the population", "rows the population should hold, but does not", lacking);
+    cli_figures_number(to, "marketer", "share of all records expected to be found", cli_number(r, "marketer"), "none");
+    for (int64_t i = 0; i < kn_document_count(estimates); i++) {
+        const cli_value *e = kn_document_at(estimates, i);
+        const char      *estimator = cli_text(e, "estimator"), *status = cli_text(e, "status");
+        bool             fine = strcmp(status, kn_estimate_status_text(KN_ESTIMATE_OK)) == 0;
+        char             name[64], meaning[160];
+        snprintf(name, sizeof name, "population uniques, %s", estimator);
         snprintf(meaning, sizeof meaning, "estimated share of the population that is unique in it%s%s%s",
-                 r->estimates[i].model == r->recommended ? "; the one to believe here" : "",
-                 r->estimates[i].status == KN_ESTIMATE_OK ? "" : "; ",
-                 r->estimates[i].status == KN_ESTIMATE_OK ? "" : kn_estimate_status_text(r->estimates[i].status));
-        cli_figures_number(to, name, meaning, r->estimates[i].share);
+                 cli_is(r, "recommended", estimator) ? "; the one to believe here" : "", fine ? "" : "; ",
+                 fine ? "" : status);
+        cli_figures_number(to, name, meaning, cli_number(e, "share"), "none");
     }
-    if (r->sampled)
-        cli_figures_number(to, "a unique match is right", "probability (data intrusion simulation)", r->intrusion);
-    if (r->weighted) add_summary(to, &r->individual, "individual (weights)");
+    if (intrusion)
+        cli_figures_number(to, "a unique match is right", "probability (data intrusion simulation)",
+                           kn_document_number_of(intrusion), "none");
+    add_summary(to, kn_document_member(r, "individual"), "individual (weights)");
 }
 
 /* Understands the words of the risk options; 0 or the exit code. */
@@ -84,53 +89,62 @@ int cli_diagnose_risk(cli_diagnosing *s)
         if (!cli_table_read(&population, s->ctx, &s->input, paths, 1, o.quasi, o.quasi_count, &code)) return code;
         o.population = population;
     }
-    if (kn_risk_measure(&s->risk_found, s->ctx, s->table, &o, &err) != KN_OK)
-        code = cli_fail(&err);
-    else
-        add_risk(&s->figures, s->risk_found);
+    if (kn_risk_measure(&s->risk_found, s->ctx, s->table, &o, &err) != KN_OK) code = cli_fail(&err);
     kn_table_free(population);
     return code;
 }
 
 /* ---- Special uniques ---- */
 
-static void add_suda(cli_figures *to, const cli_diagnosing *s, const kn_suda *r)
+void cli_suda_figures(cli_figures *to, const cli_value *r)
 {
-    char text[160];
+    if (!r) return;
+    char             text[160];
+    int64_t          special, sizes, columns;
+    const cli_value *msus = cli_list_of(r, "msus_by_size", &sizes), *shares = cli_list_of(r, "columns", &columns);
+    (void)cli_list_of(r, "rows", &special);
     cli_figures_section(to, "What makes a row special?",
                         "A minimal sample unique is a smallest set of columns on which a row differs from all others.");
-    cli_figures_integer(to, "special rows", "rows with at least one", r->special_count);
-    for (int i = 1; i <= r->max_size; i++) {
-        snprintf(text, sizeof text, "of %d column%s", i, i == 1 ? "" : "s");
-        cli_figures_integer(to, text, "minimal sample uniques of that size", r->msus_by_size[i]);
+    cli_figures_integer(to, "special rows", "rows with at least one", special);
+    for (int64_t i = 0; i < sizes; i++) {
+        snprintf(text, sizeof text, "of %d column%s", (int)i + 1, i == 0 ? "" : "s");
+        cli_figures_integer(to, text, "minimal sample uniques of that size",
+                            kn_document_integer_of(kn_document_at(msus, i)));
     }
-    for (int c = 0; c < r->columns; c++) {
-        snprintf(text, sizeof text, "column %s", s->qi.items[c]);
-        cli_figures_add(to, text, "share of all scores that it has a part in", "%.1f %%", 100 * r->column_share[c]);
+    for (int64_t c = 0; c < columns; c++) {
+        const cli_value *column = kn_document_at(shares, c);
+        snprintf(text, sizeof text, "column %s", cli_text(column, "attribute"));
+        cli_figures_add(to, text, "share of all scores that it has a part in", "%.1f %%",
+                        100 * cli_number(column, "share"));
     }
-    if (r->partial) cli_figures_add(to, "partial", "larger sets were not looked at", "up to %d columns", r->max_size);
+    if (!cli_true(r, "complete"))
+        cli_figures_add(to, "partial", "larger sets were not looked at", "up to %d columns",
+                        (int)cli_integer(r, "max_size"));
 }
 
-/* The most special rows, by their numbers: for who holds the table, not for the report. */
-static void add_rows(cli_figures *to, const kn_suda *r)
+/* The most special rows, by their numbers: for who holds the table. */
+void cli_suda_rows(cli_figures *to, const cli_value *r)
 {
     enum { MOST = 5 };
-    int64_t top[MOST];
-    int     n = 0;
-    for (int64_t i = 0; i < r->special_count; i++) {
-        int at = n < MOST ? n++ : MOST;
-        while (at > 0 && r->special[top[at - 1]].score < r->special[i].score) {
+    const cli_value *top[MOST];
+    int              n = 0;
+    int64_t          count;
+    const cli_value *rows = cli_list_of(r, "rows", &count);
+    for (int64_t i = 0; i < count; i++) {
+        const cli_value *row = kn_document_at(rows, i);
+        int              at = n < MOST ? n++ : MOST;
+        while (at > 0 && cli_number(top[at - 1], "score") < cli_number(row, "score")) {
             if (at < MOST) top[at] = top[at - 1];
             at--;
         }
-        if (at < MOST) top[at] = i;
+        if (at < MOST) top[at] = row;
     }
     if (n == 0) return;
     cli_figures_section(to, "The most special rows", "By row number; --json lists all, with what each column adds.");
     for (int i = 0; i < n; i++) {
         char text[64];
-        snprintf(text, sizeof text, "row %lld", (long long)r->special[top[i]].row + 1);
-        cli_figures_number(to, text, "score", r->special[top[i]].score);
+        snprintf(text, sizeof text, "row %lld", (long long)cli_integer(top[i], "row"));
+        cli_figures_number(to, text, "score", cli_number(top[i], "score"), "none");
     }
 }
 
@@ -144,7 +158,5 @@ int cli_diagnose_suda(cli_diagnosing *s)
     o.row_columns = s->common.json;
     kn_error err = KN_ERROR_INIT;
     if (kn_suda_search(&s->suda_found, s->ctx, s->table, &o, &err) != KN_OK) return cli_fail(&err);
-    add_suda(&s->figures, s, s->suda_found);
-    add_rows(&s->rows, s->suda_found);
     return 0;
 }

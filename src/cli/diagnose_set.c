@@ -1,27 +1,24 @@
 /* diagnose_set.c: `kanon diagnose --qi S`: questions 1, 2, 5, 6, 9 and 11, for a given set of attributes. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-#include <string.h>
-
 #include "diagnose.h"
 #include "pictures.h"
 
 /* ---- Text ---- */
 
 /* Class sizes in powers of two, as a person wants to see them. */
-static void print_histogram(const kn_diagnosis *d, const char *of)
+static void print_histogram(const cli_value *sizes, const char *of)
 {
     static const cli_align aligns[] = {CLI_RIGHT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT, CLI_LEFT};
     const char            *titles[] = {of, "classes", "rows", "share", ""};
     cli_text_table        *t = cli_text_table_new(5, titles, aligns);
-    int64_t                total = 0;
-    for (int64_t i = 0; i < d->size_count; i++) total += d->sizes[i].rows;
-    int64_t i = 0;
-    for (int64_t low = 1; i < d->size_count; low *= 2) {
-        int64_t classes = 0, rows = 0;
-        for (; i < d->size_count && d->sizes[i].size < low * 2; i++) {
-            classes += d->sizes[i].classes;
-            rows += d->sizes[i].rows;
+    int64_t                count = kn_document_count(sizes), total = 0, i = 0;
+    for (int64_t j = 0; j < count; j++) total += cli_integer(kn_document_at(sizes, j), "rows");
+    for (int64_t low = 1; i < count; low *= 2) {
+        int64_t          classes = 0, rows = 0;
+        const cli_value *one;
+        for (; (one = kn_document_at(sizes, i)) && cli_integer(one, "size") < low * 2; i++) {
+            classes += cli_integer(one, "classes");
+            rows += cli_integer(one, "rows");
         }
         if (classes == 0) continue;
         char   from[CLI_NUMBER_SIZE], to[CLI_NUMBER_SIZE];
@@ -39,109 +36,145 @@ static void print_histogram(const kn_diagnosis *d, const char *of)
     cli_text_table_free(t);
 }
 
-static void print_missing(const cli_diagnosing *s, const kn_diagnosis *d)
+static void print_missing(const cli_value *answer)
 {
-    if (d->missing_rows == 0) {
+    int64_t    rows = cli_integer(answer, "missing_rows");
+    kn_missing missing = KN_MISSING_VALUE;
+    if (rows == 0) {
         printf("Missing cells: none among the quasi-identifiers.\n");
         return;
     }
     static const char *const meaning[] = {"count as a value of their own", "agree with any value",
                                           "set their rows aside"};
-    printf("Missing cells: %s with one among the quasi-identifiers; missing cells %s.\n",
-           cli_rows_of(d->missing_rows).text, meaning[s->missing]);
+    (void)kn_missing_parse(cli_text(answer, "missing"), &missing);
+    printf("Missing cells: %s with one among the quasi-identifiers; missing cells %s.\n", cli_rows_of(rows).text,
+           meaning[missing]);
 }
 
-static void print_suppression(const kn_diagnosis *d)
+static void print_suppression(const cli_value *answer)
 {
-    char before[CLI_NUMBER_SIZE], after[CLI_NUMBER_SIZE];
-    cli_format_integer(before, d->k);
-    cli_format_integer(after, d->k_after);
-    if (d->suppressed == 0)
+    char       before[CLI_NUMBER_SIZE], after[CLI_NUMBER_SIZE];
+    int64_t    suppressed = cli_integer(answer, "suppressed");
+    cli_phrase budget = cli_rows_of(cli_integer(answer, "budget"));
+    cli_format_integer(before, cli_integer(answer, "k"));
+    cli_format_integer(after, cli_integer(answer, "k_after"));
+    if (suppressed == 0)
         printf("\nAt most %s may be removed: too few to take out all classes of the smallest size; k stays %s.\n",
-               cli_rows_of(d->budget).text, before);
+               budget.text, before);
     else
-        printf("\nRemoving %s (of at most %s) raises k from %s to %s.\n", cli_rows_of(d->suppressed).text,
-               cli_rows_of(d->budget).text, before, after);
+        printf("\nRemoving %s (of at most %s) raises k from %s to %s.\n", cli_rows_of(suppressed).text, budget.text,
+               before, after);
 }
 
-/* Questions 9 and 11. */
-static void print_staircase(const cli_diagnosing *s, const kn_diagnosis *d)
+static double share_of(int64_t part, int64_t rows)
+{
+    return rows > 0 ? (double)part / (double)rows : 0;
+}
+
+/* Question 9. */
+static void print_removal(const cli_value *answer, const cli_value *removed)
+{
+    bool    at_most = cli_is(answer, "reading", "at most");
+    int64_t rows = kn_document_integer_of(removed);
+    if (kn_document_kind_of(removed) == KN_DOCUMENT_NULL)
+        printf("\n%s\n", at_most ? "It is more than k-anonymous as it is: removing rows does not change that."
+                                 : "No class is that large: only an empty table would be.");
+    else if (at_most)
+        printf("\nIt stays at most so anonymous while no more than %s may be removed.\n", cli_rows_of(rows).text);
+    else
+        printf("\nRemoving %s is enough, and fewer are not (%.6g of all rows).\n", cli_rows_of(rows).text,
+               share_of(rows, cli_integer(answer, "rows")));
+}
+
+/* Question 11. */
+static void print_staircase(const cli_value *answer, const cli_value *steps)
 {
     static const cli_align   aligns[] = {CLI_RIGHT, CLI_RIGHT, CLI_RIGHT};
     static const char *const titles[] = {"k", "rows to remove", "share"};
     enum { MOST_STEPS = 20 };
-    if (s->k > 0) {
-        int64_t removed = kn_diagnosis_removal(d, s->k, s->at_most);
-        if (removed < 0)
-            printf("\n%s\n", s->at_most ? "It is more than k-anonymous as it is: removing rows does not change that."
-                                        : "No class is that large: only an empty table would be.");
-        else if (s->at_most)
-            printf("\nIt stays at most so anonymous while no more than %s may be removed.\n",
-                   cli_rows_of(removed).text);
-        else
-            printf("\nRemoving %s is enough, and fewer are not (%.6g of all rows).\n", cli_rows_of(removed).text,
-                   d->rows > 0 ? (double)removed / (double)d->rows : 0.0);
-        return;
-    }
     printf("\nWhat removing the smallest classes reaches:\n\n");
-    cli_picture_staircase(d, stdout);
+    cli_picture_staircase(kn_document_member(answer, "histogram"), stdout);
     printf("\n");
     cli_text_table *t = cli_text_table_new(3, titles, aligns);
-    int64_t         steps = kn_diagnosis_steps(d);
-    for (int64_t i = 0; i < steps && i < MOST_STEPS; i++) {
-        kn_step step = kn_diagnosis_step(d, i);
-        cli_text_table_integer(t, step.k);
-        cli_text_table_integer(t, step.removed);
-        cli_text_table_format(t, "%.2f %%", d->rows > 0 ? 100.0 * (double)step.removed / (double)d->rows : 0.0);
+    int64_t         count = kn_document_count(steps);
+    for (int64_t i = 0; i < count && i < MOST_STEPS; i++) {
+        const cli_value *step = kn_document_at(steps, i);
+        int64_t          removed = cli_integer(step, "removed");
+        cli_text_table_integer(t, cli_integer(step, "k"));
+        cli_text_table_integer(t, removed);
+        cli_text_table_format(t, "%.2f %%", 100 * share_of(removed, cli_integer(answer, "rows")));
     }
     cli_text_table_print(t, stdout, 2);
     cli_text_table_free(t);
-    if (steps > MOST_STEPS)
-        printf("  ... and %s; --json lists all\n", cli_count_of(steps - MOST_STEPS, "more step", "more steps").text);
+    if (count > MOST_STEPS)
+        printf("  ... and %s; --json lists all\n", cli_count_of(count - MOST_STEPS, "more step", "more steps").text);
 }
 
-static void print_verdict(const cli_diagnosing *s, const kn_diagnosis *d, bool holds)
+static void print_verdict(const cli_value *answer)
 {
     char        k[CLI_NUMBER_SIZE];
-    const char *removed = d->suppressed > 0 ? " once those rows are removed" : "";
+    bool        holds = cli_true(answer, "holds");
+    int64_t     below = cli_integer(answer, "below_rows");
+    const char *removed = cli_integer(answer, "suppressed") > 0 ? " once those rows are removed" : "";
     printf("\n%s%s%s: the table is %s%s%s-anonymous on these columns%s.\n",
            cli_style_on(stdout, holds ? CLI_GREEN : CLI_RED), holds ? "YES" : "NO", cli_style_on(stdout, CLI_PLAIN),
-           holds ? "" : "not ", s->at_most ? "at most " : "", cli_format_integer(k, s->k), removed);
-    if (d->below_rows > 0)
-        printf("%s in %s smaller than %s%s.\n", cli_rows_of(d->below_rows).text,
-               cli_count_of(d->below_classes, "class", "classes").text, k,
-               s->suppress_mode == KN_SUPPRESS_GIVEN ? ", before any is removed" : "");
+           holds ? "" : "not ", cli_is(answer, "reading", "at most") ? "at most " : "",
+           cli_format_integer(k, cli_integer(answer, "requested")), removed);
+    if (below > 0)
+        printf("%s in %s smaller than %s%s.\n", cli_rows_of(below).text,
+               cli_count_of(cli_integer(answer, "below_classes"), "class", "classes").text, k,
+               kn_document_member(answer, "budget") ? ", before any is removed" : "");
 }
 
-static void print_heading(const cli_diagnosing *s, const kn_diagnosis *d)
+static void print_heading(const cli_value *answer)
 {
-    char k[CLI_NUMBER_SIZE];
-    printf("%s, %s of rows alike in ", cli_rows_of(d->rows).text, cli_count_of(d->classes, "class", "classes").text);
-    for (int i = 0; i < s->qi.count; i++) {
-        char *name = cli_escape(s->qi.items[i], strlen(s->qi.items[i]));
-        printf("%s%s", i ? ", " : "", name);
-        free(name);
-    }
-    printf("\n%sk = %s%s: ", cli_style_on(stdout, CLI_BOLD), cli_format_integer(k, d->k),
+    char    number[CLI_NUMBER_SIZE];
+    int64_t k = cli_integer(answer, "k");
+    printf("%s, %s of rows alike in ", cli_rows_of(cli_integer(answer, "rows")).text,
+           cli_count_of(cli_integer(answer, "classes"), "class", "classes").text);
+    cli_names_print(kn_document_member(answer, "quasi"), ", ");
+    printf("\n%sk = %s%s: ", cli_style_on(stdout, CLI_BOLD), cli_format_integer(number, k),
            cli_style_on(stdout, CLI_PLAIN));
-    if (d->size_count == 0)
+    if (kn_document_count(kn_document_member(answer, "histogram")) == 0)
         printf("there are no rows to look at.\n");
-    else if (d->k == 1)
+    else if (k == 1)
         printf("%s alone; whoever knows these columns finds them.\n",
-               cli_count_of(d->unique_rows, "row stands", "rows stand").text);
+               cli_count_of(cli_integer(answer, "unique_rows"), "row stands", "rows stand").text);
     else
-        printf("everybody is hidden among at least %s %s.\n", k, s->entity ? "persons" : "rows");
+        printf("everybody is hidden among at least %s %s.\n", number, cli_text(answer, "entity") ? "persons" : "rows");
 }
 
-static void print_text(const cli_diagnosing *s, const kn_diagnosis *d, bool holds)
+static void print_figures(const cli_value *answer)
 {
-    print_heading(s, d);
-    print_missing(s, d);
+    cli_figures      figures = {0};
+    const cli_value *suda = kn_document_member(answer, "suda");
+    cli_models_figures(&figures, kn_document_member(answer, "models"));
+    cli_risk_figures(&figures, kn_document_member(answer, "risk"));
+    cli_suda_figures(&figures, suda);
+    cli_suda_rows(&figures, suda);
+    cli_figures_print(&figures, stdout);
+    cli_figures_free(&figures);
+}
+
+static void print_words(const cli_value *answer)
+{
+    const cli_value *steps = kn_document_member(answer, "staircase"), *removed = kn_document_member(answer, "removed");
+    print_heading(answer);
+    print_missing(answer);
     printf("\n");
-    print_histogram(d, s->missing == KN_MISSING_WILDCARD ? "crowd size" : s->entity ? "persons" : "class size");
-    if (s->suppress_mode == KN_SUPPRESS_GIVEN) print_suppression(d);
-    if (s->k > 0 && s->suppress_mode != KN_SUPPRESS_ASKED) print_verdict(s, d, holds);
-    if (s->suppress_mode == KN_SUPPRESS_ASKED) print_staircase(s, d);
+    print_histogram(kn_document_member(answer, "histogram"),
+                    cli_is(answer, "missing", kn_missing_name(KN_MISSING_WILDCARD)) ? "crowd size"
+                    : cli_text(answer, "entity")                                    ? "persons"
+                                                                                    : "class size");
+    if (kn_document_member(answer, "budget")) print_suppression(answer);
+    if (removed)
+        print_removal(answer, removed);
+    else if (steps)
+        print_staircase(answer, steps);
+    else if (kn_document_member(answer, "requested"))
+        print_verdict(answer);
+    print_figures(answer);
+    cli_timings_print(answer);
 }
 
 /* The rows that go, into a file of their own. */
@@ -207,17 +240,7 @@ static int print_answer(cli_diagnosing *s, const kn_diagnose_options *o, const k
     a.suda = s->suda_found;
     if (s->timings) a.times = &times;
     kn_status made = kn_document_diagnose(&doc, s->ctx, s->table, &a, &err);
-    if (made == KN_OK) {
-        (void)kn_document_boolean(doc, "holds", holds);
-        s->answer = kn_document_retain(doc);
-    }
-    int code = cli_answer(&s->common, made, doc, &err, NULL);
-    if (code || s->common.json) return code;
-    print_text(s, d, *holds);
-    cli_figures_print(&s->figures, stdout);
-    cli_figures_print(&s->rows, stdout);
-    cli_diagnose_print_timings(s);
-    return 0;
+    return cli_diagnose_answer(s, made, doc, &err, holds, print_words);
 }
 
 int cli_diagnose_set(cli_diagnosing *s)

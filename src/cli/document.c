@@ -23,7 +23,7 @@ static int print_json(kn_document *doc)
 static void say_notes(const kn_document *doc)
 {
     const cli_value *notes = kn_document_find(doc, "notes");
-    for (int64_t i = 0; i < kn_document_count(notes); i++) cli_say(kn_document_text_of(kn_document_at(notes, i)));
+    for (int64_t i = 0; i < kn_document_count(notes); i++) cli_say(cli_text_at(notes, i));
 }
 
 int cli_answer(const cli_common *common, kn_status made, kn_document *doc, const kn_error *err,
@@ -67,6 +67,11 @@ const cli_value *cli_list_of(const cli_value *object, const char *key, int64_t *
     return list;
 }
 
+const char *cli_text_at(const cli_value *list, int64_t index)
+{
+    return kn_document_text_of(kn_document_at(list, index));
+}
+
 bool cli_is(const cli_value *object, const char *key, const char *text)
 {
     const char *found = cli_text(object, key);
@@ -100,14 +105,26 @@ void cli_names_print(const cli_value *list, const char *between)
 {
     for (int64_t i = 0; i < kn_document_count(list); i++) {
         if (i > 0) fputs(between, stdout);
-        cli_name_print(kn_document_text_of(kn_document_at(list, i)));
+        cli_name_print(cli_text_at(list, i));
     }
+}
+
+char *cli_names_text(const cli_value *list)
+{
+    int64_t count = kn_document_count(list);
+    size_t  size = 1, used = 0;
+    for (int64_t i = 0; i < count; i++) size += strlen(cli_text_at(list, i)) + 2;
+    char *text = cli_alloc(size);
+    text[0] = '\0';
+    for (int64_t i = 0; i < count; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i > 0 ? ", " : "", cli_text_at(list, i));
+    return text;
 }
 
 void cli_sentences_print(const cli_value *list)
 {
     for (int64_t i = 0; i < kn_document_count(list); i++) {
-        const char *sentence = kn_document_text_of(kn_document_at(list, i));
+        const char *sentence = cli_text_at(list, i);
         char       *text = cli_escape(sentence, strlen(sentence));
         printf("  - %s\n", text);
         free(text);

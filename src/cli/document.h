@@ -25,6 +25,9 @@ bool             cli_true(const cli_value *object, const char *key);
 const char      *cli_text(const cli_value *object, const char *key);
 const cli_value *cli_list_of(const cli_value *object, const char *key, int64_t *count);
 
+/* The text of an item. */
+const char *cli_text_at(const cli_value *list, int64_t index);
+
 /* Is it that text? */
 bool cli_is(const cli_value *object, const char *key, const char *text);
 
@@ -37,6 +40,9 @@ void cli_text_table_plain(cli_text_table *t, double value);
 /* A name, made safe for a terminal; names with a text between each two. */
 void cli_name_print(const char *name);
 void cli_names_print(const cli_value *list, const char *between);
+
+/* Names with commas between; free it. */
+char *cli_names_text(const cli_value *list);
 
 /* A list of sentences, one per line behind a dash. */
 void cli_sentences_print(const cli_value *list);

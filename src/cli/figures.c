@@ -36,12 +36,11 @@ void cli_figures_add(cli_figures *figures, const char *name, const char *meaning
     add(figures, name, meaning, copy(value));
 }
 
-void cli_figures_number(cli_figures *figures, const char *name, const char *meaning, double value)
+void cli_figures_number(cli_figures *figures, const char *name, const char *meaning, double value,
+                        const char *otherwise)
 {
     if (isnan(value))
-        add(figures, name, meaning, copy("none"));
-    else if (isinf(value))
-        add(figures, name, meaning, copy("no bound"));
+        add(figures, name, meaning, copy(otherwise));
     else
         cli_figures_add(figures, name, meaning, "%.6g", value);
 }

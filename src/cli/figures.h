@@ -19,8 +19,9 @@ void cli_figures_section(cli_figures *figures, const char *title, const char *in
 void cli_figures_add(cli_figures *figures, const char *name, const char *meaning, const char *format, ...)
     KN_PRINTF(4, 5);
 
-/* The same for a number, "none" for NaN and "no bound" for infinity. */
-void cli_figures_number(cli_figures *figures, const char *name, const char *meaning, double value);
+/* The same for a number; `otherwise` where it is NaN. */
+void cli_figures_number(cli_figures *figures, const char *name, const char *meaning, double value,
+                        const char *otherwise);
 
 /* The same for a count: 1,234,567. */
 void cli_figures_integer(cli_figures *figures, const char *name, const char *meaning, int64_t value);

@@ -3,7 +3,6 @@
 #ifndef CLI_MEASURE_WORKLOAD_H
 #define CLI_MEASURE_WORKLOAD_H
 
-#include "diagnose.h"
 #include "document.h"
 
 /* "workload" of the answer of measure, in words. */

@@ -30,15 +30,21 @@ static int row_of(const plot *p, double k)
     return HEIGHT - 1 - (int)lround(up);
 }
 
-static void draw_plot(plot *p, const kn_diagnosis *d, int64_t last)
+static int64_t size_at(const cli_value *sizes, int64_t index, const char *key)
 {
-    int64_t size = 0, removed = d->sizes[0].rows; /* the step the line is on, and what the next one costs */
+    return cli_integer(kn_document_at(sizes, index), key);
+}
+
+static void draw_plot(plot *p, const cli_value *sizes, int64_t last)
+{
+    int64_t step = 0, removed = size_at(sizes, 0, "rows"); /* the step the line is on, and what the next one costs */
     memset(p->cell, ' ', sizeof p->cell);
     for (int x = 0; x < p->width; x++) {
         /* The last column is the last step exactly. */
         double removable = x + 1 == p->width ? (double)last : (double)last * x / (p->width - 1);
-        while (size + 1 < d->size_count && (double)removed <= removable) removed += d->sizes[++size].rows;
-        p->row[x] = row_of(p, (double)d->sizes[size].size);
+        while (step + 1 < kn_document_count(sizes) && (double)removed <= removable)
+            removed += size_at(sizes, ++step, "rows");
+        p->row[x] = row_of(p, (double)size_at(sizes, step, "size"));
         int before = x > 0 ? p->row[x - 1] : p->row[x];
         p->cell[p->row[x]][x] = '-';
         if (before <= p->row[x]) continue;
@@ -98,19 +104,20 @@ static void label_rows(int64_t *labels, const plot *p, int64_t low, int64_t high
     }
 }
 
-void cli_picture_staircase(const kn_diagnosis *d, FILE *out)
+void cli_picture_staircase(const cli_value *sizes, FILE *out)
 {
-    if (d->size_count < 2) return;
+    int64_t count = kn_document_count(sizes), rows = 0, labels[HEIGHT];
+    if (count < 2) return;
     bool    utf8 = cli_utf8();
-    int64_t rows = 0, labels[HEIGHT], low = d->sizes[0].size, high = d->sizes[d->size_count - 1].size;
-    for (int64_t i = 0; i < d->size_count; i++) rows += d->sizes[i].rows;
-    int64_t last = rows - d->sizes[d->size_count - 1].rows;
+    int64_t low = size_at(sizes, 0, "size"), high = size_at(sizes, count - 1, "size");
+    for (int64_t i = 0; i < count; i++) rows += size_at(sizes, i, "rows");
+    int64_t last = rows - size_at(sizes, count - 1, "rows");
     char    number[CLI_NUMBER_SIZE];
     int     margin = (int)strlen(cli_format_integer(number, high)), room = cli_terminal_width(out) - margin - 5;
     plot    p = {.width = room > MOST_WIDTH ? MOST_WIDTH : room, .low = log((double)low), .high = log((double)high)};
     if (p.width < 10) p.width = 10;
     p.most = (double)last / (double)rows;
-    draw_plot(&p, d, last);
+    draw_plot(&p, sizes, last);
     label_rows(labels, &p, low, high);
     fprintf(out, "  %*s\n", margin, "k");
     for (int y = 0; y < HEIGHT; y++) {
@@ -128,36 +135,62 @@ enum { PICTURE_COLUMNS = 6, MAP_COLUMNS = 20 };
 typedef enum state { UNKNOWN, HOLDS, BREAKS } state;
 
 typedef struct map {
-    const kn_sets_diagnosis *d;
-    int                      n;
-    int64_t                  k; /* sets hold from here on */
-    bool                     figures;
-    unsigned char           *state;
-    int64_t                 *value; /* k, or rows to remove; INT64_MIN: not known */
+    const cli_value *over;
+    int              n;
+    int64_t          k; /* sets hold from here on */
+    bool             figures;
+    unsigned char   *state;
+    int64_t         *value; /* k; -1: not known */
 } map;
 
-static uint32_t mask_of(kn_column_set set)
+const cli_value *cli_largest_sets(const cli_value *answer)
+{
+    const cli_value *sets = kn_document_member(answer, "maximal");
+    return sets ? sets : kn_document_member(answer, "maximal_violating");
+}
+
+const cli_value *cli_smallest_sets(const cli_value *answer)
+{
+    const cli_value *sets = kn_document_member(answer, "minimal_violating");
+    return sets ? sets : kn_document_member(answer, "minimal");
+}
+
+/* The names of a set stand in the order of the list. */
+static uint32_t mask_of(const map *m, const cli_value *set)
 {
     uint32_t mask = 0;
-    for (int i = 0; i < set.count; i++) mask |= (uint32_t)1 << set.columns[i];
+    int64_t  i = 0;
+    for (int c = 0; c < m->n; c++) {
+        if (i == kn_document_count(set) || strcmp(cli_text_at(set, i), cli_text_at(m->over, c)) != 0) continue;
+        mask |= (uint32_t)1 << c;
+        i++;
+    }
     return mask;
 }
 
-static map make_map(const kn_sets_diagnosis *d, int n, int64_t k)
+static void mark_sets(map *m, const cli_value *sets, state s)
 {
-    size_t count = (size_t)1 << n;
-    map    m = {d, n, k > 0 ? k : 2, d->set_count > 0, cli_alloc(count), cli_alloc(count * sizeof(int64_t))};
+    for (int64_t i = 0; i < kn_document_count(sets); i++)
+        m->state[mask_of(m, kn_document_at(sets, i))] = (unsigned char)s;
+}
+
+static map make_map(const cli_value *answer, int n, int64_t k)
+{
+    size_t           count = (size_t)1 << n;
+    int64_t          listed;
+    const cli_value *sets = cli_list_of(answer, "sets", &listed);
+    map              m = {kn_document_member(answer, "over"), n, k > 0 ? k : 2, listed > 0, cli_alloc(count),
+                          cli_alloc(count * sizeof(int64_t))};
     memset(m.state, UNKNOWN, count);
-    for (size_t i = 0; i < count; i++) m.value[i] = INT64_MIN;
-    for (int64_t i = 0; i < d->set_count; i++) {
-        const kn_set_answer *a = &d->sets[i];
-        uint32_t             set = mask_of(a->set);
-        /* With a k and a list, the question was how many rows would have to go. */
-        m.value[set] = k > 0 ? a->removed : a->k == 0 && a->step_count > 0 ? a->steps[0].k : a->k;
-        m.state[set] = (k > 0 ? a->removed == 0 : m.value[set] >= m.k) ? HOLDS : BREAKS;
+    memset(m.value, -1, count * sizeof(int64_t));
+    for (int64_t i = 0; i < listed; i++) {
+        const cli_value *one = kn_document_at(sets, i);
+        uint32_t         set = mask_of(&m, kn_document_member(one, "attributes"));
+        m.value[set] = cli_integer(one, "k");
+        m.state[set] = m.value[set] >= m.k ? HOLDS : BREAKS;
     }
-    for (int64_t i = 0; i < d->maximal_count; i++) m.state[mask_of(d->maximal[i])] = HOLDS;
-    for (int64_t i = 0; i < d->minimal_count; i++) m.state[mask_of(d->minimal_violating[i])] = BREAKS;
+    mark_sets(&m, cli_largest_sets(answer), HOLDS);
+    mark_sets(&m, cli_smallest_sets(answer), BREAKS);
     for (uint32_t set = 1; set < count; set++)
         for (int c = 0; c < n; c++)
             if ((set >> c & 1) && m.state[set ^ (uint32_t)1 << c] == BREAKS) m.state[set] = BREAKS;
@@ -203,9 +236,8 @@ static int print_set(const map *m, uint32_t set, bool utf8, FILE *out)
     if (border) text[width++] = '[';
     for (int c = 0; c < m->n; c++)
         if (set >> c & 1) text[width++] = (char)('A' + c);
-    if (m->value[set] != INT64_MIN)
-        width += snprintf(text + width, sizeof text - (size_t)width, ":%s",
-                          m->value[set] < 0 ? "all" : cli_format_integer(number, m->value[set]));
+    if (m->value[set] >= 0)
+        width += snprintf(text + width, sizeof text - (size_t)width, ":%s", cli_format_integer(number, m->value[set]));
     if (border) text[width++] = ']';
     text[width] = '\0';
     if (out)
@@ -244,12 +276,13 @@ static void print_level(const map *m, int level, bool utf8, FILE *out)
 }
 
 /* Which letter is which column. */
-static void print_letters(const char *const *names, int n, FILE *out)
+static void print_letters(const map *m, FILE *out)
 {
     int room = cli_terminal_width(out), column = 0;
-    for (int c = 0; c < n; c++) {
-        char *name = cli_escape(names[c], strlen(names[c]));
-        int   width = cli_text_width(name) + 4;
+    for (int c = 0; c < m->n; c++) {
+        const char *given = cli_text_at(m->over, c);
+        char       *name = cli_escape(given, strlen(given));
+        int         width = cli_text_width(name) + 4;
         if (c > 0 && column + 2 + width > room) {
             fputc('\n', out);
             column = 0;
@@ -261,17 +294,14 @@ static void print_letters(const char *const *names, int n, FILE *out)
     fputs("\n\n", out);
 }
 
-static void print_legend(const map *m, int64_t k, bool utf8, FILE *out)
+static void print_legend(const map *m, bool utf8, FILE *out)
 {
     char number[CLI_NUMBER_SIZE];
     bool unknown = false;
     for (uint32_t set = 1; set < (uint32_t)1 << m->n; set++) unknown |= m->state[set] == UNKNOWN;
     cli_format_integer(number, m->k);
-    if (m->figures && k == 0)
+    if (m->figures)
         fprintf(out, "\n  %s nobody stands alone   %s somebody does   the number is k", mark_of(HOLDS, utf8),
-                mark_of(BREAKS, utf8));
-    else if (m->figures)
-        fprintf(out, "\n  %s at least %s   %s not   the number is the rows to remove", mark_of(HOLDS, utf8), number,
                 mark_of(BREAKS, utf8));
     else
         fprintf(out, "\n  %s at least %s   %s fewer", mark_of(HOLDS, utf8), number, mark_of(BREAKS, utf8));
@@ -303,14 +333,16 @@ static void print_counts(const map *m, bool asked, FILE *out)
 }
 
 /* Too many columns to count sets: how large the sets of the borders are. */
-static void print_border_sizes(const kn_sets_diagnosis *d, int n, FILE *out)
+static void print_border_sizes(const cli_value *answer, int n, FILE *out)
 {
     static const char *const titles[] = {"columns", "smallest that break", "largest that hold"};
     static const cli_align   aligns[] = {CLI_RIGHT, CLI_RIGHT, CLI_RIGHT};
     int64_t                 *counts = cli_alloc(2 * ((size_t)n + 1) * sizeof *counts);
     memset(counts, 0, 2 * ((size_t)n + 1) * sizeof *counts);
-    for (int64_t i = 0; i < d->minimal_count; i++) counts[2 * d->minimal_violating[i].count]++;
-    for (int64_t i = 0; i < d->maximal_count; i++) counts[2 * d->maximal[i].count + 1]++;
+    const cli_value *borders[] = {cli_smallest_sets(answer), cli_largest_sets(answer)};
+    for (int b = 0; b < 2; b++)
+        for (int64_t i = 0; i < kn_document_count(borders[b]); i++)
+            counts[2 * kn_document_count(kn_document_at(borders[b], i)) + b]++;
     cli_text_table *t = cli_text_table_new(3, titles, aligns);
     for (int size = 0; size <= n; size++) {
         if (counts[2 * size] == 0 && counts[2 * size + 1] == 0) continue;
@@ -323,20 +355,22 @@ static void print_border_sizes(const kn_sets_diagnosis *d, int n, FILE *out)
     free(counts);
 }
 
-void cli_picture_lattice(const kn_sets_diagnosis *d, const char *const *names, int n, int64_t k, FILE *out)
+void cli_picture_lattice(const cli_value *answer, FILE *out)
 {
+    int     n = (int)kn_document_count(kn_document_member(answer, "over"));
+    int64_t k = cli_integer(answer, "requested") + cli_is(answer, "reading", "at most");
     if (n > MAP_COLUMNS) {
-        if (d->set_count == 0) print_border_sizes(d, n, out);
+        if (!kn_document_member(answer, "sets")) print_border_sizes(answer, n, out);
         return;
     }
     bool utf8 = cli_utf8();
-    map  m = make_map(d, n, k);
+    map  m = make_map(answer, n, k);
     if (n > PICTURE_COLUMNS) {
         print_counts(&m, k > 0, out);
     } else {
-        print_letters(names, n, out);
+        print_letters(&m, out);
         for (int level = 1; level <= n; level++) print_level(&m, level, utf8, out);
-        print_legend(&m, k, utf8, out);
+        print_legend(&m, utf8, out);
     }
     free_map(&m);
 }

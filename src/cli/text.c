@@ -122,6 +122,19 @@ const char *cli_format_integer(char *buffer, int64_t value)
     return buffer;
 }
 
+cli_phrase cli_count_of(int64_t n, const char *one, const char *many)
+{
+    char       number[CLI_NUMBER_SIZE];
+    cli_phrase p;
+    snprintf(p.text, sizeof p.text, "%s %s", cli_format_integer(number, n), n == 1 ? one : many);
+    return p;
+}
+
+cli_phrase cli_rows_of(int64_t n)
+{
+    return cli_count_of(n, "row", "rows");
+}
+
 const char *cli_format_bytes(char *buffer, uint64_t bytes)
 {
     static const char *const units[] = {"kB", "MB", "GB", "TB", "PB", "EB"};

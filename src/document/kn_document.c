@@ -176,6 +176,13 @@ static bool fits(const kn_field_row *row, kn_document_kind kind)
     return false;
 }
 
+static bool is_word(const kn_field_row *row, const char *text)
+{
+    for (unsigned i = 0; i < row->word_count; i++)
+        if (row->words(i) && strcmp(row->words(i), text) == 0) return true;
+    return !row->words;
+}
+
 /* ---- Slots ---- */
 
 static void put_at(kn_to to, int index, kn_node *node)
@@ -184,6 +191,8 @@ static void put_at(kn_to to, int index, kn_node *node)
     if (!node) return;
     if (!fits(row, node->kind)) {
         kn_document_wrong(to.doc, row->name, "is of another type");
+    } else if (node->kind == KN_DOCUMENT_TEXT && !is_word(row, node->text)) {
+        kn_document_wrong(to.doc, row->name, "is none of its words");
     } else if (to.node->items[index]) {
         kn_document_wrong(to.doc, row->name, "stands there twice");
     } else {

@@ -1,7 +1,7 @@
 /* kn_document_schema.c: tables of fields as JSON Schema (draft 2020-12), as a list, and whether they are whole.
  *
  * A schema allows the fields of its table and no other, requires those that are not optional, and says of each its sentence,
- * its unit ("x-unit") and whether it may be published ("x-audience"). Objects with a table of their own stand under "$defs".
+ * its unit ("x-unit"), its words where it is one of a few ("enum") and whether it may be published ("x-audience"). Objects with a table of their own stand under "$defs".
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdio.h>
@@ -82,6 +82,30 @@ static void add_items(kn_text *text, const kn_field_row *row, int depth)
         kn_text_format(text, "\"$ref\": \"#/$defs/%s\"", row->of->name);
 }
 
+static bool is_repeated(const kn_field_row *row, unsigned word)
+{
+    unsigned i = 0;
+    while (i < word && (!row->words(i) || strcmp(row->words(i), row->words(word)) != 0)) i++;
+    return i < word;
+}
+
+static void add_words(kn_text *text, const kn_field_row *row, int depth)
+{
+    const char *between = "";
+    if (!row->words) return;
+    kn_text_string(text, ",");
+    kn_text_indent(text, depth);
+    kn_text_string(text, "\"enum\": [");
+    for (unsigned i = 0; i < row->word_count; i++) {
+        const char *word = row->words(i);
+        if (!word || is_repeated(row, i)) continue;
+        kn_text_string(text, between);
+        kn_text_quoted(text, word, strlen(word));
+        between = ", ";
+    }
+    kn_text_string(text, may_be_null(row) ? ", null]" : "]");
+}
+
 static void add_row(kn_text *text, const kn_fields *fields, const kn_field_row *row, int depth)
 {
     kn_field_type type = kn_field_kind(row);
@@ -107,6 +131,7 @@ static void add_row(kn_text *text, const kn_fields *fields, const kn_field_row *
         add_member(text, depth + 1, "type", json_type(type));
     }
     if (!(part && null)) add_items(text, row, depth + 1);
+    add_words(text, row, depth + 1);
     if (unit) add_member(text, depth + 1, "x-unit", unit);
     add_member(text, depth + 1, "x-audience", row->type & KN_F_PUBLIC ? "public" : "owner");
     kn_text_indent(text, depth);
@@ -202,6 +227,8 @@ static bool table_check(const kn_fields *fields, char *where, size_t size)
             why = "has no sentence";
         else if ((type == KN_F_LIST || type == KN_F_OBJECT) != (row->of != NULL))
             why = "has no table, or one that is not its";
+        else if (row->words && type != KN_F_TEXT)
+            why = "has words, and is no text";
         for (int j = 0; j < i && !why; j++)
             if (strcmp(fields->rows[j].name, row->name) == 0) why = "stands there twice";
         if (!why) continue;

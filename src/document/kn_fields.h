@@ -74,6 +74,8 @@ typedef struct kn_field_row {
     kn_store                store, count_store;
     size_t                  offset, count_offset;
     kn_name_fn              named;
+    kn_name_fn              words; /* a text: it is one of these; NULL: any text. Words that are NULL are none */
+    unsigned                word_count;
     const struct kn_fields *of; /* of an object, and of the items of a list */
 } kn_field_row;
 
@@ -116,6 +118,19 @@ typedef struct kn_fields {
     {                                                                                                                  \
         .name = #member, .sentence = text, .type = KN_F_TEXT | (kind), .store = KN_STORE_NAMED,                        \
         .offset = offsetof(S, member), .named = (kn_name_fn)(function)                                                 \
+    }
+
+/* A text that is one of a few words, those of an enumeration up to `last`: at a place of a struct, or put by name. */
+#define KN_FIELD_WORDS(S, member, function, last, kind, text)                                                          \
+    {                                                                                                                  \
+        .name = #member, .sentence = text, .type = KN_F_TEXT | (kind), .store = KN_STORE_NAMED,                        \
+        .offset = offsetof(S, member), .named = (kn_name_fn)(function), .words = (kn_name_fn)(function),               \
+        .word_count = (unsigned)(last) + 1                                                                             \
+    }
+#define KN_VALUE_WORDS(key, function, last, kind, text)                                                                \
+    {                                                                                                                  \
+        .name = key, .sentence = text, .type = KN_F_TEXT | (kind), .words = (kn_name_fn)(function),                    \
+        .word_count = (unsigned)(last) + 1                                                                             \
     }
 
 /* A list: a pointer to structs (of `part`), texts or numbers, and how many. */

@@ -60,7 +60,6 @@ kn_status kn_row_judge_make(kn_row_judge *out, kn_context *ctx, const kn_table *
 
 void kn_row_judge_free(kn_row_judge *j)
 {
-    if (!j->requirements) return; /* never made, or freed before */
     kn_arena_free(&j->arena);
     kn_free(j->pairs);
     kn_requirements_scratch_free(&j->scratch);

@@ -15,8 +15,8 @@
 /* ---- Parts ---- */
 
 static const kn_field_row option_rows[] = {
-    KN_VALUE("suppressed", OPTION(KN_F_TEXT),
-             "of a table: how suppressed rows are shown: 'star', 'drop' or 'keep-sensitive'"),
+    KN_VALUE_WORDS("suppressed", kn_suppressed_name, KN_SUPPRESSED_KEEP_SENSITIVE, OPTION(0),
+                   "of a table: how suppressed rows are shown: 'star', 'drop' or 'keep-sensitive'"),
     KN_VALUE("missing", OPTION(KN_F_TEXT), "of a table: what a missing cell means: 'value' or 'drop'"),
     KN_VALUE("keep-order", OPTION(KN_F_BOOLEAN), "of a table: whether rows stayed in their order"),
     KN_VALUE("missing-text", OPTION(KN_F_TEXT), "how a missing cell is written, where it is not empty"),
@@ -25,7 +25,8 @@ static const kn_field_row option_rows[] = {
     KN_VALUE("entity", OPTION(KN_F_BOOLEAN), "true: several rows may belong to one person"),
     KN_VALUE("anatomy", OPTION(KN_F_BOOLEAN),
              "of a database: true: values stand as they were, sensitive ones by groups"),
-    KN_VALUE("semantics", OPTION(KN_F_TEXT), "of records: what somebody may know of relations: 'pairs' or 'paths'"),
+    KN_VALUE_WORDS("semantics", kn_semantics_name, KN_SEMANTICS - 1, OPTION(0),
+                   "of records: what somebody may know of relations: 'pairs' or 'paths'"),
     KN_VALUE("strict-structure", OPTION(KN_F_BOOLEAN), "of records: whether rare positions count too"),
     KN_VALUE("decimal", OPTION(KN_F_TEXT), "the decimal mark, where it is a comma"),
 };
@@ -37,7 +38,8 @@ static const kn_fields options_part = KN_FIELDS_PUT("options", option_rows);
 
 static const kn_field_row column_rows[] = {
     KN_VALUE("name", P(KN_F_TEXT), "the column's name"),
-    KN_VALUE("role", OPTION(KN_F_TEXT), "its role, as declared; absent of a column that was not"),
+    KN_VALUE_WORDS("role", kn_role_name, KN_ROLE_KEEP, OPTION(0),
+                   "its role, as declared; absent of a column that was not"),
     KN_VALUE("released", OPTION(KN_F_TEXT), "'pseudonym': an identifier that is shown as a keyed code"),
     KN_VALUE("type", OPTION(KN_F_TEXT), "its type, where it was declared"),
     KN_VALUE("format", OPTION(KN_F_TEXT), "the format of its dates, where it was declared"),
@@ -93,7 +95,7 @@ static const kn_fields metrics_part = KN_FIELDS(kn_public, "metrics", metrics_ro
 
 #define HEAD_ROWS                                                                                                      \
     KN_VALUE("kanon-certificate", P(KN_F_COUNT), "the version of this format: 2"),                                     \
-        KN_VALUE("shape", P(KN_F_TEXT), "'table', 'database' or 'records'"),                                           \
+        KN_VALUE_WORDS("shape", kn_shape_name, KN_SHAPES - 1, P(0), "'table', 'database' or 'records'"),               \
         KN_VALUE("method", P(KN_F_TEXT), "the method, as it was asked for"),                                           \
         KN_VALUE_OF("options", P(KN_F_OBJECT), &options_part, "how things are shown, as asked"),                       \
         KN_VALUE_OF("requested", P(KN_F_OBJECT), &kn_requested_part, "what was promised")

@@ -20,7 +20,7 @@ static const kn_field_row input_rows[] = {
 static const kn_fields input_part = KN_FIELDS_PUT("input", input_rows);
 
 static const kn_field_row among_rows[] = {
-    KN_FIELD_NAMED(kn_advice_candidate, method, kn_method_name, 0, "a method that had a release"),
+    KN_FIELD_WORDS(kn_advice_candidate, method, kn_method_name, KN_METHODS - 1, 0, "a method that had a release"),
     KN_FIELD(kn_advice_candidate, loss, KN_F_NUMBER, "its loss, by the metric"),
     KN_FIELD(kn_advice_candidate, suppressed, KN_F_COUNT, "rows or persons that it leaves out"),
 };
@@ -43,7 +43,7 @@ static const kn_fields model_part = KN_FIELDS(kn_release_model, "model", model_r
 #define LIMIT_ROW KN_VALUE("time-limit", KN_F_SECONDS, "of the search; null: none")
 #define HEAD_ROWS(options)                                                                                             \
     KN_VALUE("kanon-private", KN_F_COUNT, "the version of this format: 3"),                                            \
-        KN_VALUE("shape", KN_F_TEXT, "'table', 'database' or 'records'"),                                              \
+        KN_VALUE_WORDS("shape", kn_shape_name, KN_SHAPES - 1, 0, "'table', 'database' or 'records'"),                  \
         KN_VALUE_OF("files", KN_F_LIST | KN_F_OPTIONAL, &kn_file_part, "of a folder: the files of the release"),       \
         KN_VALUE("release_sha256", KN_F_TEXT | KN_F_OPTIONAL, "SHA-256 of the release, where it is one file"),         \
         KN_VALUE("seed", KN_F_TEXT, "the seed that was used, as a text: a number might lose digits"),                  \
@@ -139,8 +139,9 @@ static void put_reached(kn_to o, const kn_release_head *h, kn_shape shape)
 /* ---- Tables ---- */
 
 static const kn_field_row table_option_rows[] = {
-    KN_VALUE("utility", KN_F_TEXT, "the metric that is minimized"),
-    KN_VALUE("suppressed", KN_F_TEXT, "how suppressed rows are shown: 'star', 'drop' or 'keep-sensitive'"),
+    KN_VALUE_WORDS("utility", kn_metric_name, KN_METRICS - 1, 0, "the metric that is minimized"),
+    KN_VALUE_WORDS("suppressed", kn_suppressed_name, KN_SUPPRESSED_KEEP_SENSITIVE, 0,
+                   "how suppressed rows are shown: 'star', 'drop' or 'keep-sensitive'"),
     KN_VALUE("missing", KN_F_TEXT, "what a missing cell means: 'value' or 'drop'"),
     KN_VALUE("undeclared", KN_F_TEXT, "what is done with undeclared columns: 'drop' or 'refuse'"),
     KN_VALUE("keep-order", KN_F_BOOLEAN, "whether rows stay in their order"),
@@ -152,7 +153,7 @@ static const kn_fields table_options_part = KN_FIELDS_PUT("options", table_optio
 
 static const kn_field_row column_rows[] = {
     KN_VALUE("name", KN_F_TEXT, "the column's name"),
-    KN_VALUE("role", KN_F_TEXT, "its role, as declared"),
+    KN_VALUE_WORDS("role", kn_role_name, KN_ROLE_KEEP, 0, "its role, as declared"),
     KN_VALUE("released", KN_F_TEXT | KN_F_OPTIONAL, "of an identifier: 'no' or 'pseudonym'"),
     KN_VALUE("level", KN_F_LEVEL | KN_F_OPTIONAL, "the level it was generalized to"),
     KN_VALUE("height", KN_F_LEVEL | KN_F_OPTIONAL, "the highest level of its hierarchy"),
@@ -309,7 +310,8 @@ static void put_database(kn_to o, kn_to options, const kn_private_input *in)
 
 static const kn_field_row records_option_rows[] = {
     KN_VALUE("g", KN_F_COUNT | KN_F_OPTIONAL, "of gcs: how far it looks ahead"),
-    KN_VALUE("semantics", KN_F_TEXT, "what somebody may know of relations: 'pairs' or 'paths'"),
+    KN_VALUE_WORDS("semantics", kn_semantics_name, KN_SEMANTICS - 1, 0,
+                   "what somebody may know of relations: 'pairs' or 'paths'"),
     KN_VALUE("strict-structure", KN_F_BOOLEAN, "whether rare positions count too"),
     LIMIT_ROW,
 };

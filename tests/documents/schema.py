@@ -3,7 +3,7 @@
 is an error, so that nothing is passed over."""
 
 KNOWN = {"$schema", "$defs", "$ref", "title", "description", "type", "const", "properties", "required", "additionalProperties",
-         "items", "anyOf", "x-unit", "x-audience"}
+         "items", "anyOf", "enum", "x-unit", "x-audience"}
 
 
 def type_of(value):
@@ -26,6 +26,8 @@ def problems(value, schema, root=None, where="$"):
         found.append(f"{where}: fits none of {schema['anyOf']}")
     if "const" in schema and value != schema["const"]:
         found.append(f"{where}: not {schema['const']!r}")
+    if "enum" in schema and value not in schema["enum"]:
+        found.append(f"{where}: none of {schema['enum']}")
     if "type" in schema:
         allowed = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
         kind = type_of(value)

@@ -147,6 +147,8 @@ class Walk:
         kind = cursor.kind
         if parent.kind not in (K.COMPOUND_STMT, K.IF_STMT, K.FOR_STMT, K.WHILE_STMT, K.DO_STMT, K.CASE_STMT, K.DEFAULT_STMT):
             return False
+        if re.match(r"KN_(OPTIONS|SERVE)\(", self.source(cursor)):
+            return False  # they declare what the rest of the function uses
         if kind == K.DO_STMT:  # KN_TRY(...)
             return not self.source(cursor).startswith("do")
         if kind in WORDS and not self.source(cursor).startswith(WORDS[kind]):

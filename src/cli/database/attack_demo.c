@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "diagnose.h"
 #include "document.h"
 
 /* ---- Words ---- */
@@ -147,7 +146,7 @@ int cli_attack_demo(const cli_common *common, const char *spec_path, const char 
     if (status == KN_OK) status = kn_document_attack_demo(&doc, ctx, report, &err);
     code = cli_answer(common, status, doc, &err, print_words);
     /* The first two ways fail by design; the third must not. */
-    if (code == 0 && report->ways[KN_DEMO_KANON].below > 0) code = 1;
+    if (code == 0 && kn_demo_attack_by(report, KN_DEMO_KANON)->below > 0) code = 1;
     kn_attack_demo_report_free(report);
     kn_spec_free(spec);
     cli_context_free(ctx);

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "diagnose.h"
 #include "document.h"
 
 /* ---- Words ---- */
@@ -150,7 +149,7 @@ static kn_status look(kn_context *ctx, const kn_csv_options *csv, const cli_prof
     kn_status           status = options->spec ? kn_spec_read(&spec, ctx, options->spec, err) : KN_OK;
     reading.csv = csv;
     if (status == KN_OK && spec) {
-        reading.tables = spec->tables;
+        reading.tables = kn_spec_table_at(spec, 0);
         reading.table_count = spec->table_count;
         if (!entity) entity = spec->entity_table;
     }

@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
-#include "diagnose.h"
 #include "verify.h"
 
 static void print_tables(const cli_value *answer)

@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "diagnose.h"
 #include "verify.h"
 
 static void print_promise(const cli_value *answer)

@@ -55,8 +55,7 @@ static kn_status original_pairs(const kn_records_verifier *v, uint64_t **out, kn
         for (uint64_t i = f->start[r]; i < f->start[r + 1]; i++) {
             uint32_t p = f->parent[i];
             size_t   above = p == KN_V_NONE ? (size_t)v->class_count : v->class_of[f->label[f->start[r] + p]];
-            if (above < side && v->class_of[f->label[i]] < v->class_count)
-                kn_bitset_set(*out, above * side + v->class_of[f->label[i]]);
+            if (v->class_of[f->label[i]] < v->class_count) kn_bitset_set(*out, above * side + v->class_of[f->label[i]]);
         }
     return KN_OK;
 }

@@ -38,7 +38,7 @@ static bool index_labels(const kn_vquasi *q, kn_arena *room, by_label *b)
     if (room->failed) return false;
     for (uint32_t t = 0; t < texts; t++) {
         const kn_vcell *cell = &q->cells[t];
-        if (cell->kind != KN_VCELL_NAMED || cell->label == KN_V_NONE || cell->value != KN_V_NONE) {
+        if (cell->kind != KN_VCELL_NAMED || cell->value != KN_V_NONE) {
             b->others[b->other_count++] = t;
             continue;
         }

@@ -33,7 +33,6 @@ static kn_status group_people(crowd *c, kn_error *err)
     for (int i = 0; i < v->quasi_count; i++) {
         const kn_vquasi *q = &v->quasi[i];
         keys[i + 1].column = c->weights ? q->original : q->population;
-        keys[i + 1].translate = c->weights ? q->domain.of_original : q->domain.of_population;
     }
     int64_t   rows = c->weights ? v->original->rows : v->population->rows;
     kn_status st = kn_vgroup(&c->groups, v->ctx, rows, keys, v->quasi_count + 1, err);

@@ -32,7 +32,6 @@ kn_status kn_verify_dropped(kn_verifier *v, kn_error *err)
         kn_free(missing);
     }
     for (int64_t row = 0; row < v->original->rows; row++) v->originals -= v->dropped[row];
-    if (v->originals == v->original->rows) v->dropped = NULL; /* nothing is missing */
     return KN_OK;
 }
 
