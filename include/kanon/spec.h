@@ -136,7 +136,7 @@ typedef struct kn_attribute {
     const char *pseudonym_key_file; /* identifier: replaced by a keyed pseudonym instead of dropped; NULL: dropped */
     int64_t     line, column;       /* where in the release file; 0: not from a file                  */
     bool        has_role;           /* false: declared without a role, which kn_spec_check refuses      */
-    int         min_level, max_level; /* of a quasi-identifier: levels that may be taken; -1: any      */
+    int64_t     min_level, max_level; /* of a quasi-identifier: levels that may be taken; -1: any      */
     kn_hierarchy_spec KN_PRIVATE(hierarchy); /* kn_attribute_hierarchy: its texts belong to the spec; the end */
 } kn_attribute;
 

@@ -23,7 +23,7 @@ static const char help[] =
     "\n" CLI_PROMISES_HELP "\n"
     "How:\n"
     "      --spec FILE          the release file, whatever it is called\n" CLI_NODE_HELP
-    "      --utility METRIC     the loss that is shown: lm (default), ncp, prec, entropy, dm,\n"
+    "      --utility METRIC     what to lose least of: lm (default), ncp, prec, entropy, dm,\n"
     "                           dm_star or c_avg\n"
     "\n" CLI_TABLE_HELP "\n" CLI_COMMON_HELP "\n" CLI_EXIT_HELP "\n"
     "Examples:\n"

@@ -24,8 +24,8 @@ static const char help[] =
     "\n" CLI_PROMISES_HELP "\n"
     "How:\n"
     "      --spec FILE          the release file, whatever it is called\n" CLI_NODE_HELP
-    "      --utility METRIC     what is lost: lm (default), ncp, prec, entropy, dm, dm_star or\n"
-    "                           c_avg\n"
+    "      --utility METRIC     what to lose least of: lm (default), ncp, prec, entropy, dm,\n"
+    "                           dm_star or c_avg\n"
     "\n" CLI_TABLE_HELP "\n" CLI_COMMON_HELP "\n" CLI_EXIT_HELP "\n"
     "Examples:\n"
     "  $ kanon generate adult-like --rows 2000 --output people.csv\n"

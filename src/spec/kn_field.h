@@ -100,7 +100,7 @@ KN_CHECK kn_status kn_read_hierarchy(kn_reader *r, const kn_yaml *value, kn_hier
 
 /* levels: {name: level}, or a list; and one level. */
 KN_CHECK kn_status kn_read_levels(kn_reader *r, const kn_yaml *value, void *target);
-KN_CHECK kn_status kn_read_level(kn_reader *r, const kn_yaml *value, int *out);
+KN_CHECK kn_status kn_read_level(kn_reader *r, const kn_yaml *value, int64_t *out);
 
 /* privacy: [...]: replaces the models. */
 KN_CHECK kn_status kn_read_privacy(kn_reader *r, const kn_yaml *value, void *target);

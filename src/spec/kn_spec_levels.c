@@ -20,11 +20,16 @@ typedef struct asked_levels {
     int         *levels;
 } asked_levels;
 
-kn_status kn_read_level(kn_reader *r, const kn_yaml *value, int *out)
+kn_status kn_read_level(kn_reader *r, const kn_yaml *value, int64_t *out)
+{
+    return kn_read_whole(r, value, 0, MOST_LEVEL, out);
+}
+
+static kn_status read_next(kn_reader *r, const kn_yaml *value, asked_levels *to)
 {
     int64_t level = 0;
-    KN_TRY(kn_read_whole(r, value, 0, MOST_LEVEL, &level));
-    *out = (int)level;
+    KN_TRY(kn_read_level(r, value, &level));
+    to->levels[to->count] = (int)level;
     return KN_OK;
 }
 
@@ -37,7 +42,7 @@ static kn_status read_named(kn_reader *r, const kn_yaml *value, asked_levels *to
     level.size = value->size - (size_t)(sign + 1 - value->text);
     to->names[to->count] = kn_arena_strndup(&r->inner->arena, value->text, (size_t)(sign - value->text));
     if (!to->names[to->count]) return kn_field_memory(r);
-    return kn_read_level(r, &level, &to->levels[to->count]);
+    return read_next(r, &level, to);
 }
 
 static kn_status read_one(kn_reader *r, const kn_yaml *item, bool map, asked_levels *to)
@@ -46,11 +51,11 @@ static kn_status read_one(kn_reader *r, const kn_yaml *item, bool map, asked_lev
     if (map) {
         to->names[to->count] = kn_arena_strndup(&r->inner->arena, item->text, item->size);
         if (!to->names[to->count]) return kn_field_memory(r);
-        KN_TRY(kn_read_level(r, item->value, &to->levels[to->count]));
+        KN_TRY(read_next(r, item->value, to));
     } else if (item->kind == KN_YAML_TEXT && text && strchr(text, '=')) {
         KN_TRY(read_named(r, item, to));
     } else {
-        KN_TRY(kn_read_level(r, item, &to->levels[to->count]));
+        KN_TRY(read_next(r, item, to));
     }
     to->count++;
     return KN_OK;
@@ -98,8 +103,8 @@ bool kn_spec_level_bounds(const kn_spec *spec, int attribute, int *low, int *hig
     *low = *high = -1;
     if (!a || a->role != KN_ROLE_QUASI) return false;
     int at = level_of(spec, attribute);
-    *low = at >= 0 ? spec->levels[at] : a->min_level;
-    *high = at >= 0 ? spec->levels[at] : a->max_level;
+    *low = at >= 0 ? spec->levels[at] : (int)a->min_level;
+    *high = at >= 0 ? spec->levels[at] : (int)a->max_level;
     return *low >= 0 || *high >= 0;
 }
 
@@ -156,7 +161,7 @@ kn_status kn_spec_check_levels(const kn_spec_inner *inner, kn_error *err)
                                       "column \"%s\": only a quasi-identifier has a min-level or a max-level", a->name);
         if (a->max_level >= 0 && a->min_level > a->max_level)
             return kn_spec_fail_place(inner, place, err, "column \"%s\": min-level %d is above max-level %d", a->name,
-                                      a->min_level, a->max_level);
+                                      (int)a->min_level, (int)a->max_level);
         int at = level_of(spec, i);
         if (at < 0) continue;
         if (spec->levels[at] < a->min_level || (a->max_level >= 0 && spec->levels[at] > a->max_level))
