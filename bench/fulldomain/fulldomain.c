@@ -181,7 +181,7 @@ static void run_table(const settings *s, kn_context *ctx, const kn_table *table)
     }
     for (int i = 0; i < s->k_count; i++) {
         kn_model                model = KN_MODEL_INIT;
-        kn_requirements_options options = {&model, 1, -1, NULL};
+        kn_requirements_options options = {.models = &model, .model_count = 1, .entity = -1};
         kn_requirements        *requirements = NULL;
         kn_objective           *objective = NULL;
         model.k = (int64_t)s->ks[i];

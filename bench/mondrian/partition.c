@@ -110,7 +110,7 @@ int main(int argc, char **argv)
     const kn_hierarchy     *hierarchies[MOST_COLUMNS] = {NULL};
     bool                    ordered[MOST_COLUMNS] = {false};
     kn_model                model = KN_MODEL_INIT;
-    kn_requirements_options options = {&model, 1, -1, NULL};
+    kn_requirements_options options = {.models = &model, .model_count = 1, .entity = -1};
     kn_requirements        *requirements = NULL;
     if (kn_table_read_csv(&table, ctx, s.table, &csv, &err) != KN_OK) die("table", err.message);
     for (int q = 0; q < s.column_count; q++) {

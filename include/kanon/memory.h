@@ -6,13 +6,18 @@
  * release writes beside itself gets its name in memory too: "memory:out.certificate.json", ... All of it appears at once, after
  * it was verified; nothing is written to a disk.
  *
+ * A table that is released to a name without an ending ("memory:out") comes out as columns: Arrow batches that are made straight from
+ * what is released, verified as they are and handed over as they are. Released to a name with one ("memory:out.csv") it is the bytes
+ * of that file. Cells, certificate and public report are the same; the digest of columns is that of the CSV file with the same cells
+ * (commas, LF, quotes only where they must be).
+ *
  *     kn_memory_put_arrow(ctx, "memory:patients", &stream, err);
  *     kn_spec_set_texts(spec, "input", (const char *const[]){"memory:patients"}, 1, "input", err);
  *     kn_spec_set_texts(spec, "output", (const char *const[]){"memory:out"}, 1, "output", err);
  *     ... kn_anonymize(&result, ctx, spec, NULL, err) ...
  *     kn_memory_get_arrow(&stream, ctx, "memory:out", NULL, err);
  *
- * What is held counts against the context's memory limit, Arrow batches excepted: they stay the producer's. Names are the
+ * What is held counts against the context's memory limit, the Arrow batches of a producer excepted: they stay the producer's. Names are the
  * context's own: another context does not see them, and they end with it, or with the call that is under way then. They are for
  * one thread at a time, and must not be removed or cleared while a call of another thread is under way.
  * SPDX-License-Identifier: Apache-2.0
@@ -43,10 +48,15 @@ KN_API KN_CHECK kn_status kn_memory_put_arrow(kn_context *ctx, const char *name,
 /* The same of a table, whose columns are copied: it may be freed. */
 KN_API KN_CHECK kn_status kn_memory_put_table(kn_context *ctx, const char *name, const kn_table *table, kn_error *err);
 
-/* The bytes of a name, which stay until it ends or is given to something else. KN_INPUT: there is none; or it holds batches. */
+/* The bytes of a name, which stay until it ends or is given to something else. KN_INPUT: there is none; or it holds a table, such
+ * as a release as columns. */
 KN_API KN_CHECK kn_status kn_memory_get(const void **bytes, size_t *size, kn_context *ctx, const char *name, kn_error *err);
 
-/* A table: a released one, or any CSV file in memory, as a stream; whoever ends up with it calls its release. */
+/* A table: a released one, another that holds batches, or any CSV file in memory, as a stream; whoever ends up with it calls its
+ * release. Without options the batches that are there are handed out, and nothing is copied: stream, schemas and arrays keep them,
+ * also when the name or the context ends. With options, and of CSV files, the table is read and exported as kn_table_export_arrow
+ * does it. In a release as columns texts are dictionaries with indices of 8, 16 or 32 bits; columns in which every cell is a whole
+ * number, a date or a number as Arrow's types spell it are int64, date32 or double; a missing cell is null. */
 KN_API KN_CHECK kn_status kn_memory_get_arrow(struct ArrowArrayStream *out, kn_context *ctx, const char *name,
                                               const kn_arrow_export_options *options, kn_error *err);
 

@@ -38,6 +38,7 @@ struct kn_memory {
     pthread_mutex_t lock;
     entry         **entries; /* by name */
     size_t          count, capacity;
+    size_t          promised; /* places that are kept free */
 };
 
 static bool prefixed(const char *name)
@@ -94,7 +95,7 @@ static kn_status put_entry(kn_context *ctx, entry *e, kn_error *err)
     entry *old = NULL;
     void  *entries = m->entries;
     bool   there = at < m->count && strcmp(m->entries[at]->name, e->name) == 0;
-    bool   good = there || kn_grow(ctx, &entries, &m->capacity, m->count + 1, sizeof *m->entries);
+    bool   good = there || kn_grow(ctx, &entries, &m->capacity, m->count + m->promised + 1, sizeof *m->entries);
     m->entries = entries;
     if (there) {
         old = m->entries[at];
@@ -175,7 +176,8 @@ bool kn_memory_there(const kn_context *ctx, const char *name)
 const char *kn_memory_path(const kn_context *ctx, const char *path)
 {
     const entry *e = find(ctx, path);
-    return e && e->fd >= 0 ? e->path : path;
+    if (!kn_memory_is(ctx, path)) return path;
+    return e && e->fd >= 0 ? e->path : "";
 }
 
 const char *kn_memory_next(kn_context *ctx, const char *prefix, const char *after)
@@ -238,6 +240,13 @@ int kn_memory_file(void)
     return moved;
 }
 
+static void give_file(entry *e, int fd, uint64_t size)
+{
+    e->fd = fd;
+    e->size = size;
+    snprintf(e->path, sizeof e->path, "/proc/self/fd/%d", fd);
+}
+
 kn_status kn_memory_adopt(kn_context *ctx, const char *name, int fd, uint64_t size, kn_error *err)
 {
     entry *e = new_entry(ctx, name);
@@ -246,9 +255,7 @@ kn_status kn_memory_adopt(kn_context *ctx, const char *name, int fd, uint64_t si
         kn_memory_discharge(ctx, size);
         return kn_fail_memory(err, ctx, WHAT);
     }
-    e->fd = fd;
-    e->size = size;
-    snprintf(e->path, sizeof e->path, "/proc/self/fd/%d", fd);
+    give_file(e, fd, size);
     return put_entry(ctx, e, err);
 }
 
@@ -266,6 +273,67 @@ kn_status kn_memory_adopt_object(kn_context *ctx, const char *name, const char *
     e->object = object;
     e->end = end;
     return put_entry(ctx, e, err);
+}
+
+/* ---- Promises ---- */
+
+struct kn_memory_promise {
+    kn_context *ctx;
+    entry      *entry;
+};
+
+kn_status kn_memory_make_promise(kn_memory_promise **out, kn_context *ctx, const char *name, kn_error *err)
+{
+    struct kn_memory  *m = ctx->memory;
+    kn_memory_promise *p = kn_alloc_zero(ctx, sizeof *p);
+    *out = NULL;
+    if (p) *p = (kn_memory_promise){ctx, new_entry(ctx, name)};
+    if (p && p->entry) {
+        pthread_mutex_lock(&m->lock);
+        void *entries = m->entries;
+        if (kn_grow(ctx, &entries, &m->capacity, m->count + m->promised + 1, sizeof *m->entries)) {
+            m->promised++;
+            *out = p;
+        }
+        m->entries = entries;
+        pthread_mutex_unlock(&m->lock);
+    }
+    if (*out) return KN_OK;
+    if (p) end_entry(ctx, p->entry);
+    kn_free(p);
+    return kn_fail_memory(err, ctx, WHAT);
+}
+
+/* The place is free for whoever comes next: its own entry, unless the promise is broken. */
+static entry *end_promise(kn_memory_promise *p)
+{
+    entry *e = p->entry;
+    pthread_mutex_lock(&p->ctx->memory->lock);
+    p->ctx->memory->promised--;
+    pthread_mutex_unlock(&p->ctx->memory->lock);
+    kn_free(p);
+    return e;
+}
+
+void kn_memory_keep(kn_memory_promise *p, int fd, uint64_t size, const char *from)
+{
+    kn_context *ctx = p->ctx;
+    entry      *e = end_promise(p), *old = fd < 0 ? take_entry(ctx, from) : NULL;
+    if (old) {
+        e->kind = old->kind;
+        e->object = old->object;
+        e->end = old->end;
+        old->end = NULL;
+        end_entry(ctx, old);
+    } else {
+        give_file(e, fd, size);
+    }
+    (void)!put_entry(ctx, e, NULL);
+}
+
+void kn_memory_break(kn_memory_promise *p)
+{
+    if (p) end_entry(p->ctx, end_promise(p));
 }
 
 void *kn_memory_object(const kn_context *ctx, const char *name, const char *kind)

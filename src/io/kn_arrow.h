@@ -57,8 +57,8 @@ typedef struct kn_arrow_cell {
  * every locale. */
 void kn_arrow_cell_text(kn_arrow_cell *cell, const kn_arrow_format *format, const void *from);
 
-/* Reads a stream as if it were a CSV file with the same cells: types of text columns are inferred, the same texts are missing,
- * and types that the user gives decide. `csv` may be NULL. The stream is consumed. */
+/* Reads a stream as if it were a CSV file with the same cells: types are inferred from the cells' texts, the same texts are missing,
+ * columns come in the order in which they are asked for, and types that the user gives decide. `csv` may be NULL. The stream is consumed. */
 KN_CHECK kn_status kn_arrow_import_as_csv(kn_table **out, kn_context *ctx, struct ArrowArrayStream *stream,
                                           const kn_csv_options *csv, kn_error *err);
 

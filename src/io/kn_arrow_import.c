@@ -23,6 +23,7 @@
 #include "kn_arrow.h"
 #include "kn_builder.h"
 #include "kn_context.h"
+#include "kn_csv_write.h"
 #include "kn_error.h"
 #include "kn_hash.h"
 #include "kn_options.h"
@@ -185,7 +186,8 @@ static kn_status check_names(const import *im, kn_error *err)
             st = kn_fail(err, KN_INPUT, "Arrow stream: two columns are named \"%.200s\"", labels[i]);
     for (int i = 0; im->options.columns && i < im->options.column_count && st == KN_OK; i++)
         if (!bsearch(im->options.columns[i], labels, count, sizeof *labels, by_key))
-            st = kn_fail(err, KN_USAGE, "Arrow stream: there is no column \"%.200s\"", im->options.columns[i]);
+            st = kn_fail(err, im->csv ? KN_INPUT : KN_USAGE, "Arrow stream: there is no column \"%.200s\"",
+                         im->options.columns[i]);
     kn_free(labels);
     return st;
 }
@@ -204,6 +206,20 @@ static kn_status check_top(const struct ArrowSchema *schema, kn_error *err)
 static bool has_cache(const kn_arrow_format *format)
 {
     return format->kind == KN_ARROW_BOOL || (format->width >= 1 && format->width <= 8 && format->kind != KN_ARROW_UTF8);
+}
+
+/* The columns of a CSV file come in the order in which they are asked for. */
+static void order_as_asked(import *im)
+{
+    int done = 0;
+    for (int i = 0; im->options.columns && i < im->options.column_count; i++)
+        for (int c = done; c < im->column_count; c++) {
+            if (strcmp(im->columns[c].label, im->options.columns[i]) != 0) continue;
+            column found = im->columns[c];
+            im->columns[c] = im->columns[done];
+            im->columns[done++] = found;
+            break;
+        }
 }
 
 static kn_status read_schema(import *im, kn_error *err)
@@ -228,7 +244,9 @@ static kn_status read_schema(import *im, kn_error *err)
         c->label = NULL;
         KN_TRY(st);
     }
-    return check_names(im, err);
+    KN_TRY(check_names(im, err));
+    if (im->csv) order_as_asked(im);
+    return KN_OK;
 }
 
 /* The storage that lives as long as the import, and the builder. */
@@ -324,6 +342,7 @@ static kn_status text_id(const import *im, column *c, const kn_arrow_view *v, in
     const char *reason = kn_arrow_text_at(v, &c->value, at, &text);
     if (reason) return fail_cell(im, c, row, reason, err);
     *id = KN_ID_MISSING;
+    if (im->csv && im->csv->guarded) text = kn_csv_unguarded(text);
     if (im->na_count > 0 && is_na(im, text)) return KN_OK;
     return intern(im, c, text, id, err);
 }
@@ -335,7 +354,7 @@ static kn_status fixed_id(const import *im, column *c, const uint8_t *from, int6
     if (cell.reason) return fail_cell(im, c, row, cell.reason, err);
     c->wide |= cell.wide;
     *id = KN_ID_MISSING;
-    if (cell.nan) return KN_OK;
+    if (cell.nan || (im->csv && is_na(im, (kn_string){cell.text, cell.size}))) return KN_OK;
     return intern(im, c, (kn_string){cell.text, cell.size}, id, err);
 }
 
@@ -472,6 +491,7 @@ static kn_builder_type column_type(const import *im, const column *c)
     for (int i = 0; im->csv && i < im->csv->type_count; i++)
         if (strcmp(im->csv->types[i].column, c->label) == 0 && im->csv->types[i].type != KN_TYPE_AUTO)
             return (kn_builder_type){im->csv->types[i].type, im->csv->types[i].format};
+    if (im->csv) return (kn_builder_type){KN_TYPE_AUTO, NULL}; /* what the texts say, as the verifier reads them */
     switch (c->value.kind) {
     case KN_ARROW_SIGNED: return (kn_builder_type){KN_TYPE_INTEGER, NULL};
     case KN_ARROW_UNSIGNED: return (kn_builder_type){c->wide ? KN_TYPE_DECIMAL : KN_TYPE_INTEGER, NULL};
@@ -497,7 +517,7 @@ static kn_status finish(import *im, kn_table **out, kn_error *err)
         types[i] = column_type(im, &im->columns[i]);
         nan_count += im->columns[i].nan_count;
     }
-    kn_value_rules rules = {.decimal = '.', .timezone = im->zone};
+    kn_value_rules rules = {.decimal = im->csv && im->csv->decimal ? im->csv->decimal : '.', .timezone = im->zone};
     kn_builder    *builder = im->builder;
     im->builder = NULL; /* finishing ends it */
     kn_status st = kn_builder_finish(out, builder, types, &rules, err);

@@ -64,7 +64,7 @@ static kn_status list_memory(const folder *f, kn_catalog *catalog, const kn_data
     for (const char *name = NULL; status == KN_OK && (name = kn_memory_next(f->ctx, prefix, name)) != NULL;) {
         const char *file = name + strlen(prefix);
         size_t      size = table_of_file(file);
-        if (size == 0 && strcmp(kn_memory_path(f->ctx, name), name) == 0 && !strchr(file, '/')) size = strlen(file);
+        if (size == 0 && *kn_memory_path(f->ctx, name) == '\0' && !strchr(file, '/')) size = strlen(file);
         if (size > 0) status = add_file(f, catalog, file, size, options, err);
     }
     kn_free(prefix);
@@ -122,7 +122,7 @@ static kind kind_in_memory(kn_context *ctx, const char *name, const char *rest)
     bool table = kn_folder_is_table(rest) || strcmp(rest, KN_FOLDER_CERTIFICATE) == 0;
     if (strchr(rest, '/')) return FOLDER;
     if (rest[0] == '.') return HIDDEN;
-    return table || strcmp(kn_memory_path(ctx, name), name) == 0 ? TABLE : OTHER;
+    return table || *kn_memory_path(ctx, name) == '\0' ? TABLE : OTHER;
 }
 
 /* Counts what is in the folder, by kind. */

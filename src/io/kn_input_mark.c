@@ -16,6 +16,8 @@
 #include "kn_error.h"
 #include "kn_folder.h"
 #include "kn_hash.h"
+#include "kn_memory.h"
+#include "kn_memory_arrow.h"
 #include "kn_names.h"
 #include "kn_postgres_internal.h"
 
@@ -50,10 +52,24 @@ static uint64_t mark_folder(const char *path)
     return sum;
 }
 
-static uint64_t mark_files(const char *name)
+/* A folder's names in memory, or one: their files below /proc, or what the batches hold. */
+static uint64_t mark_memory(kn_context *ctx, const char *name)
+{
+    uint64_t sum = 0;
+    bool     folder = name[strlen(name) - 1] == '/';
+    for (const char *n = folder ? kn_memory_next(ctx, name, NULL) : name; n;
+         n = folder ? kn_memory_next(ctx, name, n) : NULL) {
+        const kn_batches *batches = kn_memory_batches(ctx, n);
+        sum += batches ? kn_batches_hash(batches) : mark_file(AT_FDCWD, kn_memory_path(ctx, n));
+    }
+    return sum;
+}
+
+static uint64_t mark_files(kn_context *ctx, const char *name)
 {
     const char *sqlite = kn_name_sqlite(name);
     struct stat info;
+    if (kn_memory_is(ctx, name)) return mark_memory(ctx, name);
     if (!sqlite) return stat(name, &info) == 0 && S_ISDIR(info.st_mode) ? mark_folder(name) : mark_file(AT_FDCWD, name);
     static const char *const endings[] = {"", "-wal", "-journal"};
     uint64_t                 sum = 0;
@@ -77,7 +93,7 @@ kn_status kn_input_mark_take(kn_input_mark **out, kn_context *ctx, const char *n
     if (!m->name)
         status = kn_fail_memory(err, ctx, "reading");
     else if (!m->server)
-        m->seen = mark_files(name);
+        m->seen = mark_files(ctx, name);
     else
         status = kn_pg_open(&m->pg, ctx, name, NULL, err);
     if (status == KN_OK && m->server) status = kn_pg_export(&m->pg, m->snapshot, sizeof m->snapshot, err);
@@ -102,5 +118,5 @@ const char *kn_input_mark_snapshot(const kn_input_mark *m)
 
 bool kn_input_mark_changed(const kn_input_mark *m)
 {
-    return m && !m->server && mark_files(m->name) != m->seen;
+    return m && !m->server && mark_files(m->ctx, m->name) != m->seen;
 }

@@ -22,12 +22,12 @@ static const char batches_kind[] = "batches";
 
 static void end_batches(void *object)
 {
-    kn_batches *b = object;
-    for (size_t i = 0; i < b->count; i++)
-        if (b->arrays[i].release) b->arrays[i].release(&b->arrays[i]);
-    if (b->schema.release) b->schema.release(&b->schema);
-    kn_free(b->arrays);
-    kn_free(b);
+    kn_batches_let_go(object);
+}
+
+kn_status kn_batches_put(kn_output *output, kn_batches *b, kn_error *err)
+{
+    return kn_output_hold(output, batches_kind, b, end_batches, err);
 }
 
 const kn_batches *kn_memory_batches(const kn_context *ctx, const char *name)
@@ -71,7 +71,10 @@ static kn_status put_batches(kn_context *ctx, const char *name, struct ArrowArra
 {
     KN_SERVE(ctx, err);
     kn_batches *b = kn_alloc_zero(ctx, sizeof *b);
-    if (b) b->ctx = ctx;
+    if (b) {
+        b->ctx = ctx;
+        atomic_init(&b->holders, 1);
+    }
     kn_status st = b ? take_batches(b, stream, err) : kn_fail_memory(err, ctx, WHAT);
     if (st == KN_OK) return kn_memory_adopt_object(ctx, name, batches_kind, b, end_batches, err);
     if (b) end_batches(b);
@@ -136,12 +139,23 @@ static void end_lending(struct ArrowArrayStream *stream)
     stream->release = NULL;
 }
 
-const char *kn_memory_useless(const kn_csv_options *options)
+/* Numbers with a point, whatever the user says; texts are as they are. */
+static bool has_fractions(const struct ArrowSchema *schema)
+{
+    for (int64_t i = 0; schema->children && i < schema->n_children; i++) {
+        const struct ArrowSchema *child = schema->children[i];
+        const char *format = child && child->dictionary ? child->dictionary->format : child ? child->format : NULL;
+        if (format && strchr("efgd", format[0])) return true;
+    }
+    return false;
+}
+
+const char *kn_memory_useless(const kn_batches *batches, const kn_csv_options *options)
 {
     if (!options) return NULL;
     if (options->no_header) return "a table in memory has names of its own: leave \"header\" out";
     if (options->encoding != KN_ENCODING_UTF8) return "a table in memory is UTF-8: leave \"encoding\" out";
-    if (options->decimal && options->decimal != '.')
+    if (options->decimal && options->decimal != '.' && has_fractions(&batches->schema))
         return "numbers of a table in memory have a decimal point: leave \"decimal\" out";
     return NULL;
 }
@@ -150,11 +164,11 @@ kn_status kn_memory_read_table(kn_table **out, kn_context *ctx, const char *cons
                                const kn_csv_options *options, kn_error *err)
 {
     *out = NULL;
-    const char *useless = kn_memory_useless(options);
-    if (useless) return kn_fail(err, KN_USAGE, "%s: %s", names[0], useless);
     if (count != 1)
         return kn_fail(err, KN_USAGE, "%s: one table in memory is an input by itself; put all rows into it", names[0]);
-    lending                 l = {.batches = kn_memory_batches(ctx, names[0])};
+    lending     l = {.batches = kn_memory_batches(ctx, names[0])};
+    const char *useless = kn_memory_useless(l.batches, options);
+    if (useless) return kn_fail(err, KN_USAGE, "%s: %s", names[0], useless);
     struct ArrowArrayStream stream = {lend_schema, lend_next, NULL, end_lending, &l};
     return kn_arrow_import_as_csv(out, ctx, &stream, options, err);
 }
@@ -182,8 +196,9 @@ static kn_status copy_names(kn_csv_names *out, kn_context *ctx, const struct Arr
 kn_status kn_memory_read_names(kn_csv_names *out, kn_context *ctx, const char *name, const kn_csv_options *options,
                                kn_error *err)
 {
-    const struct ArrowSchema *schema = &kn_memory_batches(ctx, name)->schema;
-    const char               *useless = kn_memory_useless(options);
+    const kn_batches         *batches = kn_memory_batches(ctx, name);
+    const struct ArrowSchema *schema = &batches->schema;
+    const char               *useless = kn_memory_useless(batches, options);
     *out = (kn_csv_names){0};
     if (useless) return kn_fail(err, KN_USAGE, "%s: %s", name, useless);
     if (!schema->format || strcmp(schema->format, "+s") != 0 || schema->n_children < 1 || !schema->children)
@@ -201,6 +216,8 @@ kn_status kn_memory_get_arrow(struct ArrowArrayStream *out, kn_context *ctx, con
     KN_SERVE(ctx, err);
     if (!kn_memory_there(ctx, name))
         return kn_fail(err, KN_INPUT, "%.200s: there is nothing of this name in memory", name);
+    kn_batches *batches = kn_memory_object(ctx, name, batches_kind);
+    if (batches && !options) return kn_batches_share(out, ctx, batches, err);
     KN_TRY(kn_table_read_csv(&table, ctx, name, NULL, err));
     kn_status st = kn_table_export_arrow(out, table, ctx, options, err);
     kn_table_free(table); /* the stream keeps it as long as it needs it */

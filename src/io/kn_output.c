@@ -37,23 +37,25 @@
 #include "kn_output_place.h"
 #include "kn_parallel.h"
 
-enum { BUFFER_SIZE = 1 << 18, MAX_NAME_KEPT = 200, POLL_MS = 100, PIECES_PER_THREAD = 2 };
+enum { BUFFER_SIZE = 1 << 18, MAX_NAME_KEPT = 200, POLL_MS = 100, PIECES_PER_THREAD = 2, TEMPORARY = 32 };
 
 struct kn_output {
-    kn_context *ctx;
-    char       *path;      /* as the user gave it, or "standard output": for messages    */
-    char       *target;    /* absolute; NULL for a stream                                */
-    char       *temporary; /* absolute; NULL for a stream, and once it has been renamed  */
-    int         fd;
-    bool        owned;   /* fd is ours to close                                          */
-    bool        patient; /* may block for long: wait with poll                           */
-    mode_t      mode;
-    bool        memory; /* the target is a name in memory (kn_memory.h)                 */
-    kn_alias    alias;  /* of the temporary path of one, for messages                   */
-    int         error;  /* errno of the first failed write; ECANCELED: cancelled; 0: none */
-    uint64_t    size;
-    size_t      used; /* bytes in the buffer */
-    char        buffer[BUFFER_SIZE];
+    kn_context        *ctx;
+    char              *path;      /* as the user gave it, or "standard output": for messages    */
+    char              *target;    /* absolute; NULL for a stream                                */
+    char              *temporary; /* absolute; NULL for a stream, and once it has been renamed  */
+    int                fd;
+    bool               owned;   /* fd is ours to close                                          */
+    bool               patient; /* may block for long: wait with poll                           */
+    mode_t             mode;
+    bool               memory;  /* the target is a name in memory (kn_memory.h)                 */
+    bool               held;    /* ... of an object, and so is the temporary path               */
+    kn_alias           alias;   /* of the temporary path of one, for messages                   */
+    kn_memory_promise *promise; /* of the target's name                                 */
+    int                error;   /* errno of the first failed write; ECANCELED: cancelled; 0: none */
+    uint64_t           size;
+    size_t             used; /* bytes in the buffer */
+    char               buffer[BUFFER_SIZE];
 };
 
 /* ---- Opening ---- */
@@ -160,14 +162,13 @@ static kn_status open_file(kn_output *o, const struct stat *existing, kn_error *
 
 static kn_status open_memory(kn_output *o, kn_error *err)
 {
-    enum { PATH = 32 };
     o->memory = o->owned = true;
     o->target = kn_strndup(o->ctx, o->path, strlen(o->path));
-    o->temporary = kn_alloc(o->ctx, PATH);
+    o->temporary = kn_alloc(o->ctx, TEMPORARY);
     if (!o->target || !o->temporary) return kn_fail_memory(err, o->ctx, "opening the output");
     o->fd = kn_memory_file();
     if (o->fd < 0) return kn_fail(err, KN_IO, "%s: cannot be created: %s", o->path, strerror(errno));
-    snprintf(o->temporary, PATH, "/proc/self/fd/%d", o->fd);
+    snprintf(o->temporary, TEMPORARY, "/proc/self/fd/%d", o->fd);
     o->alias = (kn_alias){.path = o->temporary, .name = o->path};
     kn_alias_add(o->ctx, &o->alias);
     return KN_OK;
@@ -320,6 +321,16 @@ kn_status kn_output_flush(kn_output *o, kn_error *err)
     return failure(o, err);
 }
 
+kn_status kn_output_hold(kn_output *o, const char *kind, void *object, void (*end)(void *object), kn_error *err)
+{
+    char name[TEMPORARY];
+    snprintf(name, sizeof name, "memory:.kanon-%d.", o->fd); /* no other's while this one is open */
+    KN_TRY(kn_memory_adopt_object(o->ctx, name, kind, object, end, err));
+    memcpy(o->temporary, name, sizeof name);
+    o->held = true;
+    return KN_OK;
+}
+
 bool kn_output_in_memory(const kn_output *o)
 {
     return o->memory;
@@ -387,13 +398,21 @@ static kn_status commit_file(kn_output *o, kn_error *err)
     return st;
 }
 
+kn_status kn_output_prepare(kn_output *o, kn_error *err)
+{
+    KN_TRY(kn_output_flush(o, err));
+    return o->promise ? KN_OK : kn_memory_make_promise(&o->promise, o->ctx, o->target, err);
+}
+
 static kn_status commit_memory(kn_output *o, kn_error *err)
 {
-    int      fd = o->fd;
-    uint64_t size = o->size;
+    KN_TRY(kn_output_prepare(o, err));
+    kn_memory_keep(o->promise, o->held ? -1 : o->fd, o->size, o->temporary);
+    o->promise = NULL;
+    if (o->held) return KN_OK;
     o->fd = -1;
     o->size = 0;
-    return kn_memory_adopt(o->ctx, o->target, fd, size, err);
+    return KN_OK;
 }
 
 kn_status kn_output_commit(kn_output *o, kn_error *err)
@@ -419,12 +438,14 @@ void kn_output_detach(kn_output *o)
     if (o->owned && o->fd >= 0) close(o->fd);
     if (o->memory) kn_memory_discharge(o->ctx, o->size);
     if (o->alias.path) kn_alias_remove(o->ctx, &o->alias);
+    kn_memory_break(o->promise);
     KN_FREE(o->temporary, o->target, o->path, o);
 }
 
 void kn_output_abort(kn_output *o)
 {
     if (o && o->temporary && !o->memory) unlink(o->temporary);
+    if (o && o->held) kn_memory_remove(o->ctx, o->temporary); /* unless it has its name */
     kn_output_detach(o);
 }
 

@@ -35,6 +35,14 @@ void kn_output_write(kn_output *output, const void *data, size_t size);
 /* Hands all bytes to the system and reports the first failure. */
 KN_CHECK kn_status kn_output_flush(kn_output *output, kn_error *err);
 
+/* Makes an output in memory, to which nothing was written, an object instead of bytes (kn_memory_adopt_object), which it is under
+ * its temporary name from now on. `end` frees it, also on failure. */
+KN_CHECK kn_status kn_output_hold(kn_output *output, const char *kind, void *object, void (*end)(void *object),
+                                  kn_error *err);
+
+/* Of an output in memory: whatever its commit needs is there, and it will not fail. Nothing may be written afterwards. */
+KN_CHECK kn_status kn_output_prepare(kn_output *output, kn_error *err);
+
 bool     kn_output_in_memory(const kn_output *output); /* its name is one in memory (kn_memory.h)                    */
 bool     kn_output_is_stream(const kn_output *output); /* what was written cannot be taken back                      */
 const char *kn_output_temporary(

@@ -126,6 +126,10 @@ kn_status kn_source_open(kn_source **out, kn_context *ctx, const char *path, kn_
     *out = NULL;
     bool standard = strcmp(path, "-") == 0;
     if (kn_name_server(path)) return kn_fail(err, KN_USAGE, "%s: is a database of a server, not a file", path);
+    if (*path && !*kn_memory_path(ctx, path))
+        return kn_fail(err, KN_INPUT, "%s: %s", path,
+                       kn_memory_there(ctx, path) ? "holds a table, not bytes"
+                                                  : "there is nothing of this name in memory");
     kn_source *s = kn_alloc_zero(ctx, sizeof *s);
     if (!s) return kn_fail_memory(err, ctx, path);
     s->ctx = ctx;

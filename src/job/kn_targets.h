@@ -18,6 +18,9 @@ KN_CHECK kn_status kn_target_name_check(const kn_spec *spec, kn_error *err);
 /* Do two paths lead to one file, which is there? */
 bool kn_targets_same(const char *a, const char *b);
 
+/* Does the output's name ask for columns (kanon/memory.h)? One in memory without an ending does. */
+bool kn_target_has_columns(const kn_context *ctx, const kn_spec *spec);
+
 /* Does the output's name promise cells between tabs? */
 bool kn_target_has_tabs(const kn_spec *spec);
 

@@ -9,6 +9,7 @@
 
 #include "kn_database_write.h"
 #include "kn_error.h"
+#include "kn_memory.h"
 #include "kn_records_scan.h"
 #include "kn_targets.h"
 
@@ -83,6 +84,12 @@ kn_status kn_target_name_check(const kn_spec *spec, kn_error *err)
     KN_TRY(check_one_file(output, "a table is", "CSV", "FILE.csv", err));
     return is_foreign(output) ? kn_fail(err, KN_USAGE, "%s: a table is released as CSV; name it FILE.csv", output)
                               : KN_OK;
+}
+
+bool kn_target_has_columns(const kn_context *ctx, const kn_spec *spec)
+{
+    const char *slash = spec->output ? strrchr(spec->output, '/') : NULL;
+    return spec->output && kn_memory_is(ctx, spec->output) && !strchr(slash ? slash : spec->output, '.');
 }
 
 bool kn_target_has_tabs(const kn_spec *spec)

@@ -77,7 +77,8 @@ static kn_status number_rows(kn_grouping *out, table *t, const kn_grouping *from
 {
     size_t capacity = 0;
     for (uint32_t row = 0; row < from->rows; row++) {
-        uint64_t key = (uint64_t)from->group_of[row] << 32 | h->label[nodes[row]];
+        uint32_t label = nodes[row] == h->leaves ? UINT32_MAX : h->label[nodes[row]]; /* missing is no empty text */
+        uint64_t key = (uint64_t)from->group_of[row] << 32 | label;
         slot    *s = find(t, key);
         if ((row & 0xffff) == 0 && kn_cancelled(from->ctx)) return kn_fail_cancelled(err);
         if (s->group == UINT32_MAX) {

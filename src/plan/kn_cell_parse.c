@@ -348,9 +348,9 @@ static uint32_t find_spelling(const kn_cell_parser *p, kn_string text)
 
 /* One member: a code, "missing", or a leaf of the hierarchy that no row has (which adds nothing, like any value that a foreign
  * column lacks). */
-static bool read_member(const kn_cell_parser *p, kn_string text, uint32_t *code)
+static bool read_member(const kn_cell_parser *p, kn_string text, bool quoted, uint32_t *code)
 {
-    *code = find_spelling(p, text);
+    *code = text.size > 0 || quoted ? find_spelling(p, text) : NONE; /* an empty text stands in quotes */
     if (*code == NONE && kn_value_trim(text).size == 0) *code = p->column->dict.count;
     if (*code != NONE || p->foreign) return true;
     uint32_t node = find_label(p, text);
@@ -388,8 +388,9 @@ static kn_status read_members(const kn_cell_parser *p, kn_string body, char *roo
     size_t end = 0;
     *fits = true;
     for (size_t at = 0; *fits && at <= body.size; at = end + 1) {
-        uint32_t code = NONE;
-        *fits = read_member(p, member_at(body, at, room, &end), &code);
+        uint32_t  code = NONE;
+        kn_string text = member_at(body, at, room, &end);
+        *fits = read_member(p, text, text.data == room, &code);
         if (code == NONE) continue;
         if (members->count >= UINT32_MAX ||
             !KN_GROW(members->ctx, &members->codes, &members->capacity, members->count + 1))

@@ -300,18 +300,30 @@ void kn_set_database(kn_set *s, kn_database_writer *writer)
 
 /* ---- The commit ---- */
 
-/* Streams, names in memory and the certificate that lies in a folder have no name on a disk to wait for. */
-static kn_status commit_apart(kn_set *s, bool all, kn_error *err)
+/* Streams and the certificate that lies in a folder have no name of their own to wait for. */
+static bool is_apart(const kn_set *s, int role)
 {
     bool folder = s->writer && kn_database_writer_folder(s->writer);
+    return kn_output_is_stream(s->outputs[role]) || (folder && role == KN_SET_CERTIFICATE);
+}
+
+static kn_status commit_apart(kn_set *s, bool all, kn_error *err)
+{
     for (int role = 0; role < KN_SET_ROLES; role++) {
         kn_output *output = s->outputs[role];
-        bool       apart = output && (kn_output_is_stream(output) || (kn_output_in_memory(output) && !s->memory) ||
-                                (folder && role == KN_SET_CERTIFICATE));
-        if (!output || !(all || apart)) continue;
+        if (!output || !(all || is_apart(s, role))) continue;
         s->outputs[role] = NULL;
         KN_TRY(kn_output_commit(output, err));
     }
+    return KN_OK;
+}
+
+/* What gets a name in memory gets it without fail, once all else is done. */
+static kn_status prepare_memory(kn_set *s, kn_error *err)
+{
+    for (int role = 0; role < KN_SET_ROLES; role++)
+        if (s->outputs[role] && kn_output_in_memory(s->outputs[role]) && !is_apart(s, role))
+            KN_TRY(kn_output_prepare(s->outputs[role], err));
     return KN_OK;
 }
 
@@ -365,9 +377,10 @@ static kn_status add_database(kn_set *s, const char *mark, kn_error *err)
 static kn_status list_steps(kn_set *s, kn_error *err)
 {
     const char *mark = "000000";
+    KN_TRY(prepare_memory(s, err));
     KN_TRY(commit_apart(s, false, err));
     for (int role = 0; role < KN_SET_ROLES; role++) {
-        if (!s->outputs[role]) continue;
+        if (!s->outputs[role] || kn_output_in_memory(s->outputs[role])) continue;
         KN_TRY(kn_output_sync(s->outputs[role], err));
         mark = mark_of(kn_output_temporary(s->outputs[role]));
     }
@@ -375,7 +388,7 @@ static kn_status list_steps(kn_set *s, kn_error *err)
     for (int role = 0; role < KN_SET_ROLES; role++) {
         kn_output *o = s->outputs[role];
         if (role == KN_SET_RELEASE && s->writer) KN_TRY(add_database(s, mark, err));
-        if (!o) continue;
+        if (!o || kn_output_in_memory(o)) continue;
         const char *temporary = kn_output_temporary(o);
         KN_TRY(
             kn_set_steps_add(&s->steps, temporary, kn_output_target(o), kn_output_mode(o), 0, mark_of(temporary), err));
@@ -417,30 +430,35 @@ static kn_status undo(kn_set *s, kn_status st, kn_error *err)
     return kn_fail(err, st, "%s; the next kanon command on this release completes it or puts the old one back", first);
 }
 
-/* What the set has in memory, the old one's or what there is of the new one's. */
-static void forget(kn_set *s, bool all)
+/* The names in memory that the old set may have beside its release, and the new one has not. */
+static kn_status list_old_names(kn_set *s, char *names[KN_SET_ROLES], kn_error *err)
 {
     for (int role = 0; role < KN_SET_ROLES; role++) {
-        char *name = suffixes[role] && (all || !s->outputs[role]) ? join(s->ctx, s->base, suffixes[role]) : NULL;
-        if (name && !(role == KN_SET_RELEASE && s->writer)) kn_memory_remove(s->ctx, name);
-        kn_free(name);
+        if (!suffixes[role] || s->outputs[role] || (role == KN_SET_RELEASE && s->writer)) continue;
+        names[role] = join(s->ctx, s->base, suffixes[role]);
+        if (!names[role]) return no_memory(s, err);
     }
+    return KN_OK;
 }
 
-/* All of it is made: names are given, the certificate's last, and taken back where the memory for one is missing. */
+/* All of it is made, and whatever can fail is done before a name is given; the certificate's is the last. */
 static kn_status commit_memory(kn_set *s, kn_error *err)
 {
     kn_database_writer *writer = s->writer;
-    for (int role = 0; role < KN_SET_ROLES; role++)
-        if (s->outputs[role]) KN_TRY(kn_output_flush(s->outputs[role], err));
-    if (kn_cancelled(s->ctx)) return kn_fail_cancelled(err);
-    KN_TRY(commit_apart(s, false, err));
-    s->writer = NULL;
-    if (writer) KN_TRY(kn_database_writer_commit(writer, err));
-    forget(s, false);
-    kn_status st = commit_apart(s, true, err);
-    if (st != KN_OK) forget(s, true);
-    return st;
+    char               *old[KN_SET_ROLES] = {NULL};
+    kn_status           st = list_old_names(s, old, err);
+    if (st == KN_OK) st = prepare_memory(s, err);
+    if (st == KN_OK && kn_cancelled(s->ctx)) st = kn_fail_cancelled(err);
+    if (st == KN_OK) st = commit_apart(s, false, err);
+    if (st == KN_OK && writer) {
+        s->writer = NULL;
+        st = kn_database_writer_commit(writer, err);
+    }
+    for (int role = 0; role < KN_SET_ROLES; role++) {
+        if (st == KN_OK && old[role]) kn_memory_remove(s->ctx, old[role]);
+        kn_free(old[role]);
+    }
+    return st == KN_OK ? commit_apart(s, true, err) : st;
 }
 
 kn_status kn_set_commit(kn_set *s, kn_error *err)
@@ -453,6 +471,12 @@ kn_status kn_set_commit(kn_set *s, kn_error *err)
     KN_TRY(kn_set_journal_write(&s->steps, err));
     kn_status st = kn_set_steps_forward(&s->steps, commit_server, s, err);
     if (st != KN_OK && !kn_set_steps_done(&s->steps)) return undo(s, st, err);
+    for (int role = 0; role < KN_SET_ROLES; role++) {
+        kn_output *output = s->outputs[role];
+        if (!output || !kn_output_in_memory(output)) continue;
+        s->outputs[role] = NULL;
+        (void)!kn_output_commit(output, NULL);
+    }
     detach(s);
     kn_status finished = kn_set_steps_finish(&s->steps, st == KN_OK ? err : NULL);
     return st != KN_OK ? st : finished;

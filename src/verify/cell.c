@@ -125,7 +125,8 @@ static kn_status read_members(kn_vquasi *q, kn_context *ctx, kn_string inner, kn
     *known = true;
     for (size_t from = 0; st == KN_OK && *known && from <= inner.size; from = end + 1) {
         kn_string part = member_at(inner, from, scratch, &end);
-        uint32_t  value = kn_vdomain_find(&q->domain, part);
+        bool      nothing = part.size == 0 && part.data != scratch; /* an empty text stands in quotes */
+        uint32_t  value = nothing ? KN_V_MISSING : kn_vdomain_find(&q->domain, part);
         if (value != KN_V_NONE)
             st = take_member(q, ctx, value, cell, err);
         else if (is_other(q, part))

@@ -102,11 +102,23 @@ typedef struct kn_vcolumn {
  * per kept column its cells in quotes: empty ones, others that do not need them, those that do. */
 enum { KN_VFORM_EMPTY, KN_VFORM_BARE, KN_VFORM_NEEDED, KN_VFORM_KINDS };
 
+/* What columns in memory (table/batches.c) can hold beyond their cells, per kept column, as bits. */
+enum {
+    KN_VMARK_UNUSED = 1, /* an entry of a dictionary that no row shows                  */
+    KN_VMARK_TWICE = 2,  /* two entries with the same text                              */
+    KN_VMARK_HIDDEN = 4, /* something in the place of a missing cell                    */
+    KN_VMARK_EMPTY = 8,  /* missing cells and empty texts                               */
+    KN_VMARK_MORE = 16,  /* buffers with something before the first row, or around a text */
+    KN_VMARK_ZERO = 32   /* a zero with a sign                                          */
+};
+
 typedef struct kn_vform {
     int64_t     lf, crlf, cr;
     int64_t     blank;
     int64_t    *quoted;  /* columns x KN_VFORM_KINDS                                 */
     const char *wrapped; /* what a compressed file holds beside the data; NULL: nothing */
+    uint8_t    *marks;   /* per column: KN_VMARK_*; NULL: bytes of a CSV file        */
+    bool        uneven;  /* batches of different sizes                               */
 } kn_vform;
 
 /* The records of one scan, `fields` with `names` cells each, from *at on, which is moved behind the last. */
@@ -116,6 +128,7 @@ void kn_vform_take(kn_vform *form, const char *text, size_t size, char delimiter
 
 /* A record's end at `at`: notes how it ends, returns where the next may begin. */
 size_t kn_vform_end(kn_vform *form, const char *text, size_t size, size_t at);
+bool   kn_vneeds_quotes(kn_string text, char delimiter);
 void   kn_vform_add(kn_vform *to, const kn_vform *from, int columns);
 
 typedef struct kn_vtable {
@@ -169,6 +182,7 @@ KN_CHECK kn_status kn_vtable_read(kn_vtable **out, kn_context *ctx, const char *
 /* The same of a table in memory (table/batches.c); kn_vtable_read calls it by itself. */
 KN_CHECK kn_status kn_vtable_read_batches(kn_vtable **out, kn_context *ctx, const char *const *names, int count,
                                           const kn_vread_options *options, kn_error *err);
+KN_CHECK kn_status kn_vtable_digest(kn_vtable *t, kn_error *err); /* its sha256, of all columns kept (table/digest.c) */
 void               kn_vtable_free(kn_vtable *t);
 void               kn_vtable_unguard(kn_vtable *t); /* what `guarded` asks for, afterwards */
 int                kn_vtable_name(const kn_vtable *t, const char *name); /* index into names; -1: there is none */

@@ -19,6 +19,7 @@
 #include "kn_alloc.h"
 #include "kn_context.h"
 #include "kn_error.h"
+#include "kn_memory.h"
 #include "kn_table_run.h"
 #include "kn_targets.h"
 
@@ -26,9 +27,10 @@ enum { COPY = 1 << 18 };
 
 /* ---- Streams ---- */
 
-static bool is_stream(const char *path)
+static bool is_stream(const kn_context *ctx, const char *path)
 {
     struct stat info;
+    if (ctx && kn_memory_is(ctx, path)) return false;
     return strcmp(path, "-") == 0 || (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode));
 }
 
@@ -97,7 +99,7 @@ kn_status kn_table_run_check_streams(const kn_spec *spec, kn_error *err)
     if (standard > 1) return kn_fail(err, KN_USAGE, "standard input can be read once only");
     for (int i = 0; i < spec->attribute_count; i++) {
         const kn_attribute *a = &spec->attributes[i];
-        if (a->has_hierarchy && a->hierarchy.path && is_stream(a->hierarchy.path))
+        if (a->has_hierarchy && a->hierarchy.path && is_stream(NULL, a->hierarchy.path))
             return kn_fail(err, KN_USAGE, "column \"%s\": its hierarchy is read twice and must be a file", a->name);
     }
     return KN_OK;
@@ -113,10 +115,11 @@ kn_status kn_table_run_spool(kn_table_run *run, kn_error *err)
     if (!run->inputs || !run->spools) return KN_MEMORY;
     for (int i = 0; i < spec->input_count; i++) {
         run->inputs[i] = spec->inputs[i];
-        if (is_stream(run->inputs[i])) KN_TRY(spool_stream(run, &run->inputs[i], err));
+        if (is_stream(run->all.ctx, run->inputs[i])) KN_TRY(spool_stream(run, &run->inputs[i], err));
     }
     run->effective.inputs = run->inputs;
-    if (spec->population && is_stream(spec->population)) KN_TRY(spool_stream(run, &run->effective.population, err));
+    if (spec->population && is_stream(run->all.ctx, spec->population))
+        KN_TRY(spool_stream(run, &run->effective.population, err));
     return kn_release_originals(&run->all, spec->inputs, run->inputs, spec->input_count, true, err);
 }
 
@@ -143,7 +146,7 @@ static kn_status open_nameless(kn_table_run *run, kn_error *err)
 kn_status kn_table_run_open(kn_release_run *all, kn_error *err)
 {
     kn_table_run *run = kn_table_run_of(all);
-    bool          stream = is_stream(all->spec->output);
+    bool          stream = is_stream(all->ctx, all->spec->output);
     KN_TRY(kn_targets_check(all->ctx, all->spec, stream ? NULL : all->spec->output, err));
     KN_TRY(kn_set_open(&all->set, all->ctx, stream ? NULL : all->spec->output, err));
     if (stream) return open_nameless(run, err);

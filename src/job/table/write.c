@@ -9,6 +9,7 @@
 #include "kn_error.h"
 #include "kn_job_texts.h"
 #include "kn_table_run.h"
+#include "kn_targets.h"
 
 /* ---- What is released ---- */
 
@@ -76,7 +77,8 @@ kn_recode_input kn_table_run_recode_input(const kn_table_run *run)
                              .levels = run->result->level_count > 0,
                              .delimiter = run->delimiter,
                              .guarded = run->all.spec->spreadsheet_safe,
-                             .missing = missing_text(run->all.spec)};
+                             .missing = missing_text(run->all.spec),
+                             .columns_wanted = kn_target_has_columns(run->all.ctx, run->all.spec)};
 }
 
 static kn_status note_formulas(kn_table_run *run, const int64_t *formulas, kn_error *err)

@@ -35,6 +35,7 @@ typedef struct kn_recode_input {
     bool                       levels; /* each quasi-identifier is of one level of its hierarchy */
     char                       delimiter;
     const char                *missing; /* how a missing cell is written; NULL: empty           */
+    bool                       columns_wanted; /* the output is in memory and becomes Arrow batches, not CSV */
     bool                       guarded; /* kn_csv_guarded_cell                                  */
     int64_t                   *formulas; /* per column: is filled in with the released cells that a spreadsheet would
                                           * execute; NULL: not wanted                           */

@@ -21,6 +21,7 @@ typedef struct kn_released_texts {
     bool             quotes;   /* some text needs them, or an apostrophe                              */
     bool             formulas; /* some text is one that a spreadsheet would execute                   */
     bool             guarded;
+    bool             bare;     /* no CSV: nothing stands in quotes                                    */
     kn_string        missing;
     uint32_t         count;    /* ids                                                                 */
     uint32_t         distinct; /* ranks                                                               */
@@ -49,7 +50,7 @@ static inline uint32_t kn_released_rank(const kn_released_texts *t, uint32_t id)
     return t->ranks ? t->ranks[id] : id;
 }
 
-/* Appends the text of an id as a CSV cell. */
+/* Appends the text of an id as a CSV cell; of bare texts as it is, with the apostrophe of a guarded one. */
 void kn_released_cell(kn_buffer *to, const kn_released_texts *t, uint32_t id, char delimiter);
 
 /* Would a spreadsheet execute it? `t->formulas` says whether any. */

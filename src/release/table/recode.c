@@ -14,11 +14,12 @@
 #include <string.h>
 
 #include "kn_alloc.h"
+#include "kn_columns.h"
 #include "kn_context.h"
 #include "kn_csv_write.h"
 #include "kn_error.h"
-#include "kn_fault.h"
 #include "kn_parallel.h"
+#include "kn_recode_row.h"
 #include "kn_released.h"
 #include "kn_sort.h"
 
@@ -122,16 +123,11 @@ static kn_status rank_classes(recoder *r, kn_error *err)
 
 /* ---- The rows' order ---- */
 
-static bool shown_when_suppressed(const recoder *r, const kn_released_texts *t)
-{
-    return r->input->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE && t->kind == KN_RELEASED_COPY && t->sensitive;
-}
-
 /* The rank of a row's cell in one of the other columns. */
 static inline uint32_t row_rank(const recoder *r, int i, int64_t row, bool suppressed)
 {
     const kn_released_texts *t = &r->released->columns[r->order[i]];
-    if (suppressed && !shown_when_suppressed(r, t)) return 0;
+    if (suppressed && !kn_recode_shown(r->input, t)) return 0;
     return kn_released_rank(t, kn_column_code(t->column, row));
 }
 
@@ -230,7 +226,7 @@ static bool starred_row(const recoder *r, int64_t row)
 {
     for (int i = 0; i < r->released->column_count; i++) {
         const kn_released_texts *t = &r->released->columns[i];
-        if (t->kind == KN_RELEASED_QUASI || shown_when_suppressed(r, t)) continue;
+        if (t->kind == KN_RELEASED_QUASI || kn_recode_shown(r->input, t)) continue;
         if (t->kind == KN_RELEASED_PSEUDONYM || !is_star(t, kn_column_code(t->column, row))) return false;
     }
     return true;
@@ -245,7 +241,7 @@ static kn_status check_stars(const recoder *r, kn_error *err)
     int            column = -1;
     for (int i = 0; i < r->released->column_count; i++) {
         const kn_released_texts *t = &r->released->columns[i];
-        if (t->kind == KN_RELEASED_COPY && !shown_when_suppressed(r, t) && t->star < t->count) column = i;
+        if (t->kind == KN_RELEASED_COPY && !kn_recode_shown(r->input, t) && t->star < t->count) column = i;
     }
     if (column < 0) return KN_OK;
     for (uint32_t c = 0; c < plan->classes; c++) {
@@ -264,33 +260,13 @@ static kn_status check_stars(const recoder *r, kn_error *err)
 
 static void write_cell(const recoder *r, const kn_released_texts *t, uint32_t class_index, int64_t row, kn_buffer *to)
 {
-    if (class_index == KN_CLASS_SUPPRESSED && !shown_when_suppressed(r, t))
+    if (class_index == KN_CLASS_SUPPRESSED && !kn_recode_shown(r->input, t))
         kn_buffer_char(to, '*');
     else
         kn_released_cell(to, t,
                          t->kind == KN_RELEASED_QUASI ? t->ids_of_classes[class_index] : kn_column_code(t->column, row),
                          r->input->delimiter);
 }
-
-#ifdef KN_FAULTS
-/* The row and class that are written in place of the i-th, by mistake. */
-static bool mistaken_row(const recoder *r, int64_t i, int64_t *row, uint32_t *class_index)
-{
-    const kn_plan *plan = r->input->plan;
-    if (kn_fault("recode-lose-row") && i == 0) return false;
-    if (kn_fault("recode-duplicate-row") && i == 1) *class_index = plan->class_of_row[*row = r->map[0]];
-    if (kn_fault("recode-swap-class") && *class_index == 0) *class_index = 1;
-    if (kn_fault("recode-copy-shift") && *class_index == 0) *row = (*row + 1) % plan->rows;
-    if (kn_fault("recode-show-suppressed") && *class_index == KN_CLASS_SUPPRESSED) *class_index = 0;
-    return true;
-}
-#else
-static bool mistaken_row(const recoder *r, int64_t i, int64_t *row, uint32_t *class_index)
-{
-    (void)r, (void)i, (void)row, (void)class_index;
-    return true;
-}
-#endif
 
 /* What the row before shows in the leading quasi-identifiers: rows of a class stand together and show the same. */
 typedef struct last_row {
@@ -310,7 +286,8 @@ static void write_row(const recoder *r, int64_t i, last_row *last, kn_buffer *to
 {
     int64_t  row = r->map[i];
     uint32_t class_index = r->input->plan->class_of_row[row];
-    if (!mistaken_row(r, i, &row, &class_index)) return;
+    if (i < kn_recode_lost(r->input)) return;
+    kn_recode_mistake(r->input, r->map, i, &row, &class_index);
     size_t begin = to->size;
     int    c = 0;
     if (last->size > 0 && last->class_index == class_index) {
@@ -350,7 +327,7 @@ static void count_formulas(const recoder *r, int64_t count)
         r->input->formulas[c] = 0;
         for (int64_t i = 0; t->formulas && i < count; i++) {
             uint32_t class_index = r->input->plan->class_of_row[r->map[i]];
-            if (class_index == KN_CLASS_SUPPRESSED && !shown_when_suppressed(r, t)) continue;
+            if (class_index == KN_CLASS_SUPPRESSED && !kn_recode_shown(r->input, t)) continue;
             r->input->formulas[c] +=
                 kn_released_formula(t, t->kind == KN_RELEASED_QUASI ? t->ids_of_classes[class_index]
                                                                     : kn_column_code(t->column, r->map[i]));
@@ -404,7 +381,9 @@ kn_status kn_recode_write(kn_output *output, kn_context *ctx, const kn_recode_in
     kn_status st = check_stars(&r, err);
     if (st == KN_OK) st = rank_classes(&r, err);
     if (st == KN_OK) st = make_map(&r, map_count, err);
-    if (st == KN_OK) st = write_all(&r, output, *map_count, err);
+    if (st == KN_OK)
+        st = input->columns_wanted ? kn_columns_put(output, ctx, input, released, r.map, *map_count, err)
+                                   : write_all(&r, output, *map_count, err);
     if (st == KN_OK && input->formulas) count_formulas(&r, *map_count);
     kn_free(r.records);
     kn_free(r.class_ranks);

@@ -286,15 +286,19 @@ static kn_status keep_bytes(kn_context *ctx, kn_released_texts *t, kn_buffer *ma
 static void note_text(kn_released_texts *t, kn_string text, char delimiter)
 {
     t->formulas = t->formulas || kn_csv_formula(text);
-    t->quotes = t->quotes || kn_csv_needs_quotes(text, delimiter) || (t->guarded && kn_csv_guards(text));
+    t->quotes = t->quotes || (!t->bare && kn_csv_needs_quotes(text, delimiter)) || (t->guarded && kn_csv_guards(text));
 }
 
 static void put_text(kn_buffer *to, const kn_released_texts *t, kn_string text, char delimiter)
 {
-    if (t->guarded)
+    if (t->bare) {
+        if (t->guarded && kn_csv_guards(text)) kn_buffer_char(to, '\'');
+        kn_buffer_append(to, text.data, text.size);
+    } else if (t->guarded) {
         kn_csv_guarded_cell(to, text, delimiter);
-    else
+    } else {
         kn_csv_cell(to, text, delimiter);
+    }
 }
 
 static kn_status render_cells(kn_context *ctx, const quasi_cells *q, kn_released_texts *t, kn_error *err)
@@ -507,6 +511,7 @@ kn_status kn_released_make(kn_released **out, kn_context *ctx, const kn_recode_i
         t->kind = column->kind;
         t->sensitive = column->sensitive;
         t->guarded = input->guarded;
+        t->bare = input->columns_wanted;
         t->column = &input->table->columns[column->column];
         t->missing = kn_string_of(input->missing ? input->missing : "");
         st = t->kind == KN_RELEASED_QUASI ? make_quasi(ctx, input, column, t, err)
@@ -549,7 +554,7 @@ bool kn_released_formula(const kn_released_texts *t, uint32_t id)
     char      scratch[KN_PSEUDONYM_TEXT];
     kn_string text = raw_text(t, id, scratch);
     if (t->kind == KN_RELEASED_QUASI && t->quotes) { /* is kept as a CSV cell */
-        if (text.size > 1 && text.data[0] == '"') text = (kn_string){text.data + 1, text.size - 2};
+        if (!t->bare && text.size > 1 && text.data[0] == '"') text = (kn_string){text.data + 1, text.size - 2};
         if (t->guarded) text = kn_csv_unguarded(text);
     }
     return kn_csv_formula(text);

@@ -29,18 +29,21 @@ typedef struct cached {
 
 /* One column under way. */
 typedef struct column {
-    const kn_batches *batches;
-    kn_vtable        *table;
-    const char       *name;
-    int64_t           child;
-    bool              encoded;
-    kn_arrow_format   index, value;
-    kn_texts         *texts;
-    uint32_t         *codes;
-    bool              empty; /* the empty text is a missing cell */
-    cached           *cache; /* NULL: texts                      */
-    uint32_t         *known; /* per dictionary entry: code, or KN_V_NONE */
-    size_t            known_capacity;
+    const kn_batches        *batches;
+    kn_vtable               *table;
+    const char              *name;
+    int64_t                  child;
+    bool                     encoded;
+    kn_arrow_format          index, value;
+    kn_texts                *texts;
+    uint32_t                *codes;
+    bool                     empty;      /* the empty text is a missing cell */
+    cached                  *cache;      /* NULL: texts                      */
+    const struct ArrowArray *dictionary; /* that `known` is of; NULL: none */
+    uint32_t                *known;      /* per dictionary entry: code, or KN_V_NONE */
+    size_t                   known_capacity;
+    uint8_t                 *marks; /* KN_VMARK_*; NULL: nobody asks              */
+    bool                     nulls, empties;
 } column;
 
 typedef struct reading {
@@ -49,6 +52,7 @@ typedef struct reading {
     kn_vtable              *table;
     const char             *name;
     int                    *place; /* per kept column: which child */
+    uint8_t                *marks; /* per kept column; NULL: nobody asks */
 } reading;
 
 static kn_status no_memory(const kn_vtable *t, kn_error *err)
@@ -69,28 +73,50 @@ static kn_status add_text(const column *c, kn_string text, uint32_t *code, kn_er
     return *code == KN_V_NONE ? no_memory(c->table, err) : KN_OK;
 }
 
-static kn_status missing_cell(const column *c, uint32_t *code, kn_error *err)
+static kn_status missing_cell(column *c, uint32_t *code, kn_error *err)
 {
+    c->nulls = true;
     if (!c->empty) return fail_cell(c, "a cell is null, and \"na\" does not list the empty text; add it", err);
     return add_text(c, (kn_string){"", 0}, code, err);
 }
 
-static kn_status fixed_cell(const column *c, const uint8_t *from, uint32_t *code, kn_error *err)
+static bool is_zero(const uint8_t *bytes, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        if (bytes[i] != 0) return false;
+    return true;
+}
+
+static kn_status fixed_cell(column *c, const uint8_t *from, uint32_t *code, kn_error *err)
 {
     kn_arrow_cell cell;
     kn_arrow_cell_text(&cell, &c->value, from);
     if (cell.reason) return fail_cell(c, cell.reason, err);
+    if (cell.nan && c->marks) *c->marks |= KN_VMARK_HIDDEN; /* there are many of them */
     if (cell.nan) return missing_cell(c, code, err);
+    if (c->marks && c->value.kind == KN_ARROW_FLOAT && cell.size == 1 && cell.text[0] == '0' &&
+        !is_zero(from, c->value.width))
+        *c->marks |= KN_VMARK_ZERO;
     return add_text(c, (kn_string){cell.text, cell.size}, code, err);
 }
 
+/* A view holds its text, or the first four bytes of it, and zeros behind a short one. */
+static bool is_plain_view(const uint8_t *record, kn_string text)
+{
+    if (text.size > 12) return memcmp(record + 4, text.data, 4) == 0;
+    return is_zero(record + 4 + text.size, 12 - (int64_t)text.size);
+}
+
 /* The valid cell at an absolute place of an array of values. */
-static kn_status value_cell(const column *c, const kn_arrow_view *v, int64_t at, uint32_t *code, kn_error *err)
+static kn_status value_cell(column *c, const kn_arrow_view *v, int64_t at, uint32_t *code, kn_error *err)
 {
     const kn_arrow_format *f = &c->value;
     if (f->kind == KN_ARROW_UTF8 || f->kind == KN_ARROW_VIEW) {
         kn_string   text = {NULL, 0};
         const char *reason = kn_arrow_text_at(v, f, at, &text);
+        c->empties = c->empties || text.size == 0;
+        if (c->marks && !reason && f->kind == KN_ARROW_VIEW && !is_plain_view(v->data + at * f->width, text))
+            *c->marks |= KN_VMARK_MORE;
         return reason ? fail_cell(c, reason, err) : add_text(c, text, code, err);
     }
     const uint8_t *from = v->data + at * f->width;
@@ -109,13 +135,30 @@ static kn_status value_cell(const column *c, const kn_arrow_view *v, int64_t at,
     return KN_OK;
 }
 
+/* What stands in the place of a missing cell: nothing should. */
+static bool is_hidden(const column *c, const kn_arrow_view *v, int64_t at)
+{
+    const kn_arrow_format *f = c->encoded ? &c->index : &c->value;
+    if (!c->marks || f->kind == KN_ARROW_NULL) return false;
+    if (f->kind == KN_ARROW_BOOL) return kn_arrow_bit(v->data, at);
+    const uint8_t *from = v->data + at * f->width;
+    if (f->kind == KN_ARROW_UTF8) return memcmp(from, from + f->width, (size_t)f->width) != 0;
+    return !is_zero(from, f->width);
+}
+
+static kn_status null_cell(column *c, const kn_arrow_view *v, int64_t at, uint32_t *code, kn_error *err)
+{
+    if (is_hidden(c, v, at)) *c->marks |= KN_VMARK_HIDDEN;
+    return missing_cell(c, code, err);
+}
+
 static kn_status row_cell(column *c, const kn_arrow_view *rows, const kn_arrow_view *dict, int64_t row, uint32_t *code,
                           kn_error *err)
 {
     int64_t at = rows->start + row;
     bool    there = c->value.kind != KN_ARROW_NULL && kn_arrow_valid(rows, at);
-    if (!c->encoded) return there ? value_cell(c, rows, at, code, err) : missing_cell(c, code, err);
-    if (!kn_arrow_valid(rows, at)) return missing_cell(c, code, err);
+    if (!c->encoded) return there ? value_cell(c, rows, at, code, err) : null_cell(c, rows, at, code, err);
+    if (!kn_arrow_valid(rows, at)) return null_cell(c, rows, at, code, err);
     const uint8_t *from = rows->data + at * c->index.width;
     uint64_t       index = c->index.kind == KN_ARROW_SIGNED ? (uint64_t)kn_arrow_load_signed(from, c->index.width)
                                                             : kn_arrow_load_unsigned(from, c->index.width);
@@ -131,16 +174,53 @@ static kn_status row_cell(column *c, const kn_arrow_view *rows, const kn_arrow_v
 
 /* ---- Batches ---- */
 
+/* Batches usually share their dictionary. */
+static bool is_same(const struct ArrowArray *a, const struct ArrowArray *b)
+{
+    bool same = a && a->length == b->length && a->offset == b->offset && a->n_buffers == b->n_buffers;
+    for (int64_t i = 0; same && i < a->n_buffers; i++) same = a->buffers[i] == b->buffers[i];
+    return same;
+}
+
+/* The rows of a dictionary have all been read: is it what they show, and no more? */
+static kn_status close_dictionary(column *c, kn_error *err)
+{
+    const struct ArrowArray *d = c->dictionary;
+    c->dictionary = NULL;
+    if (!d || !c->marks) return KN_OK;
+    bool *seen = kn_alloc_array_zero(c->table->ctx, (size_t)c->texts->count + 1, sizeof *seen);
+    if (!seen) return no_memory(c->table, err);
+    for (int64_t i = 0; i < d->length; i++) {
+        bool shown = c->known[i] != KN_V_NONE;
+        if (!shown) *c->marks |= KN_VMARK_UNUSED;
+        if (shown && seen[c->known[i]]) *c->marks |= KN_VMARK_TWICE;
+        if (shown) seen[c->known[i]] = true;
+    }
+    kn_free(seen);
+    return KN_OK;
+}
+
+/* Texts whose first does not begin the buffer. */
+static bool begins_late(const kn_arrow_view *v, const kn_arrow_format *f)
+{
+    if (v->start != 0) return true;
+    return f->kind == KN_ARROW_UTF8 && v->length > 0 && kn_arrow_load_signed(v->data, f->width) != 0;
+}
+
 static kn_status open_dictionary(column *c, const struct ArrowArray *a, kn_arrow_view *dict, kn_error *err)
 {
     const struct ArrowArray *d = a->dictionary;
     if (!d || d->dictionary) return fail_cell(c, "its dictionary is missing or has one of its own", err);
     const char *reason = kn_arrow_open(dict, d, &c->value, 0, d->length);
     if (reason) return fail_cell(c, reason, err);
+    if (c->marks && begins_late(dict, &c->value)) *c->marks |= KN_VMARK_MORE;
+    if (is_same(c->dictionary, d)) return KN_OK;
+    KN_TRY(close_dictionary(c, err));
     void *known = c->known;
     if (!kn_grow(c->table->ctx, &known, &c->known_capacity, (size_t)d->length + 1, sizeof *c->known))
         return no_memory(c->table, err);
     c->known = known;
+    c->dictionary = d;
     for (int64_t i = 0; i < d->length; i++) c->known[i] = KN_V_NONE;
     return KN_OK;
 }
@@ -151,6 +231,7 @@ static kn_status read_batch(column *c, const struct ArrowArray *batch, uint32_t 
     kn_arrow_view            rows, dict = {.length = 0};
     const char *reason = kn_arrow_open(&rows, a, c->encoded ? &c->index : &c->value, batch->offset, batch->length);
     if (reason) return fail_cell(c, reason, err);
+    if (c->marks && begins_late(&rows, c->encoded ? &c->index : &c->value)) *c->marks |= KN_VMARK_MORE;
     if (c->encoded) KN_TRY(open_dictionary(c, a, &dict, err));
     for (int64_t row = 0; row < batch->length; row++) {
         if (row % CHECK_EVERY == 0 && kn_cancelled(c->table->ctx)) return kn_fail_cancelled(err);
@@ -195,6 +276,8 @@ static kn_status read_column(column *c, kn_vcolumn *out, kn_error *err)
         KN_TRY(read_batch(c, &c->batches->arrays[b], c->codes + at, err));
         at += c->batches->arrays[b].length;
     }
+    KN_TRY(close_dictionary(c, err));
+    if (c->marks && c->nulls && c->empties) *c->marks |= KN_VMARK_EMPTY;
     return narrow(c, out, err);
 }
 
@@ -221,6 +304,7 @@ static kn_status read_columns(void *arg, int64_t begin, int64_t end, int worker,
                        .name = r->table->names[child].data,
                        .child = child,
                        .texts = &r->table->texts[i],
+                       .marks = r->marks ? &r->marks[i] : NULL,
                        .empty = kn_v_is_missing(&missing, (kn_string){"", 0})};
         kn_status st = open_column(&c, r->batches->schema.children[child], err);
         if (st == KN_OK) st = read_column(&c, &r->table->columns[i], err);
@@ -263,7 +347,7 @@ static kn_status name_columns(reading *r, kn_error *err)
     t->names = kn_arena_alloc(&t->arena, count * sizeof *t->names);
     t->unnamed = kn_arena_alloc(&t->arena, count * sizeof *t->unnamed);
     t->kept = kn_arena_alloc(&t->arena, count * sizeof *t->kept);
-    r->place = kn_arena_alloc(&t->arena, (most + 1) * sizeof *r->place);
+    r->place = kn_arena_alloc(&t->arena, (count + 1) * sizeof *r->place);
     if (!t->names || !t->unnamed || !t->kept || !r->place) return no_memory(t, err);
     for (size_t i = 0; i < count; i++) {
         const char *name = r->batches->schema.children[i]->name;
@@ -279,13 +363,30 @@ static kn_status name_columns(reading *r, kn_error *err)
             if (kn_string_equal(t->names[i], t->names[j]))
                 return kn_fail(err, KN_INPUT, "%s: columns %zu and %zu have the same name", r->name, j + 1, i + 1);
     }
-    for (size_t i = 0; i < most; i++) {
-        int c = r->options->all ? (int)i : kn_vtable_name(t, r->options->columns[i]);
-        if (c < 0 || t->kept[c] >= 0) continue;
+    for (size_t i = 0; i < most + count; i++) { /* a digest is of all columns */
+        int c = i >= most ? (int)(i - most) : r->options->all ? (int)i : kn_vtable_name(t, r->options->columns[i]);
+        if (c < 0 || t->kept[c] >= 0 || (i >= most && !r->options->digest)) continue;
         r->place[t->column_count] = c;
         t->kept[c] = t->column_count++;
     }
     return KN_OK;
+}
+
+/* What the batches hold beside cells, as a whole: names and notes for whoever reads them, and where one ends. */
+static void look_around(const reading *r)
+{
+    const struct ArrowSchema *s = &r->batches->schema;
+    kn_vform                 *form = &r->table->form;
+    bool                      metadata = s->metadata != NULL;
+    for (int64_t i = 0; i < s->n_children; i++)
+        metadata = metadata || s->children[i]->metadata ||
+                   (s->children[i]->dictionary && s->children[i]->dictionary->metadata);
+    if (metadata) form->wrapped = "metadata";
+    for (size_t b = 1; b < r->batches->count; b++) {
+        int64_t length = r->batches->arrays[b].length, first = r->batches->arrays[0].length;
+        form->uneven = form->uneven || length > first || (length < first && b + 1 < r->batches->count);
+    }
+    form->marks = r->marks;
 }
 
 static kn_status read_all(reading *r, kn_error *err)
@@ -297,18 +398,23 @@ static kn_status read_all(reading *r, kn_error *err)
     t->columns = kn_arena_array_zero(&t->arena, columns + 1, sizeof *t->columns);
     t->texts = kn_arena_array_zero(&t->arena, columns + 1, sizeof *t->texts);
     t->form.quoted = kn_arena_array_zero(&t->arena, columns * KN_VFORM_KINDS + 1, sizeof *t->form.quoted);
-    if (!t->columns || !t->texts || !t->form.quoted) return no_memory(t, err);
+    if (r->options->form) r->marks = kn_arena_array_zero(&t->arena, columns + 1, sizeof *r->marks);
+    if (t->arena.failed) return no_memory(t, err);
+    if (r->options->form) look_around(r);
     for (size_t i = 0; i < columns; i++) kn_texts_init(&t->texts[i], t->ctx);
-    return kn_parallel_for(t->ctx, t->column_count, 1, read_columns, r, err);
+    KN_TRY(kn_parallel_for(t->ctx, t->column_count, 1, read_columns, r, err));
+    if (r->options->digest) KN_TRY(kn_vtable_digest(t, err));
+    if (r->options->guarded) kn_vtable_unguard(t);
+    return KN_OK;
 }
 
 kn_status kn_vtable_read_batches(kn_vtable **out, kn_context *ctx, const char *const *names, int count,
                                  const kn_vread_options *options, kn_error *err)
 {
-    const char *useless = kn_memory_useless(options->csv);
     *out = NULL;
-    if (useless) return kn_fail(err, KN_USAGE, "%s: %s", names[0], useless);
     if (count != 1) return kn_fail(err, KN_USAGE, "%s: one table in memory is an input by itself", names[0]);
+    const char *useless = kn_memory_useless(kn_memory_batches(ctx, names[0]), options->csv);
+    if (useless) return kn_fail(err, KN_USAGE, "%s: %s", names[0], useless);
     reading r = {.batches = kn_memory_batches(ctx, names[0]),
                  .options = options,
                  .name = names[0],

@@ -34,11 +34,12 @@ size_t kn_vform_end(kn_vform *form, const char *text, size_t size, size_t at)
     return at + 1 + both;
 }
 
-static bool needs_quotes(const char *text, size_t size, char delimiter)
+bool kn_vneeds_quotes(kn_string text, char delimiter)
 {
-    for (size_t i = 0; i < size; i++)
-        if (text[i] == delimiter || text[i] == '"' || text[i] == '\n' || text[i] == '\r') return true;
-    return size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0;
+    for (size_t i = 0; i < text.size; i++)
+        if (text.data[i] == delimiter || text.data[i] == '"' || text.data[i] == '\n' || text.data[i] == '\r')
+            return true;
+    return text.size >= 3 && memcmp(text.data, "\xef\xbb\xbf", 3) == 0;
 }
 
 static bool is_quoted(const char *text, const kn_csv_field *f)
@@ -56,9 +57,9 @@ void kn_vform_take(kn_vform *form, const char *text, size_t size, char delimiter
         for (int c = 0; c < columns; c++) {
             const kn_csv_field *f = &fields[place[c]];
             if (!is_quoted(text, f)) continue;
-            int kind = f->size == 0                                        ? KN_VFORM_EMPTY
-                       : needs_quotes(text + f->begin, f->size, delimiter) ? KN_VFORM_NEEDED
-                                                                           : KN_VFORM_BARE;
+            int kind = f->size == 0                                                         ? KN_VFORM_EMPTY
+                       : kn_vneeds_quotes((kn_string){text + f->begin, f->size}, delimiter) ? KN_VFORM_NEEDED
+                                                                                            : KN_VFORM_BARE;
             form->quoted[c * KN_VFORM_KINDS + kind]++;
         }
     }
@@ -78,7 +79,7 @@ void kn_vform_add(kn_vform *to, const kn_vform *from, int columns)
 static bool has_quote(const kn_vcolumn *c, char delimiter)
 {
     for (uint32_t t = 0; t < c->count; t++)
-        if (needs_quotes(c->texts[t].data, c->texts[t].size, delimiter)) return true;
+        if (kn_vneeds_quotes(c->texts[t], delimiter)) return true;
     return false;
 }
 
@@ -93,19 +94,44 @@ static bool quotes_fit(const kn_vtable *t, int column)
     if (!any && !has_quote(c, t->delimiter)) return true;
     for (int64_t row = 0; row < t->rows; row++) {
         kn_string text = c->texts[kn_vcode(c, row)];
-        all[text.size == 0                                     ? KN_VFORM_EMPTY
-            : needs_quotes(text.data, text.size, t->delimiter) ? KN_VFORM_NEEDED
-                                                               : KN_VFORM_BARE]++;
+        all[text.size == 0 ? KN_VFORM_EMPTY : kn_vneeds_quotes(text, t->delimiter) ? KN_VFORM_NEEDED : KN_VFORM_BARE]++;
     }
     for (int k = 0; k < KN_VFORM_KINDS; k++)
         if (quoted[k] != all[k] && (quoted[k] != 0 || k == KN_VFORM_NEEDED)) return false;
     return true;
 }
 
+/* Columns in memory: the same of what their buffers hold. */
+static void judge_batches(const kn_vtable *t, kn_vform_fn report, void *arg)
+{
+    static const struct {
+        int         mark;
+        const char *what;
+    } marks[] = {{KN_VMARK_UNUSED, "its dictionary holds texts that no row shows"},
+                 {KN_VMARK_TWICE, "its dictionary holds a text twice: that can mark a row"},
+                 {KN_VMARK_HIDDEN, "there is something in the place of a missing cell"},
+                 {KN_VMARK_EMPTY, "some cells are missing and others an empty text: that can mark a row"},
+                 {KN_VMARK_MORE, "its buffers hold something before the first row or around a text"},
+                 {KN_VMARK_ZERO, "it holds a negative zero: that can mark a row"}};
+    char sentence[400];
+    for (int n = 0; n < t->name_count; n++)
+        for (size_t m = 0; t->kept[n] >= 0 && m < sizeof marks / sizeof *marks; m++) {
+            if (!(t->form.marks[t->kept[n]] & marks[m].mark)) continue;
+            snprintf(sentence, sizeof sentence, "column \"%.200s\": %s", t->names[n].data, marks[m].what);
+            report(arg, sentence);
+        }
+    if (t->form.uneven) report(arg, "batches differ in their number of rows: that can mark a row");
+    if (t->form.wrapped) report(arg, "the schema holds metadata beside the data");
+}
+
 void kn_vform_judge(const kn_vtable *t, kn_vform_fn report, void *arg)
 {
     char            sentence[400];
     const kn_vform *f = &t->form;
+    if (f->marks) {
+        judge_batches(t, report, arg);
+        return;
+    }
     if ((f->lf > 0) + (f->crlf > 0) + (f->cr > 0) > 1)
         report(arg, "rows end in different ways (LF, CRLF or CR): that can mark a row");
     if (f->blank > 0) report(arg, "there are blank lines: they can mark a row");
