@@ -390,6 +390,63 @@ static void the_frontier_is_that_of_brute_force(void **state)
     testing_context_free(ctx);
 }
 
+/* ---- Memory ---- */
+
+enum { BOUNDED, EXPLAINED, FRONTIER, ASKED };
+
+static kn_status ask(int what, kn_context *ctx, world *w, kn_error *err)
+{
+    kn_fulldomain_result *r = NULL;
+    kn_frontier_result   *f = NULL;
+    kn_node_failures      node;
+    kn_failures           models[MOST_MODELS];
+    static const int64_t  ks[] = {1, 2, 4};
+    kn_status             st;
+    if (what == BOUNDED)
+        st = kn_fulldomain_search(&r, ctx, &w->problem, err);
+    else if (what == EXPLAINED)
+        st = kn_fulldomain_explain(&node, models, ctx, &w->problem, w->problem.low, err);
+    else
+        st = kn_frontier_search(&f, ctx, &w->problem, ks, 3, err);
+    assert_true(st == KN_OK || (!r && !f));
+    kn_fulldomain_result_free(r);
+    kn_frontier_result_free(f);
+    return st;
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    kn_context *ctx = testing_context(1);
+    kn_rng      rng;
+    kn_rng_init(&rng, testing_seed(), 176);
+    for (int round = 0, tried = 0; tried < 2 * ASKED; round++) {
+        world          w;
+        static between b;
+        if (!world_make(&w, ctx, &rng, round % 2 ? KN_MODEL_K : KN_MODEL_DISTINCT)) continue;
+        choose_bounds(&b, &w, &rng, false);
+        w.problem.low = b.low;
+        w.problem.high = b.high;
+        w.problem.suppressed = KN_SUPPRESSED_STAR;
+        bool fits = w.quasi_count <= 2 && !w.requirements->has_average && !w.requirements->absent_fails;
+        for (int64_t refuse = 0; fits; refuse += testing_step()) {
+            testing_allocator memory = {.refuse_at = -1};
+            kn_context       *poor = NULL;
+            kn_error          err = KN_ERROR_INIT;
+            assert_ok(testing_refusing_context(&poor, &memory, 1, &err), err);
+            memory.refuse_at = memory.requests + refuse;
+            kn_status st = ask(tried % ASKED, poor, &w, &err);
+            kn_context_free(poor);
+            assert_int_equal(memory.live, 0);
+            if (st == KN_OK) break;
+            assert_int_equal(st, KN_MEMORY);
+        }
+        tried += fits;
+        world_free(&w);
+    }
+    testing_context_free(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -398,6 +455,7 @@ int main(void)
         cmocka_unit_test(bounds_out_of_range_are_refused),
         cmocka_unit_test(every_promise_is_explained_as_by_brute_force),
         cmocka_unit_test(the_frontier_is_that_of_brute_force),
+        cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
