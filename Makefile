@@ -116,7 +116,7 @@ bench: all ## every goal beside what this machine reaches: bench/results.md (hal
 
 bench-all: all ## every single benchmark in turn (hours; bench/README.md); figures in bench/out
 	@scripts/setup bench
-	@status=0; for name in run wide pycanon fulldomain/run mondrian/run methods/run dependencies/run relational/run tree/run; do \
+	@status=0; for name in run wide pycanon fulldomain/run mondrian/run methods/run dependencies/run relational/run tree/run memory/run; do \
 		echo "bench/$$name"; bench/$$name || status=1; done; exit $$status
 
 .PHONY: install

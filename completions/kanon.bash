@@ -17,6 +17,7 @@ _kanon_values() # the values of option $1, where it takes one of a few; fails el
     --decimal) printf '%s\n' . , ;;
     -d | --delimiter) printf '%s\n' , ';' '|' tab ;;
     --method) _kanon_list methods name ;;
+    --groups) printf '%s\n' order frequency prefix ;;
     --choose) printf '%s\n' range entropy loss ;;
     --utility) _kanon_list metrics name utility ;;
     --require) _kanon_list models example diagnose ;;

@@ -387,7 +387,8 @@ static void test_notes(void **state)
         "zip,town,illness,a,b\n"
         "1,A,flu,1,1\n1,B,flu,1,2\n1,C,flu,2,1\n2,D,,2,2\n2,E,,3,1\n2,F,flu,3,1\n3,G,flu,3,2\n3,A,cold,3,2\n");
     put("r.yaml",
-        HEAD "attributes: {zip: quasi, town: quasi, illness: sensitive, a: keep, b: keep}\nprivacy: [{k: 2}]\n");
+        HEAD "attributes: {zip: quasi, town: quasi, illness: sensitive, a: keep, b: keep}\nprivacy: [{k: 2}]\n"
+             "method: optimal\n");
     assert_ok(run_file(ctx, &r, &dry, &err), err);
     assert_int_equal(r->head.k, 2);
     assert_true(has_note(r, "\"illness\": 3 rows give their value away"));
@@ -396,8 +397,9 @@ static void test_notes(void **state)
     assert_int_equal(r->head.note_count, 3);
     kn_release_result_free(r);
     /* A promise about the column takes the place of the note; what is missing counts in it. */
-    put("r.yaml", HEAD "attributes: {zip: quasi, illness: sensitive, a: keep}\n"
-                       "privacy: [{k: 2}, {l-diversity: {attribute: illness, kind: distinct, l: 1}}]\n");
+    put("r.yaml",
+        HEAD "attributes: {zip: quasi, illness: sensitive, a: keep}\n"
+             "privacy: [{k: 2}, {l-diversity: {attribute: illness, kind: distinct, l: 1}}]\nmethod: optimal\n");
     assert_ok(run_file(ctx, &r, &dry, &err), err);
     assert_true(has_note(r, "\"illness\": 2 missing cells count as one more value"));
     assert_true(has_note(r, "of 8 rows 2 stand alone"));
@@ -406,7 +408,7 @@ static void test_notes(void **state)
     /* Suppressed rows that keep their sensitive cells are a class, too. */
     put("in.csv", "zip,illness\n1,flu\n1,cold\n2,flu\n2,cold\n3,pox\n4,pox\n");
     put("r.yaml", HEAD "attributes: {zip: quasi, illness: sensitive}\nprivacy: [{k: 2}]\n"
-                       "suppression: {rows: 2}\nsuppressed: keep-sensitive\n");
+                       "suppression: {rows: 2}\nsuppressed: keep-sensitive\nmethod: optimal\n");
     assert_ok(run_file(ctx, &r, &dry, &err), err);
     assert_int_equal(r->head.suppressed, 2);
     assert_true(has_note(r, "\"illness\": 2 rows give their value away"));
@@ -668,7 +670,7 @@ static void test_persons_without_a_pseudonym(void **state)
         released(ctx, "id,zip,ill\na,1,x\nb,1,y\nc,2,x\nd,3,y\n",
                  "entity: {key: id}\n"
                  "attributes: {id: {role: identifier, pseudonym: {key-file: key}}, zip: quasi, ill: sensitive}\n"
-                 "privacy: [{k: 2}]\nsuppression: 50%\nsuppressed: keep-sensitive\n");
+                 "privacy: [{k: 2}]\nsuppression: 50%\nsuppressed: keep-sensitive\nmethod: optimal\n");
     assert_int_equal(r->head.suppressed, 2);
     assert_int_equal(r->head.k, 2);
     kn_release_result_free(r);

@@ -14,6 +14,7 @@
 #include <kanon/document.h>
 #include <kanon/explain.h>
 #include <kanon/frontier.h>
+#include <kanon/init.h>
 #include <kanon/questions.h>
 #include <kanon/risk.h>
 #include <kanon/verify.h>
@@ -151,6 +152,15 @@ KN_API KN_CHECK kn_status kn_document_attack(kn_document **out, kn_context *ctx,
                                              kn_error *err);
 KN_API KN_CHECK kn_status kn_document_attack_demo(kn_document **out, kn_context *ctx,
                                                   const kn_attack_demo_report *report, kn_error *err);
+
+/* "hierarchy-suggest". */
+KN_API KN_CHECK kn_status kn_document_hierarchy_suggest(kn_document **out, kn_context *ctx,
+                                                        const kn_suggestions *suggestions, const char *column,
+                                                        kn_error *err);
+
+/* "init": `output`: where the release file was written; NULL: nowhere. */
+KN_API KN_CHECK kn_status kn_document_init(kn_document **out, kn_context *ctx, const kn_draft *draft, const char *output,
+                                           kn_error *err);
 
 /* "generate": `kind` by its name; `output`: where it was written. */
 KN_API KN_CHECK kn_status kn_document_generate(kn_document **out, kn_context *ctx, const char *kind, int64_t rows,

@@ -31,8 +31,21 @@ typedef enum kn_hierarchy_kind {
     KN_HIERARCHY_BREAKS,   /* 23 -> 18-64 -> >=18 ... by cut points                             */
     KN_HIERARCHY_CALENDAR, /* day -> month -> quarter -> year -> decade                         */
     KN_HIERARCHY_PREFIX,   /* a.b.c -> a.b -> a                                                 */
-    KN_HIERARCHY_SUPPRESS  /* value -> *                                                        */
+    KN_HIERARCHY_SUPPRESS, /* value -> *                                                        */
+    KN_HIERARCHY_GROUPS    /* a -> [a, d] -> [a, k] ...: depends on the values; not for a release file, but for a
+                              file that it names (kn_hierarchy_write)                           */
 } kn_hierarchy_kind;
+
+/* How categories become groups. */
+typedef enum kn_group_by {
+    KN_GROUP_BY_ORDER = 0, /* neighbours in their own order, or in a given one: [a, d]           */
+    KN_GROUP_BY_FREQUENCY, /* those that equally many rows have: {a;d;k}                         */
+    KN_GROUP_BY_PREFIX,    /* those that begin alike: ab*                                        */
+    KN_GROUP_BYS
+} kn_group_by;
+
+/* "order", ... Static. */
+KN_API const char *kn_group_by_name(kn_group_by group_by);
 
 /* The steps of a calendar hierarchy, to be joined with |. */
 enum {
@@ -71,10 +84,16 @@ typedef struct kn_hierarchy_spec {
     int                      mask_width;  /* MASK: what is masked throughout is the root if it has so many characters, and
                                              with pad values are filled up to these; others stay apart. 0: the longest
                                              value's, and without pad only where all have as many              */
+    int64_t                  group_rows;  /* GROUPS but PREFIX: the smallest groups have so many rows; 0: any  */
+    kn_group_by              group_by;    /* GROUPS                                                            */
+    int                      fan_out;     /* GROUPS but PREFIX: members of a group, at most; 0: 4              */
+    const char *const       *order;       /* GROUPS by ORDER: all values, the least first; NULL: their own order */
+    int                      order_count;
 } kn_hierarchy_spec;
 
 #define KN_HIERARCHY_SPEC_INIT                                                                                         \
-    {sizeof(kn_hierarchy_spec), KN_HIERARCHY_FILE, NULL, 0, '.', false, false, 0, NULL, NULL, 0, NULL, NULL, 0, 0, NULL, 0}
+    {sizeof(kn_hierarchy_spec), KN_HIERARCHY_FILE, NULL, 0, '.', false, false, 0, NULL, NULL, 0, NULL, NULL, 0, 0, NULL, 0, \
+     0, KN_GROUP_BY_ORDER, 0, NULL, 0}
 KN_API void kn_hierarchy_spec_init(kn_hierarchy_spec *options, size_t size);
 
 /* Reads a hierarchy file or a taxonomy (the only kinds that need no column). Not bound to a column. KN_INPUT with line

@@ -18,6 +18,7 @@
 #include <kanon/frontier.h>
 #include <kanon/generate.h>
 #include <kanon/hierarchy.h>
+#include <kanon/init.h>
 #include <kanon/measure.h>
 #include <kanon/memory.h>
 #include <kanon/models.h>

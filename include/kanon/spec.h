@@ -238,6 +238,7 @@ typedef struct kn_spec {
     bool        keep_order;  /* rows stay in their order (the program warns)                            */
     bool        keep_rowmap; /* OUTPUT.rowmap stays beside the release                                  */
     bool        force;       /* publish although a kept column is nearly unique, or nothing is left      */
+    int64_t     method_unasked; /* 1: method_auto, for none was given and a quasi-identifier has no hierarchy; else 0 */
     /* How, full-domain methods: levels that are asked for; kn_spec_level_bounds. */
     int                level_count;
     const char *const *level_names; /* of which quasi-identifier each is; NULL (all of them): in their order */

@@ -9,12 +9,14 @@
 #include "kn_private_fields.h"
 
 static const kn_fields *const answers[] = {
+    &kn_answer_init,
     &kn_answer_profile,
     &kn_answer_profile_database,
     &kn_answer_diagnose,
     &kn_answer_diagnose_over,
     &kn_answer_dependencies,
     &kn_answer_hierarchy_build,
+    &kn_answer_hierarchy_suggest,
     &kn_answer_hierarchy_check,
     &kn_answer_hierarchy_show,
     &kn_answer_advise,

@@ -13,6 +13,9 @@
         return index >= 0 && index < of->count ? &of->array[index] : NULL;                                             \
     }
 
+PART(kn_draft_file_at, kn_draft, kn_draft_file, int, files, file_count)
+PART(kn_suggestion_at, kn_suggestions, kn_suggestion, int, list, count)
+PART(kn_draft_column_at, kn_draft, kn_draft_column, int, columns, column_count)
 PART(kn_advice_candidate_at, kn_advice, kn_advice_candidate, int, candidates, candidate_count)
 PART(kn_release_model_at, kn_release_head, kn_release_model, int, models, model_count)
 PART(kn_release_attribute_at, kn_release_result, kn_release_attribute, int, attributes, attribute_count)

@@ -32,6 +32,7 @@ typedef struct cli_command {
     int (*run)(int argc, char **argv);
 } cli_command;
 
+extern const cli_command cli_init;
 extern const cli_command cli_profile;
 extern const cli_command cli_diagnose;
 extern const cli_command cli_dependencies;

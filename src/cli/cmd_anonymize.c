@@ -31,7 +31,8 @@ static const char help[] =
     "                           kept; of a database: miracle, miracle-x (default),\n"
     "                           miracle-x-level, dmiracle (where l-diversity is asked), or\n"
     "                           bitmap, to compare; of trees: gcs (default), acs or ocs;\n"
-    "                           auto: those that fit are tried and the best is taken (kanon advise)\n"
+    "                           auto: those that fit are tried and the best is taken (kanon advise),\n"
+    "                           the default where a column of a table has no hierarchy\n"
     "      --utility METRIC     what to lose least of: lm (default), ncp, prec, entropy, dm,\n"
     "                           dm_star or c_avg\n"
     "      --choose HOW         mondrian cuts the column with the widest 'range' (default), the\n"
@@ -149,6 +150,10 @@ static int anonymize(cli_anonymizing *a, kn_context *ctx, kn_spec *spec)
     options.version = KANON_VERSION;
     /* A spec needs an output, a dry run does not. */
     if (a->dry_run && !spec->output && kn_spec_set(spec, "output", "\"-\"", "--dry-run", &err) != KN_OK)
+        return cli_fail(&err);
+    /* Who asks for nodes asks for a method that has them. */
+    if (a->all_solutions && !spec->method_given && !spec->method_auto && kn_spec_shape(spec) == KN_SHAPE_TABLE &&
+        kn_spec_set(spec, "method", "optimal", "--all-solutions", &err) != KN_OK)
         return cli_fail(&err);
     if (kn_spec_check(spec, &err) != KN_OK) return cli_fail(&err);
     if (a->all_solutions && (spec->method_auto || !kn_method_has_nodes(spec->method)))

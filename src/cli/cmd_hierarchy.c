@@ -1,4 +1,4 @@
-/* cmd_hierarchy.c: kanon hierarchy build | check | show: makes, checks and prints generalization hierarchies. */
+/* cmd_hierarchy.c: kanon hierarchy build | suggest | check | show: makes, checks and prints generalization hierarchies. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <kanon/hierarchy.h>
@@ -7,6 +7,7 @@
 
 #include "cli.h"
 #include "document.h"
+#include "hierarchy_suggest.h"
 
 enum { SMALL_TREE = 60 }; /* nodes up to which `show` draws the tree by itself */
 
@@ -30,6 +31,8 @@ static const cli_command build_command = {
             "      --prefix SEP         a.b.c -> a.b -> a, where SEP is '.'\n"
             "      --taxonomy FILE      indented text, the most general label first\n"
             "      --suppress           value -> *\n"
+            "      --groups HOW         categories: neighbours in their 'order', those that equally many\n"
+            "                           rows have ('frequency'), those that begin alike ('prefix')\n"
             "\n"
             "Options:\n"
             "  -c, --column C           the column\n"
@@ -38,6 +41,9 @@ static const cli_command build_command = {
             "      --mask-step N        characters masked per level (default: 1)\n"
             "      --mask-pad           shorter values count as filled up with the mask\n"
             "      --origin X           where a range begins (default: 0)\n"
+            "      --fan-out N          groups: members of a group, at most (default: 4)\n"
+            "      --group-rows N       groups: the smallest have at least N rows\n"
+            "      --order LIST         groups: all values in their order, the least first\n"
             "      --steps LIST         of a calendar: some of day, month, quarter, year, decade\n"
             "      --show-values        the output may hold values of the data: a message may name one\n"
             "\n" CLI_TABLE_HELP "\n" CLI_COMMON_HELP "\n" CLI_EXIT_HELP "\n"
@@ -124,8 +130,9 @@ typedef struct build_arguments {
     cli_table_options table;
     const char       *column, *output;
     const char       *mask, *mask_character, *breaks, *prefix, *taxonomy, *origin;
-    cli_list          ranges, steps;
-    int64_t           mask_step;
+    const char       *groups;
+    cli_list          ranges, steps, order;
+    int64_t           mask_step, fan_out, group_rows;
     bool              calendar, suppress, mask_pad, show_values;
 } build_arguments;
 
@@ -177,15 +184,34 @@ static int read_steps(const cli_list *steps, unsigned *out)
     return 0;
 }
 
+static int read_groups(kn_hierarchy_spec *spec, const build_arguments *a)
+{
+    if (!a->groups && (a->fan_out || a->group_rows || a->order.count > 0))
+        return cli_usage(&build_command, "--fan-out, --group-rows and --order are for --groups");
+    if (!a->groups) return 0;
+    int by = 0;
+    while (by < KN_GROUP_BYS && strcmp(kn_group_by_name((kn_group_by)by), a->groups) != 0) by++;
+    if (by == KN_GROUP_BYS) return cli_usage(&build_command, "--groups is order, frequency or prefix");
+    if (a->fan_out != 0 && (a->fan_out < 2 || a->fan_out > 1000000))
+        return cli_usage(&build_command, "--fan-out must be at least 2");
+    spec->kind = KN_HIERARCHY_GROUPS;
+    spec->group_by = (kn_group_by)by;
+    spec->fan_out = (int)a->fan_out;
+    spec->group_rows = a->group_rows;
+    spec->order = (const char *const *)a->order.items;
+    spec->order_count = a->order.count;
+    return 0;
+}
+
 /* Fills in the spec; 0, or the exit code after printing what is wrong. */
 static int read_spec(kn_hierarchy_spec *spec, const build_arguments *a)
 {
     int kinds = (a->mask != NULL) + (a->ranges.count > 0) + (a->breaks != NULL) + a->calendar + (a->prefix != NULL) +
-                (a->taxonomy != NULL) + a->suppress;
+                (a->taxonomy != NULL) + a->suppress + (a->groups != NULL);
     if (!a->column) return cli_usage(&build_command, "--column C is needed");
     if (kinds != 1)
-        return cli_usage(&build_command, "one of --mask, --ranges, --breaks, --calendar, --prefix, --taxonomy and "
-                                         "--suppress is needed");
+        return cli_usage(&build_command, "one of --mask, --ranges, --breaks, --calendar, --prefix, --taxonomy, "
+                                         "--suppress and --groups is needed");
     if (!a->mask && (a->mask_character || a->mask_step || a->mask_pad))
         return cli_usage(&build_command, "--mask-character, --mask-step and --mask-pad are for --mask");
     if (a->origin && a->ranges.count == 0) return cli_usage(&build_command, "--origin is for --ranges");
@@ -211,7 +237,8 @@ static int read_spec(kn_hierarchy_spec *spec, const build_arguments *a)
     spec->origin = a->origin;
     if (a->breaks) spec->breaks = split_breaks(a->breaks, &spec->break_count);
     spec->separator = a->prefix;
-    return read_steps(&a->steps, &spec->calendar);
+    int code = read_groups(spec, a);
+    return code ? code : read_steps(&a->steps, &spec->calendar);
 }
 
 static int report_build(const build_arguments *a, kn_context *ctx, const kn_hierarchy *h)
@@ -238,6 +265,10 @@ static int build(const build_arguments *a, const kn_hierarchy_spec *spec, char *
     if (table) {
         kn_status status = kn_hierarchy_make(&h, ctx, table, 0, spec, a->show_values, &err);
         if (status == KN_OK) status = kn_hierarchy_write(h, ctx, a->output, 0, &err);
+        if (status == KN_OK && spec->kind == KN_HIERARCHY_GROUPS &&
+            (spec->group_by == KN_GROUP_BY_FREQUENCY || spec->group_rows > 0))
+            cli_note("which values are together depends on how many rows have them: the labels of a release tell "
+                     "something of that");
         code = status == KN_OK ? report_build(a, ctx, h) : cli_fail(&err);
     }
     kn_hierarchy_free(h);
@@ -263,6 +294,10 @@ static int run_build(int argc, char **argv)
                                   {"--prefix", CLI_TEXT, &a.prefix},
                                   {"--taxonomy", CLI_TEXT, &a.taxonomy},
                                   {"--suppress", CLI_FLAG, &a.suppress},
+                                  {"--groups", CLI_TEXT, &a.groups},
+                                  {"--fan-out", CLI_INTEGER, &a.fan_out},
+                                  {"--group-rows", CLI_INTEGER, &a.group_rows},
+                                  {"--order", CLI_LIST, &a.order},
                                   {"--show-values", CLI_FLAG, &a.show_values},
                                   CLI_TABLE_OPTIONS(a.table),
                                   {0}};
@@ -282,6 +317,7 @@ static int run_build(int argc, char **argv)
     free_breaks(&spec);
     cli_list_free(&a.ranges);
     cli_list_free(&a.steps);
+    cli_list_free(&a.order);
     cli_table_options_free(&a.table);
     return code;
 }
@@ -480,21 +516,22 @@ static int run_show(int argc, char **argv)
 
 static int run(int argc, char **argv)
 {
-    static const cli_command *const actions[] = {&build_command, &check_command, &show_command};
-    for (int i = 0; argc > 0 && i < 3; i++)
+    static const cli_command *const actions[] = {&build_command, &cli_hierarchy_suggest, &check_command, &show_command};
+    for (int i = 0; argc > 0 && i < 4; i++)
         if (strcmp(strchr(actions[i]->name, ' ') + 1, argv[0]) == 0) return actions[i]->run(argc - 1, argv + 1);
     cli_common       common = {0};
     const cli_option options[] = {{0}};
     if (!cli_parse(&cli_hierarchy, &argc, argv, options, &common)) return 2;
     if (common.help) return 0;
-    if (argc < 1) return cli_usage(&cli_hierarchy, "no action is named; there are build, check and show");
-    return cli_usage(&cli_hierarchy, "'%s' is no action; there are build, check and show", argv[0]);
+    if (argc < 1) return cli_usage(&cli_hierarchy, "no action is named; there are build, suggest, check and show");
+    return cli_usage(&cli_hierarchy, "'%s' is no action; there are build, suggest, check and show", argv[0]);
 }
 
 const cli_command cli_hierarchy = {
     .name = "hierarchy",
     .summary = "make, check and print generalization hierarchies",
     .help = "Usage: kanon hierarchy build FILE --column C KIND [OPTION]...\n"
+            "       kanon hierarchy suggest FILE --column C [--qi A,B] [-k K] [OPTION]...\n"
             "       kanon hierarchy check HIERARCHY [--data FILE --column C] [OPTION]...\n"
             "       kanon hierarchy show HIERARCHY [--level N] [OPTION]...\n"
             "\n"
@@ -503,7 +540,8 @@ const cli_command cli_hierarchy = {
             "\n"
             "  build                    make one over the values of a column: --mask right|left,\n"
             "                           --ranges, --breaks, --calendar, --prefix, --taxonomy,\n"
-            "                           --suppress\n"
+            "                           --suppress, --groups\n"
+            "  suggest                  ways to make one, by what a release loses\n"
             "  check                    is it a tree, and does every value of a column have a leaf?\n"
             "  show                     its levels, and the tree if it is small\n"
             "\n"

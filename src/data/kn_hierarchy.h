@@ -148,6 +148,10 @@ KN_CHECK kn_status kn_hierarchy_set_leaves(kn_hierarchy *h, const kn_column *col
 KN_CHECK kn_status kn_hierarchy_build(kn_hierarchy **out, kn_context *ctx, const kn_column *column,
                                       const kn_hierarchy_spec *spec, kn_error *err);
 
+/* The same of GROUPS, which look at the rows too. Not bound: its leaves are in the order of the groups. */
+KN_CHECK kn_status kn_hierarchy_build_groups(kn_hierarchy **out, kn_context *ctx, const kn_column *column, int64_t rows,
+                                             const kn_hierarchy_spec *spec, kn_error *err);
+
 /* The leaf of every value of a column, bound to it or not (codes + 1 entries, freed by the caller): what kn_hierarchy_bind
  * would find. `rows` is for the message. */
 KN_CHECK kn_status kn_hierarchy_match(uint32_t **out, const kn_hierarchy *h, const kn_column *column, int64_t rows,

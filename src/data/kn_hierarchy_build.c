@@ -263,6 +263,7 @@ kn_status kn_hierarchy_build(kn_hierarchy **out, kn_context *ctx, const kn_colum
         kn_interval_builder_free(&intervals);
         return status;
     }
+    case KN_HIERARCHY_GROUPS: /* kn_hierarchy_build_groups */
     case KN_HIERARCHY_FILE:
     case KN_HIERARCHY_TAXONOMY: break;
     }

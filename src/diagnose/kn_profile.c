@@ -14,8 +14,10 @@
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_freq.h"
+#include "kn_profile.h"
 
-/* Words in column names that give a role away. A name is split at everything that is not a letter. "weight" is none of them:
+/* Words in column names that give a role away: English, German, French, Spanish. A name is split at everything that is not a
+ * letter, and before a capital behind a small one (customerId); what is not ASCII is a letter. "weight" is none of them:
  * a table of patients has weights in kilograms, and a column of sampling weights is published as it is. */
 typedef struct hint {
     const char *word;
@@ -23,31 +25,149 @@ typedef struct hint {
 } hint;
 
 static const hint hints[] = {
-    {"id", KN_ROLE_IDENTIFIER},        {"ids", KN_ROLE_IDENTIFIER},
-    {"ssn", KN_ROLE_IDENTIFIER},       {"name", KN_ROLE_IDENTIFIER},
-    {"surname", KN_ROLE_IDENTIFIER},   {"firstname", KN_ROLE_IDENTIFIER},
-    {"lastname", KN_ROLE_IDENTIFIER},  {"email", KN_ROLE_IDENTIFIER},
-    {"mail", KN_ROLE_IDENTIFIER},      {"phone", KN_ROLE_IDENTIFIER},
-    {"telephone", KN_ROLE_IDENTIFIER}, {"mobile", KN_ROLE_IDENTIFIER},
-    {"address", KN_ROLE_IDENTIFIER},   {"street", KN_ROLE_IDENTIFIER},
-    {"passport", KN_ROLE_IDENTIFIER},  {"iban", KN_ROLE_IDENTIFIER},
-    {"diagnosis", KN_ROLE_SENSITIVE},  {"diagnoses", KN_ROLE_SENSITIVE},
-    {"disease", KN_ROLE_SENSITIVE},    {"illness", KN_ROLE_SENSITIVE},
-    {"condition", KN_ROLE_SENSITIVE},  {"treatment", KN_ROLE_SENSITIVE},
-    {"medication", KN_ROLE_SENSITIVE}, {"drug", KN_ROLE_SENSITIVE},
-    {"salary", KN_ROLE_SENSITIVE},     {"income", KN_ROLE_SENSITIVE},
-    {"wage", KN_ROLE_SENSITIVE},       {"wages", KN_ROLE_SENSITIVE},
-    {"debt", KN_ROLE_SENSITIVE},       {"religion", KN_ROLE_SENSITIVE},
-    {"party", KN_ROLE_SENSITIVE},      {"hiv", KN_ROLE_SENSITIVE},
-    {"sampling", KN_ROLE_WEIGHT},      {"fnlwgt", KN_ROLE_WEIGHT},
-    {"wgt", KN_ROLE_WEIGHT},           {"birth", KN_ROLE_QUASI},
-    {"birthdate", KN_ROLE_QUASI},      {"birthday", KN_ROLE_QUASI},
-    {"born", KN_ROLE_QUASI},           {"dob", KN_ROLE_QUASI},
-    {"death", KN_ROLE_QUASI},          {"age", KN_ROLE_QUASI},
-    {"date", KN_ROLE_QUASI},           {"zip", KN_ROLE_QUASI},
-    {"zipcode", KN_ROLE_QUASI},        {"postcode", KN_ROLE_QUASI},
-    {"postal", KN_ROLE_QUASI},         {"plz", KN_ROLE_QUASI},
-    {"city", KN_ROLE_QUASI},           {"town", KN_ROLE_QUASI},
+    {"id", KN_ROLE_IDENTIFIER},
+    {"ids", KN_ROLE_IDENTIFIER},
+    {"ssn", KN_ROLE_IDENTIFIER},
+    {"uid", KN_ROLE_IDENTIFIER},
+    {"guid", KN_ROLE_IDENTIFIER},
+    {"uuid", KN_ROLE_IDENTIFIER},
+    {"name", KN_ROLE_IDENTIFIER},
+    {"names", KN_ROLE_IDENTIFIER},
+    {"surname", KN_ROLE_IDENTIFIER},
+    {"firstname", KN_ROLE_IDENTIFIER},
+    {"lastname", KN_ROLE_IDENTIFIER},
+    {"fullname", KN_ROLE_IDENTIFIER},
+    {"nickname", KN_ROLE_IDENTIFIER},
+    {"email", KN_ROLE_IDENTIFIER},
+    {"mail", KN_ROLE_IDENTIFIER},
+    {"phone", KN_ROLE_IDENTIFIER},
+    {"telephone", KN_ROLE_IDENTIFIER},
+    {"mobile", KN_ROLE_IDENTIFIER},
+    {"fax", KN_ROLE_IDENTIFIER},
+    {"address", KN_ROLE_IDENTIFIER},
+    {"street", KN_ROLE_IDENTIFIER},
+    {"passport", KN_ROLE_IDENTIFIER},
+    {"iban", KN_ROLE_IDENTIFIER},
+    {"vorname", KN_ROLE_IDENTIFIER},
+    {"nachname", KN_ROLE_IDENTIFIER},
+    {"familienname", KN_ROLE_IDENTIFIER},
+    {"strasse", KN_ROLE_IDENTIFIER},
+    {"straße", KN_ROLE_IDENTIFIER},
+    {"hausnummer", KN_ROLE_IDENTIFIER},
+    {"anschrift", KN_ROLE_IDENTIFIER},
+    {"adresse", KN_ROLE_IDENTIFIER},
+    {"telefon", KN_ROLE_IDENTIFIER},
+    {"telefonnummer", KN_ROLE_IDENTIFIER},
+    {"handy", KN_ROLE_IDENTIFIER},
+    {"kundennummer", KN_ROLE_IDENTIFIER},
+    {"patientennummer", KN_ROLE_IDENTIFIER},
+    {"personalnummer", KN_ROLE_IDENTIFIER},
+    {"versichertennummer", KN_ROLE_IDENTIFIER},
+    {"matrikelnummer", KN_ROLE_IDENTIFIER},
+    {"ausweis", KN_ROLE_IDENTIFIER},
+    {"nom", KN_ROLE_IDENTIFIER},
+    {"prenom", KN_ROLE_IDENTIFIER},
+    {"prénom", KN_ROLE_IDENTIFIER},
+    {"courriel", KN_ROLE_IDENTIFIER},
+    {"téléphone", KN_ROLE_IDENTIFIER},
+    {"rue", KN_ROLE_IDENTIFIER},
+    {"matricule", KN_ROLE_IDENTIFIER},
+    {"nombre", KN_ROLE_IDENTIFIER},
+    {"nombres", KN_ROLE_IDENTIFIER},
+    {"apellido", KN_ROLE_IDENTIFIER},
+    {"apellidos", KN_ROLE_IDENTIFIER},
+    {"correo", KN_ROLE_IDENTIFIER},
+    {"telefono", KN_ROLE_IDENTIFIER},
+    {"teléfono", KN_ROLE_IDENTIFIER},
+    {"direccion", KN_ROLE_IDENTIFIER},
+    {"dirección", KN_ROLE_IDENTIFIER},
+    {"calle", KN_ROLE_IDENTIFIER},
+    {"dni", KN_ROLE_IDENTIFIER},
+    {"diagnosis", KN_ROLE_SENSITIVE},
+    {"diagnoses", KN_ROLE_SENSITIVE},
+    {"disease", KN_ROLE_SENSITIVE},
+    {"illness", KN_ROLE_SENSITIVE},
+    {"condition", KN_ROLE_SENSITIVE},
+    {"treatment", KN_ROLE_SENSITIVE},
+    {"medication", KN_ROLE_SENSITIVE},
+    {"drug", KN_ROLE_SENSITIVE},
+    {"salary", KN_ROLE_SENSITIVE},
+    {"income", KN_ROLE_SENSITIVE},
+    {"wage", KN_ROLE_SENSITIVE},
+    {"wages", KN_ROLE_SENSITIVE},
+    {"debt", KN_ROLE_SENSITIVE},
+    {"religion", KN_ROLE_SENSITIVE},
+    {"party", KN_ROLE_SENSITIVE},
+    {"hiv", KN_ROLE_SENSITIVE},
+    {"diagnose", KN_ROLE_SENSITIVE},
+    {"krankheit", KN_ROLE_SENSITIVE},
+    {"behandlung", KN_ROLE_SENSITIVE},
+    {"medikament", KN_ROLE_SENSITIVE},
+    {"gehalt", KN_ROLE_SENSITIVE},
+    {"lohn", KN_ROLE_SENSITIVE},
+    {"einkommen", KN_ROLE_SENSITIVE},
+    {"schulden", KN_ROLE_SENSITIVE},
+    {"partei", KN_ROLE_SENSITIVE},
+    {"konfession", KN_ROLE_SENSITIVE},
+    {"diagnostic", KN_ROLE_SENSITIVE},
+    {"maladie", KN_ROLE_SENSITIVE},
+    {"traitement", KN_ROLE_SENSITIVE},
+    {"medicament", KN_ROLE_SENSITIVE},
+    {"médicament", KN_ROLE_SENSITIVE},
+    {"salaire", KN_ROLE_SENSITIVE},
+    {"revenu", KN_ROLE_SENSITIVE},
+    {"dette", KN_ROLE_SENSITIVE},
+    {"parti", KN_ROLE_SENSITIVE},
+    {"diagnostico", KN_ROLE_SENSITIVE},
+    {"diagnóstico", KN_ROLE_SENSITIVE},
+    {"enfermedad", KN_ROLE_SENSITIVE},
+    {"tratamiento", KN_ROLE_SENSITIVE},
+    {"medicamento", KN_ROLE_SENSITIVE},
+    {"salario", KN_ROLE_SENSITIVE},
+    {"ingresos", KN_ROLE_SENSITIVE},
+    {"ingreso", KN_ROLE_SENSITIVE},
+    {"deuda", KN_ROLE_SENSITIVE},
+    {"partido", KN_ROLE_SENSITIVE},
+    {"sampling", KN_ROLE_WEIGHT},
+    {"fnlwgt", KN_ROLE_WEIGHT},
+    {"wgt", KN_ROLE_WEIGHT},
+    {"gewichtung", KN_ROLE_WEIGHT},
+    {"ponderation", KN_ROLE_WEIGHT},
+    {"pondération", KN_ROLE_WEIGHT},
+    {"birth", KN_ROLE_QUASI},
+    {"birthdate", KN_ROLE_QUASI},
+    {"birthday", KN_ROLE_QUASI},
+    {"born", KN_ROLE_QUASI},
+    {"dob", KN_ROLE_QUASI},
+    {"death", KN_ROLE_QUASI},
+    {"age", KN_ROLE_QUASI},
+    {"date", KN_ROLE_QUASI},
+    {"zip", KN_ROLE_QUASI},
+    {"zipcode", KN_ROLE_QUASI},
+    {"postcode", KN_ROLE_QUASI},
+    {"postal", KN_ROLE_QUASI},
+    {"plz", KN_ROLE_QUASI},
+    {"city", KN_ROLE_QUASI},
+    {"town", KN_ROLE_QUASI},
+    {"geburtsdatum", KN_ROLE_QUASI},
+    {"geburtstag", KN_ROLE_QUASI},
+    {"geburtsjahr", KN_ROLE_QUASI},
+    {"geburtsort", KN_ROLE_QUASI},
+    {"alter", KN_ROLE_QUASI},
+    {"datum", KN_ROLE_QUASI},
+    {"postleitzahl", KN_ROLE_QUASI},
+    {"stadt", KN_ROLE_QUASI},
+    {"wohnort", KN_ROLE_QUASI},
+    {"naissance", KN_ROLE_QUASI},
+    {"âge", KN_ROLE_QUASI},
+    {"ville", KN_ROLE_QUASI},
+    {"codepostal", KN_ROLE_QUASI},
+    {"deces", KN_ROLE_QUASI},
+    {"décès", KN_ROLE_QUASI},
+    {"nacimiento", KN_ROLE_QUASI},
+    {"edad", KN_ROLE_QUASI},
+    {"fecha", KN_ROLE_QUASI},
+    {"ciudad", KN_ROLE_QUASI},
 };
 
 static const char *hint_reason(kn_role role)
@@ -62,27 +182,54 @@ static const char *hint_reason(kn_role role)
     return "";
 }
 
+static bool is_letter(char c)
+{
+    return isalpha((unsigned char)c) || (unsigned char)c >= 0x80;
+}
+
 static bool same_word(const char *word, const char *text, size_t size)
 {
     if (strlen(word) != size) return false;
     for (size_t i = 0; i < size; i++)
-        if (tolower((unsigned char)text[i]) != word[i]) return false;
+        if (tolower((unsigned char)text[i]) != (unsigned char)word[i]) return false;
     return true;
+}
+
+/* Letters up to what is none, or up to a capital behind a small one. */
+static size_t word_size(const char *text)
+{
+    size_t n = 0;
+    while (is_letter(text[n]) && !(n > 0 && islower((unsigned char)text[n - 1]) && isupper((unsigned char)text[n])))
+        n++;
+    return n;
+}
+
+static size_t letters(const char *text)
+{
+    size_t n = 0;
+    while (is_letter(text[n])) n++;
+    return n;
+}
+
+bool kn_name_says(const char *name, const char *word)
+{
+    for (const char *p = name; *p;) {
+        size_t n = word_size(p);
+        bool   begins = p == name || !is_letter(p[-1]);
+        if (n > 0 && (same_word(word, p, n) || (begins && same_word(word, p, letters(p))))) return true;
+        p += n > 0 ? n : 1;
+    }
+    return false;
 }
 
 /* The first word that gives a role away. A quasi-identifier is what is left: a "birth name" is a name. */
 static const hint *find_hint(const char *name)
 {
     const hint *quasi = NULL;
-    for (const char *p = name; *p;) {
-        size_t n = 0;
-        while (isalpha((unsigned char)p[n])) n++;
-        for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
-            if (n > 0 && same_word(hints[i].word, p, n)) {
-                if (hints[i].role != KN_ROLE_QUASI) return &hints[i];
-                if (!quasi) quasi = &hints[i];
-            }
-        p += n > 0 ? n : 1;
+    for (size_t i = 0; i < sizeof hints / sizeof *hints; i++) {
+        if (!kn_name_says(name, hints[i].word)) continue;
+        if (hints[i].role != KN_ROLE_QUASI) return &hints[i];
+        quasi = &hints[i];
     }
     return quasi;
 }
@@ -95,7 +242,8 @@ static void suggest_role(kn_column_profile *p, int64_t rows)
     bool        number = p->type == KN_TYPE_DECIMAL || p->type == KN_TYPE_INTEGER;
     p->role = KN_ROLE_QUASI;
     p->reason = "others may know it; to be safe";
-    if (p->distinct <= 1 && p->missing == 0) {
+    bool person = named && named->role == KN_ROLE_IDENTIFIER;
+    if (p->distinct <= 1 && p->missing == 0 && !person) {
         p->role = KN_ROLE_KEEP;
         p->reason = "it has the same value in every row";
     } else if (named && named->role == KN_ROLE_WEIGHT) {

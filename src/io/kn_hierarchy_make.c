@@ -42,9 +42,13 @@ kn_status kn_hierarchy_make(kn_hierarchy **out, kn_context *ctx, const kn_table 
     KN_OPTIONS(kn_hierarchy_spec, KN_HIERARCHY_SPEC_INIT, spec, "hierarchy", err);
     KN_TRY(check_spec(spec, err));
     if (column < 0 || column >= table->column_count) return kn_fail(err, KN_USAGE, "there is no column %d", column);
-    if (!from_file(spec)) return kn_hierarchy_build(out, ctx, &table->columns[column], spec, err);
+    bool bound = !from_file(spec) && spec->kind != KN_HIERARCHY_GROUPS;
+    if (bound) return kn_hierarchy_build(out, ctx, &table->columns[column], spec, err);
     kn_hierarchy *h = NULL;
-    KN_TRY(kn_hierarchy_read_file(&h, ctx, spec, err));
+    if (spec->kind == KN_HIERARCHY_GROUPS)
+        KN_TRY(kn_hierarchy_build_groups(&h, ctx, &table->columns[column], table->rows, spec, err));
+    else
+        KN_TRY(kn_hierarchy_read_file(&h, ctx, spec, err));
     kn_status status = kn_hierarchy_bind(h, table, column, spec->decimal, show_values, err);
     if (status != KN_OK)
         kn_hierarchy_free(h);

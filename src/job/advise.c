@@ -221,6 +221,17 @@ static const kn_advice_candidate *first_of(const kn_advice *advice, kn_advice_st
     return NULL;
 }
 
+/* Do all that were tried say the same? Then it is no method's fault. */
+static bool same_reason(const kn_advice *advice, const char *reason)
+{
+    for (int i = 0; i < advice->candidate_count; i++) {
+        const kn_advice_candidate *c = &advice->candidates[i];
+        if (c->state == KN_ADVICE_REFUSED || (c->state == KN_ADVICE_NONE && strcmp(c->reason, reason) != 0))
+            return false;
+    }
+    return true;
+}
+
 /* Nothing was chosen: why. */
 static kn_status say_why_not(kn_advice *advice, const kn_advisor *a, kn_arena *arena, const kn_error *refusal,
                              kn_error *err)
@@ -235,6 +246,8 @@ static kn_status say_why_not(kn_advice *advice, const kn_advisor *a, kn_arena *a
     if (late)
         snprintf(why, sizeof why, "no method found a release within the time limit of %g seconds; a longer one may do",
                  advice->limit);
+    else if (same_reason(advice, none->reason))
+        snprintf(why, sizeof why, "%s", none->reason);
     else
         snprintf(why, sizeof why, "no method keeps what was asked; %s: %.900s", kn_method_name(none->method),
                  none->reason);

@@ -258,6 +258,7 @@ static int level_of_star(const reader *r)
     case KN_HIERARCHY_TAXONOMY: return (int)r->file->height;
     case KN_HIERARCHY_MASK:
     case KN_HIERARCHY_PREFIX:
+    case KN_HIERARCHY_GROUPS:
     case KN_HIERARCHY_SUPPRESS: break;
     }
     return 1;

@@ -210,6 +210,7 @@ static const char *rule_words(const kn_hierarchy_spec *h)
     case KN_HIERARCHY_BREAKS: return "A value, or an interval: the value lies between its ends.";
     case KN_HIERARCHY_CALENDAR: return "A day, or a month, quarter, year or decade in which it lies.";
     case KN_HIERARCHY_PREFIX: return "A code, or the beginning that several codes share.";
+    case KN_HIERARCHY_GROUPS:
     case KN_HIERARCHY_SUPPRESS: break;
     }
     return "A value, or * where it is not shown.";

@@ -112,6 +112,7 @@ void kn_put_hierarchy(kn_to to, const char *key, const kn_hierarchy_spec *h)
     case KN_HIERARCHY_CALENDAR: put_steps(o, h->calendar); break;
     case KN_HIERARCHY_PREFIX: kn_put_text(o, "prefix", h->separator); break;
     case KN_HIERARCHY_SUPPRESS: kn_put_boolean(o, "suppress", true); break;
+    case KN_HIERARCHY_GROUPS: break; /* of a file, which is named */
     case KN_HIERARCHY_FILE:
         kn_put_boolean(o, "file", true);
         if (h->delimiter) kn_put_text(o, "delimiter", delimiter);

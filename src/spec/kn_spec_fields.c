@@ -166,6 +166,7 @@ static kn_status read_method(kn_reader *r, const kn_yaml *value, void *target)
     KN_TRY(kn_read_word(r, value, names, KN_METHODS + 1, "a method", &found));
     spec->method_auto = found == KN_METHODS;
     spec->method_given = !spec->method_auto;
+    spec->method_unasked = 0;
     spec->method = spec->method_auto ? KN_METHOD_OPTIMAL : (kn_method)found;
     return KN_OK;
 }

@@ -99,10 +99,23 @@ static kn_status fill_classes(kn_spec_inner *inner, kn_error *err)
     return KN_OK;
 }
 
+/* Is there a quasi-identifier without a hierarchy? For one level per column it would be all or nothing. */
+static bool lacks_hierarchy(const kn_spec *spec)
+{
+    for (int i = 0; i < spec->attribute_count; i++)
+        if (spec->attributes[i].role == KN_ROLE_QUASI && !spec->attributes[i].has_hierarchy) return true;
+    return false;
+}
+
 kn_status kn_spec_check_shape(kn_spec_inner *inner, kn_error *err)
 {
     kn_spec *spec = &inner->state.spec;
     kn_shape shape = kn_spec_shape(spec);
+    if (!spec->method_given && !spec->method_auto && shape == KN_SHAPE_TABLE && lacks_hierarchy(spec) &&
+        !kn_spec_has_level_bounds(spec)) {
+        spec->method_auto = true;
+        spec->method_unasked = 1;
+    }
     if (!spec->method_given && shape == KN_SHAPE_DATABASE)
         spec->method = promises_diversity(spec) || spec->anatomy ? KN_METHOD_DMIRACLE : KN_METHOD_MIRACLE_X;
     if (!spec->method_given && shape == KN_SHAPE_RECORDS) spec->method = KN_METHOD_GCS;

@@ -135,6 +135,12 @@ const char *kn_choose_name(kn_choose choose)
     return names[choose];
 }
 
+const char *kn_group_by_name(kn_group_by group_by)
+{
+    static const char *const names[KN_GROUP_BYS] = {"order", "frequency", "prefix"};
+    return names[group_by];
+}
+
 const char *kn_matching_name(kn_matching matching)
 {
     static const char *const names[KN_MATCHINGS] = {"greedy", "exact"};

@@ -206,6 +206,25 @@ static kn_status warn_of_levels(kn_table_run *run, kn_error *err)
     return KN_OK;
 }
 
+/* Nobody named a method, and a hierarchy is lacking: what was done instead of all or nothing. */
+static kn_status say_what_was_tried(kn_table_run *run, kn_error *err)
+{
+    const kn_spec *spec = run->all.spec;
+    const char    *first = NULL;
+    int            many = 0;
+    for (int i = 0; i < spec->attribute_count; i++) {
+        if (spec->attributes[i].role != KN_ROLE_QUASI || spec->attributes[i].has_hierarchy) continue;
+        if (!first) first = spec->attributes[i].name;
+        many++;
+    }
+    if (!spec->method_unasked || !first) return KN_OK;
+    return kn_release_note(
+        &run->all, err,
+        "column \"%s\"%s no hierarchy: the methods that fit were tried (--method auto), since some need "
+        "none; kanon init writes hierarchies",
+        first, many > 1 ? " and others have" : " has");
+}
+
 /* ---- The notes ---- */
 
 kn_status kn_table_run_warn_of_table(kn_table_run *run, kn_error *err)
@@ -244,6 +263,7 @@ kn_status kn_table_run_warn_of_classes(kn_table_run *run, kn_error *err)
 
 kn_status kn_table_run_warn(kn_release_run *all, kn_error *err)
 {
+    KN_TRY(say_what_was_tried(kn_table_run_of(all), err));
     KN_TRY(kn_table_run_warn_of_classes(kn_table_run_of(all), err));
     return kn_table_run_warn_of_force(kn_table_run_of(all), err);
 }

@@ -1,0 +1,317 @@
+/* kn_draft.c: kn_init: the front, the text of a release file, the files that stand beside it.
+ *
+ * Interface: kanon/init.h, kn_draft.h. Cost: reading the data, and a look at each column.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "kn_draft.h"
+
+#include <kanon/database.h>
+#include <kanon/records.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kn_alloc.h"
+#include "kn_context.h"
+#include "kn_error.h"
+#include "kn_names.h"
+#include "kn_options.h"
+#include "kn_output.h"
+#include "kn_records_scan.h"
+
+typedef struct owned_draft {
+    kn_draft draft; /* first: what the caller holds */
+    kn_arena arena;
+} owned_draft;
+
+kn_status kn_draft_memory(const kn_drafting *d, kn_error *err)
+{
+    return kn_fail_memory(err, d->ctx, "writing a release file");
+}
+
+/* ---- Text ---- */
+
+/* May it stand without quotes? Letters first, then what means nothing to YAML in a mapping of one line. */
+static bool is_plain(const char *text)
+{
+    static const char *const words[] = {"null", "Null", "NULL", "true", "false", "yes", "no", "on", "off"};
+    size_t                   size = strlen(text);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(text, words[i]) == 0) return false;
+    for (size_t i = 0; i < size; i++) {
+        unsigned char c = (unsigned char)text[i];
+        bool          letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+        bool          other = (c >= '0' && c <= '9') || strchr("-./+", c) || (c == ' ' && i + 1 < size);
+        if (!letter && (i == 0 || !other)) return false;
+    }
+    return size > 0;
+}
+
+void kn_draft_quote(kn_buffer *to, const char *text)
+{
+    if (is_plain(text)) {
+        kn_buffer_add(to, text);
+        return;
+    }
+    kn_buffer_char(to, '"');
+    for (const char *p = text; *p; p++) {
+        if (*p == '"' || *p == '\\')
+            kn_buffer_format(to, "\\%c", *p);
+        else if ((unsigned char)*p < 0x20 || *p == 0x7f)
+            kn_buffer_format(to, "\\x%02x", (unsigned)(unsigned char)*p);
+        else
+            kn_buffer_char(to, *p);
+    }
+    kn_buffer_char(to, '"');
+}
+
+kn_status kn_draft_note(kn_drafting *d, kn_error *err, const char *format, ...)
+{
+    char    text[600];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    size_t count = (size_t)d->draft->note_count;
+    char  *copy = kn_arena_strndup(d->arena, text, strlen(text));
+    if (!copy || !KN_GROW(d->ctx, &d->notes, &d->note_capacity, count + 1)) return kn_draft_memory(d, err);
+    d->notes[count] = copy;
+    d->draft->note_count++;
+    return KN_OK;
+}
+
+static const char *copy(kn_drafting *d, const char *text)
+{
+    return text ? kn_arena_strndup(d->arena, text, strlen(text)) : NULL;
+}
+
+kn_status kn_draft_add_column(kn_drafting *d, const char *table, const char *name, const char *role, const char *reason,
+                              const char *hierarchy, kn_error *err)
+{
+    size_t count = (size_t)d->draft->column_count;
+    if (!KN_GROW(d->ctx, &d->columns, &d->column_capacity, count + 1)) return kn_draft_memory(d, err);
+    d->columns[count] =
+        (kn_draft_column){copy(d, table), copy(d, name), copy(d, role), copy(d, reason), copy(d, hierarchy)};
+    d->draft->column_count++;
+    return d->arena->failed ? kn_draft_memory(d, err) : KN_OK;
+}
+
+/* ---- Paths ---- */
+
+/* The way from the release file's folder to a file that is there, both without links. */
+static void add_way(kn_buffer *to, const char *folder, const char *file)
+{
+    size_t same = 0, up = 0;
+    for (size_t i = 0; folder[i] == file[i]; i++) {
+        if (folder[i] == '/' || !folder[i]) same = i;
+        if (!folder[i]) break;
+        if (!folder[i + 1] && file[i + 1] == '/') same = i + 1;
+    }
+    for (const char *p = folder + same; *p; p++) up += *p == '/' && p[1];
+    for (size_t i = 0; i < up; i++) kn_buffer_add(to, "../");
+    const char *rest = file + same;
+    kn_buffer_add(to, *rest == '/' ? rest + 1 : rest);
+}
+
+/* An input as the release file calls it. */
+static void add_input(kn_drafting *d, const char *input)
+{
+    bool        sqlite = kn_name_sqlite(input);
+    const char *path = sqlite ? strchr(input, ':') + 1 : input;
+    kn_buffer   way;
+    kn_buffer_init(&way, d->ctx);
+    if (sqlite) kn_buffer_add(&way, "sqlite:");
+    char from[PATH_MAX], to[PATH_MAX];
+    bool known = d->options->folder && *d->options->folder && realpath(d->options->folder, from) && realpath(path, to);
+    bool plain = kn_name_server(input) || path[0] == '/' || !known || strcmp(path, "-") == 0;
+    if (plain)
+        kn_buffer_add(&way, path);
+    else
+        add_way(&way, from, to);
+    size_t size = strlen(path);
+    if (!plain && size > 0 && path[size - 1] == '/') kn_buffer_char(&way, '/');
+    const char *text = kn_buffer_text(&way);
+    if (text) kn_draft_quote(&d->text, text);
+    d->text.failed |= !text;
+    kn_buffer_free(&way);
+}
+
+static bool is_input(const kn_drafting *d, const char *name)
+{
+    for (int i = 0; i < d->input_count; i++) {
+        const char *slash = strrchr(d->inputs[i], '/'), *base = slash && slash[1] ? slash + 1 : d->inputs[i];
+        if (kn_name_sqlite(base)) base = strchr(base, ':') + 1;
+        size_t size = strlen(base) - (strlen(base) > 0 && base[strlen(base) - 1] == '/');
+        if (strncmp(base, name, size) == 0 && (name[size] == '\0' || strcmp(name + size, "/") == 0)) return true;
+    }
+    return false;
+}
+
+static void add_reading(kn_drafting *d, const kn_csv_options *csv)
+{
+    static const char *const encodings[] = {"utf-8", "windows-1252", "latin-1"};
+    kn_buffer               *to = &d->text;
+    if (csv->delimiter == '\t') kn_buffer_add(to, "delimiter: tab\n");
+    if (csv->delimiter && csv->delimiter != '\t')
+        kn_buffer_format(to, csv->delimiter == '"' ? "delimiter: '%c'\n" : "delimiter: \"%c\"\n", csv->delimiter);
+    if (csv->no_header) kn_buffer_add(to, "header: false\n");
+    if (csv->encoding != KN_ENCODING_UTF8) kn_buffer_format(to, "encoding: %s\n", encodings[csv->encoding]);
+    if (csv->decimal == ',') kn_buffer_add(to, "decimal: \",\"\n");
+    if (csv->timezone) {
+        kn_buffer_add(to, "timezone: ");
+        kn_draft_quote(to, csv->timezone);
+        kn_buffer_char(to, '\n');
+    }
+    if (!csv->na) return;
+    kn_buffer_add(to, "na: [");
+    for (int i = 0; i < csv->na_count; i++) {
+        if (i > 0) kn_buffer_add(to, ", ");
+        kn_draft_quote(to, csv->na[i]);
+    }
+    kn_buffer_add(to, "]\n");
+}
+
+kn_status kn_draft_opening(kn_drafting *d, const kn_csv_options *csv, const char *output, kn_error *err)
+{
+    kn_buffer  *to = &d->text;
+    const char *colon = strchr(output, ':');
+    kn_buffer_add(to, "kanon: 1\ninput: ");
+    if (d->input_count > 1) kn_buffer_char(to, '[');
+    for (int i = 0; i < d->input_count; i++) {
+        if (i > 0) kn_buffer_add(to, ", ");
+        add_input(d, d->inputs[i]);
+    }
+    kn_buffer_add(to, d->input_count > 1 ? "]\n" : "\n");
+    add_reading(d, csv);
+    bool taken = is_input(d, colon ? colon + 1 : output);
+    kn_buffer_add(to, "output: ");
+    if (colon) kn_buffer_append(to, output, (size_t)(colon + 1 - output));
+    kn_buffer_format(to, "%s%s\n", taken ? "new-" : "", colon ? colon + 1 : output);
+    return to->failed ? kn_draft_memory(d, err) : KN_OK;
+}
+
+/* ---- The front ---- */
+
+static kn_shape shape_of(const kn_drafting *d)
+{
+    if (d->input_count != 1) return KN_SHAPE_TABLE;
+    if (kn_database_named(d->inputs[0])) return KN_SHAPE_DATABASE;
+    kn_records_form form = kn_records_form_of(d->inputs[0]);
+    bool            tree = form == KN_RECORDS_XML || form == KN_RECORDS_JSON || form == KN_RECORDS_JSON_LINES;
+    return tree ? KN_SHAPE_RECORDS : KN_SHAPE_TABLE;
+}
+
+static const char heading[] =
+    "# A first release file, written by 'kanon init'. It runs as it is ('kanon anonymize' with its name), and shows\n"
+    "# what can be said: change whatever is not true. Roles are guesses from names and values; only you know what\n"
+    "# others may know. 'kanon advise' compares methods, 'kanon help files' says what may stand here.\n";
+
+static kn_status make(kn_drafting *d, kn_error *err)
+{
+    static kn_status (*const shapes[])(kn_drafting *, kn_error *) = {[KN_SHAPE_TABLE] = kn_draft_table,
+                                                                     [KN_SHAPE_DATABASE] = kn_draft_database,
+                                                                     [KN_SHAPE_RECORDS] = kn_draft_records};
+    d->draft->shape = shape_of(d);
+    if (d->options->entity && d->draft->shape != KN_SHAPE_DATABASE)
+        return kn_fail(err, KN_USAGE, "a table of persons (--entity) is of a database");
+    if (d->options->record && d->draft->shape != KN_SHAPE_RECORDS)
+        return kn_fail(err, KN_USAGE, "the name of a record (--record) is of XML and JSON");
+    kn_buffer_add(&d->text, heading);
+    KN_TRY(shapes[d->draft->shape](d, err));
+    const char *text = kn_buffer_text(&d->text);
+    d->draft->text = text ? kn_arena_strndup(d->arena, text, d->text.size) : NULL;
+    if (!d->draft->text) return kn_draft_memory(d, err);
+    d->draft->files = d->files;
+    d->draft->columns = d->columns;
+    d->draft->notes = d->notes;
+    return KN_OK;
+}
+
+kn_status kn_init(kn_draft **out, kn_context *ctx, const char *const *inputs, int input_count,
+                  const kn_init_options *options, kn_error *err)
+{
+    *out = NULL;
+    KN_SERVE(ctx, err);
+    KN_OPTIONS(kn_init_options, KN_INIT_OPTIONS_INIT, options, "init options", err);
+    if (input_count < 1) return kn_fail(err, KN_USAGE, "no input was given");
+    if (options->k < 0 || options->k == 1) return kn_fail(err, KN_USAGE, "k must be at least 2");
+    owned_draft *owned = kn_alloc_zero(ctx, sizeof *owned);
+    if (!owned) return kn_fail_memory(err, ctx, "writing a release file");
+    kn_arena_init(&owned->arena, ctx);
+    kn_drafting d = {.ctx = ctx,
+                     .options = options,
+                     .inputs = inputs,
+                     .input_count = input_count,
+                     .arena = &owned->arena,
+                     .draft = &owned->draft};
+    kn_buffer_init(&d.text, ctx);
+    kn_status st = make(&d, err);
+    kn_buffer_free(&d.text);
+    if (st == KN_OK) {
+        *out = &owned->draft;
+        return KN_OK;
+    }
+    KN_FREE(d.files, d.columns, d.notes);
+    kn_arena_free(&owned->arena);
+    kn_free(owned);
+    return st;
+}
+
+void kn_draft_free(kn_draft *draft)
+{
+    if (!draft) return;
+    owned_draft *owned = (owned_draft *)draft;
+    KN_FREE((void *)(uintptr_t)draft->files, (void *)(uintptr_t)draft->columns, (void *)(uintptr_t)draft->notes);
+    kn_arena_free(&owned->arena);
+    kn_free(owned);
+}
+
+/* ---- Files ---- */
+
+static kn_status write_file(kn_context *ctx, const char *path, const char *text, size_t size, kn_error *err)
+{
+    kn_output *output = NULL;
+    KN_TRY(kn_output_open(&output, ctx, path, NULL, err));
+    kn_output_write(output, text, size);
+    return kn_output_commit(output, err);
+}
+
+static char *beside(kn_context *ctx, const char *path, const char *name)
+{
+    const char *slash = strrchr(path, '/');
+    return kn_strformat(ctx, "%.*s%s", slash ? (int)(slash + 1 - path) : 0, path, name);
+}
+
+static kn_status check_free(const char *path, kn_error *err)
+{
+    if (strcmp(path, "-") == 0 || access(path, F_OK) != 0) return KN_OK;
+    return kn_fail(err, KN_USAGE, "%s: it is there already; --force replaces it", path);
+}
+
+/* Each hierarchy: checked, or written. */
+static kn_status each_file(const kn_draft *draft, kn_context *ctx, const char *path, bool writing, kn_error *err)
+{
+    kn_status st = KN_OK;
+    for (int i = 0; i < draft->file_count && st == KN_OK; i++) {
+        const kn_draft_file *f = &draft->files[i];
+        char                *name = beside(ctx, path, f->name);
+        if (!name) return kn_fail_memory(err, ctx, "writing a release file");
+        st = writing ? write_file(ctx, name, f->text, f->size, err) : check_free(name, err);
+        kn_free(name);
+    }
+    return st;
+}
+
+kn_status kn_draft_write(const kn_draft *draft, kn_context *ctx, const char *path, bool replace, kn_error *err)
+{
+    KN_SERVE(ctx, err);
+    if (!replace) {
+        KN_TRY(check_free(path, err));
+        KN_TRY(each_file(draft, ctx, path, false, err));
+    }
+    KN_TRY(each_file(draft, ctx, path, true, err));
+    return write_file(ctx, path, draft->text, strlen(draft->text), err); /* last: what it names is there */
+}

@@ -1,0 +1,442 @@
+/* kn_draft_database.c: a first release file for a database: which table holds the persons, whose rows the others are.
+ *
+ * Keys are those of the catalog. Files have none: a column of unique values that is called like an id is then a table's key,
+ * and a column of another table that is called like it and holds its values names its rows. The persons are the table whose
+ * name and columns speak of people. What leads to them by keys is theirs; a table that only others refer to is a look-up
+ * table, which is left out: what names its rows becomes an ordinary column.
+ *
+ * Cost: reading, and for files one look at each pair of columns that may be a key and what names it.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <kanon/database.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kn_alloc.h"
+#include "kn_database.h"
+#include "kn_draft.h"
+#include "kn_error.h"
+#include "kn_interner.h"
+#include "kn_names.h"
+#include "kn_profile.h"
+
+enum { FEW_PERSONS = 20 };
+
+/* A foreign key: columns of a table that name a row of another. */
+typedef struct link {
+    int        target, count;
+    const int *columns;
+} link;
+
+typedef struct sheet {
+    const char     *name;
+    const kn_table *table;
+    kn_profile     *profile;
+    int             key_count;
+    const int      *key;
+    int             link_count;
+    link           *links;
+    int             people; /* how much speaks of people             */
+    int             depth;  /* 0: persons; -1: none of theirs        */
+    int             parent; /* the link that leads to persons        */
+} sheet;
+
+typedef struct base {
+    kn_drafting *d;
+    kn_database *db;
+    int          count;
+    sheet       *sheets;
+    bool         guessed; /* keys are guesses */
+    int          person, quasi;
+} base;
+
+static void *room(base *b, size_t count, size_t size)
+{
+    return kn_arena_array_zero(b->d->arena, count + 1, size);
+}
+
+/* ---- Keys of the catalog ---- */
+
+static kn_status take_keys(base *b, kn_error *err)
+{
+    for (int t = 0; t < b->count; t++) {
+        const kn_database_table *from = &b->db->tables[t];
+        sheet                   *s = &b->sheets[t];
+        *s = (sheet){from->name, from->table, NULL, from->key_count, from->key, 0, NULL, 0, -1, -1};
+        s->links = room(b, (size_t)from->foreign_count, sizeof *s->links);
+        if (!s->links) return kn_draft_memory(b->d, err);
+        for (int i = 0; i < from->foreign_count; i++)
+            if (from->foreign[i].target >= 0 && from->foreign[i].target != t)
+                s->links[s->link_count++] =
+                    (link){from->foreign[i].target, from->foreign[i].column_count, from->foreign[i].columns};
+        KN_TRY(kn_profile_table(&s->profile, b->d->ctx, s->table, err));
+    }
+    return KN_OK;
+}
+
+static bool any_keys(const base *b)
+{
+    for (int t = 0; t < b->count; t++)
+        if (b->sheets[t].key_count > 0 || b->sheets[t].link_count > 0) return true;
+    return false;
+}
+
+/* ---- Keys of files, guessed ---- */
+
+static char small(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+/* Ends like the name of a key: customerId, cid, kunden_nr, key. */
+static bool called_key(const char *name)
+{
+    static const char *const ends[] = {"id", "nr", "no", "key", "num", "number", "nummer"};
+    size_t                   size = strlen(name);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        size_t n = strlen(ends[i]), same = 0;
+        while (same < n && n <= size && small(name[size - n + same]) == ends[i][same]) same++;
+        if (same == n) return true;
+    }
+    return false;
+}
+
+static bool is_unique(const kn_table *table, int column)
+{
+    const kn_column *c = &table->columns[column];
+    return table->rows > 0 && c->missing == 0 && (int64_t)c->dict.count == table->rows && c->type != KN_TYPE_DECIMAL;
+}
+
+static kn_status guess_key(base *b, sheet *s, kn_error *err)
+{
+    for (int c = 0; c < s->table->column_count; c++) {
+        if (!is_unique(s->table, c) || !called_key(s->table->columns[c].name)) continue;
+        int *key = room(b, 1, sizeof *key);
+        if (!key) return kn_draft_memory(b->d, err);
+        key[0] = c;
+        s->key = key;
+        s->key_count = 1;
+        return KN_OK;
+    }
+    return KN_OK;
+}
+
+/* "students", "student": the same but for an ending of the plural. */
+static bool same_stem(const char *name, size_t size, const char *table)
+{
+    size_t other = strlen(table), same = 0;
+    while (same < size && same < other && small(name[same]) == small(table[same])) same++;
+    return same > 2 && same == size && other - same <= 3;
+}
+
+/* Is it called like the key of that table, or like the table with "id" behind it? */
+static bool called_after(const char *column, const sheet *target)
+{
+    const char *key = target->table->columns[target->key[0]].name;
+    bool        plain = strlen(key) <= 2; /* "id" is every table's */
+    if (!plain && strlen(column) == strlen(key) && strcmp(column, key) == 0) return true;
+    size_t size = strlen(column);
+    if (!called_key(column)) return same_stem(column, size, target->name);
+    size -= size > 2 ? 2 : 0;
+    while (size > 0 && (column[size - 1] == '_' || column[size - 1] == '-')) size--;
+    return same_stem(column, size, target->name);
+}
+
+/* Are nearly all values of a column those of the key? */
+static kn_status holds(bool *out, base *b, const kn_column *column, const kn_column *key, kn_error *err)
+{
+    kn_interner texts;
+    uint32_t    found = 0;
+    bool        failed = false;
+    kn_interner_init(&texts, b->d->ctx);
+    for (uint32_t v = 0; v < key->dict.count && !failed; v++)
+        failed = kn_intern(&texts, kn_dictionary_text(&key->dict, v)) == KN_ID_FAILED;
+    for (uint32_t v = 0; v < column->dict.count; v++)
+        found += kn_interner_find(&texts, kn_dictionary_text(&column->dict, v)) != 0;
+    kn_interner_free(&texts);
+    *out = column->dict.count > 0 && found >= column->dict.count - column->dict.count / 10;
+    return failed ? kn_draft_memory(b->d, err) : KN_OK;
+}
+
+static kn_status guess_link(base *b, sheet *s, int column, kn_error *err)
+{
+    bool own = s->key_count > 0 && s->key[0] == column;
+    for (int t = 0; t < b->count; t++) {
+        sheet *target = &b->sheets[t];
+        bool   fits = false;
+        if (target == s || target->key_count == 0) continue;
+        if (!called_after(s->table->columns[column].name, target)) continue;
+        if (own && target->table->rows < s->table->rows) continue;
+        KN_TRY(holds(&fits, b, &s->table->columns[column], &target->table->columns[target->key[0]], err));
+        if (!fits || (own && strcmp(s->name, target->name) > 0 && target->table->rows == s->table->rows)) continue;
+        int *columns = room(b, 1, sizeof *columns);
+        if (!columns) return kn_draft_memory(b->d, err);
+        columns[0] = column;
+        s->links[s->link_count++] = (link){t, 1, columns};
+        return KN_OK;
+    }
+    return KN_OK;
+}
+
+static kn_status guess_keys(base *b, kn_error *err)
+{
+    b->guessed = true;
+    for (int t = 0; t < b->count; t++) KN_TRY(guess_key(b, &b->sheets[t], err));
+    for (int t = 0; t < b->count; t++) {
+        sheet *s = &b->sheets[t];
+        s->links = room(b, (size_t)s->table->column_count, sizeof *s->links);
+        if (!s->links) return kn_draft_memory(b->d, err);
+        for (int c = 0; c < s->table->column_count; c++) KN_TRY(guess_link(b, s, c, err));
+    }
+    return KN_OK;
+}
+
+/* ---- The persons, and what is theirs ---- */
+
+static bool part_of(const int *columns, int count, int column)
+{
+    for (int i = 0; i < count; i++)
+        if (columns[i] == column) return true;
+    return false;
+}
+
+static int count_people(const sheet *s)
+{
+    static const char *const tables[] = {
+        "person",   "people",    "patient",   "student",   "pupil",     "customer",    "client",
+        "user",     "member",    "employee",  "staff",     "citizen",   "resident",    "respondent",
+        "personen", "kunde",     "kunden",    "schueler",  "schüler",   "mitarbeiter", "versicherte",
+        "personne", "clients",   "eleves",    "élèves",    "persona",   "personas",    "clientes",
+        "alumnos",  "pacientes", "persons",   "patients",  "students",  "pupils",      "customers",
+        "users",    "members",   "employees", "patienten", "studenten", "personnes",   "usuarios"};
+    static const char *const columns[] = {"name",     "surname", "firstname", "lastname",  "birth",      "birthdate",
+                                          "born",     "dob",     "age",       "sex",       "gender",     "email",
+                                          "ssn",      "vorname", "nachname",  "alter",     "geschlecht", "geburtsdatum",
+                                          "nom",      "prenom",  "prénom",    "naissance", "sexe",       "nombre",
+                                          "apellido", "edad",    "sexo",      "nacimiento"};
+    int                      people = 0;
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) people += 4 * kn_name_says(s->name, tables[i]);
+    for (int c = 0; c < s->table->column_count; c++)
+        for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+            people += kn_name_says(s->table->columns[c].name, columns[i]);
+    return people;
+}
+
+/* How many tables lead to it by keys. */
+static int family_of(base *b, int person)
+{
+    int  size = 0;
+    bool more = true;
+    for (int t = 0; t < b->count; t++) b->sheets[t].depth = t == person ? 0 : -1;
+    while (more) {
+        more = false;
+        for (int t = 0; t < b->count; t++) {
+            sheet *s = &b->sheets[t];
+            if (t == person) continue;
+            for (int i = 0; i < s->link_count; i++) {
+                int depth = b->sheets[s->links[i].target].depth;
+                if (depth < 0 || depth + 1 <= s->depth || depth > b->count) continue; /* the longest way counts */
+                if (b->sheets[s->links[i].target].key_count == 0) continue;
+                size += s->depth < 0;
+                s->depth = depth + 1;
+                s->parent = i;
+                more = s->depth < b->count;
+            }
+        }
+    }
+    return size;
+}
+
+static kn_status choose_person(base *b, kn_error *err)
+{
+    int best = -1, best_people = -1, best_family = -1;
+    for (int t = 0; t < b->count; t++) {
+        sheet *s = &b->sheets[t];
+        int    people = count_people(s), family = family_of(b, t);
+        if (b->d->options->entity && strcmp(b->d->options->entity, s->name) != 0) continue;
+        if (s->key_count == 0 && !b->d->options->entity) continue;
+        if (people < best_people || (people == best_people && family <= best_family)) continue;
+        best = t;
+        best_people = people;
+        best_family = family;
+    }
+    if (best < 0 && b->d->options->entity)
+        return kn_fail(err, KN_INPUT, "%s: there is no table \"%s\"", b->db->source, b->d->options->entity);
+    if (best < 0 || b->sheets[best].key_count == 0)
+        return kn_fail(err, KN_INPUT,
+                       "%s: no table has a key that could be that of persons; give them a first column of "
+                       "ids, or write a release file that names the keys",
+                       b->db->source);
+    b->person = best;
+    (void)family_of(b, best);
+    for (int t = 0; t < b->count; t++)
+        if (b->sheets[t].depth >= b->count)
+            return kn_fail(err, KN_INPUT,
+                           "%s: the keys of table \"%s\" go in a circle; write a release file that names "
+                           "the tables to be read",
+                           b->db->source, b->sheets[t].name);
+    return KN_OK;
+}
+
+/* ---- Text ---- */
+
+static void write_names(base *b, const sheet *s, const char *key, const char *keys, const int *columns, int count)
+{
+    kn_buffer *to = &b->d->text;
+    kn_buffer_format(to, "%s: %s", count > 1 ? keys : key, count > 1 ? "[" : "");
+    for (int i = 0; i < count; i++) {
+        if (i > 0) kn_buffer_add(to, ", ");
+        kn_draft_quote(to, s->table->columns[columns[i]].name);
+    }
+    if (count > 1) kn_buffer_char(to, ']');
+}
+
+/* Which part a column has in the keys of the tables that are read; NULL: none. */
+static const char *key_part(const base *b, const sheet *s, int column)
+{
+    if (part_of(s->key, s->key_count, column)) return "part of the key, which is drawn anew";
+    for (int i = 0; i < s->link_count; i++) {
+        const link *l = &s->links[i];
+        if (!part_of(l->columns, l->count, column) || b->sheets[l->target].depth < 0) continue;
+        return s->depth > 0 && i == s->parent ? "names whose row it is" : "names a row elsewhere; left out";
+    }
+    return NULL;
+}
+
+static bool names_lookup(const base *b, const sheet *s, int column)
+{
+    for (int i = 0; i < s->link_count; i++)
+        if (b->sheets[s->links[i].target].depth < 0 && part_of(s->links[i].columns, s->links[i].count, column))
+            return true;
+    return false;
+}
+
+static kn_status write_column(base *b, const sheet *s, int c, bool *first, kn_error *err)
+{
+    const kn_column_profile *p = kn_column_profile_at(s->profile, c);
+    kn_buffer               *to = &b->d->text;
+    const char              *key = key_part(b, s, c), *reason = p->reason;
+    kn_draft_rule            rule = {NULL, NULL, ""};
+    kn_role                  role = p->role == KN_ROLE_WEIGHT ? KN_ROLE_QUASI : p->role;
+    bool                     lookup = names_lookup(b, s, c);
+    if (key) return kn_draft_add_column(b->d, s->name, p->name, NULL, key, NULL, err);
+    if (lookup) {
+        role = KN_ROLE_QUASI;
+        reason = "names a row of a look-up table, which is left out";
+    }
+    if (p->distinct == 0) {
+        role = KN_ROLE_IDENTIFIER;
+        reason = "it has no value at all; left out";
+    }
+    if (role == KN_ROLE_QUASI) KN_TRY(kn_draft_rule_of(&rule, b->d, s->table, c, s->name, lookup, err));
+    if (lookup) rule.type = NULL;
+    b->quasi += role == KN_ROLE_QUASI;
+    kn_buffer_add(to, *first ? "    attributes:\n      " : "      ");
+    *first = false;
+    kn_draft_quote(to, p->name);
+    kn_buffer_format(to, ": {role: %s", kn_role_name(role));
+    if (role == KN_ROLE_QUASI && rule.type) kn_buffer_format(to, ", type: %s", rule.type);
+    if (rule.hierarchy) kn_buffer_format(to, ", hierarchy: %s", rule.hierarchy);
+    kn_buffer_format(to, "}  # %s%s%s%s\n", reason, *rule.why ? " (" : "", rule.why, *rule.why ? ")" : "");
+    return kn_draft_add_column(b->d, s->name, p->name, kn_role_name(role), reason, rule.hierarchy, err);
+}
+
+static kn_status write_table(base *b, const sheet *s, kn_error *err)
+{
+    kn_buffer *to = &b->d->text;
+    bool       first = true;
+    kn_buffer_add(to, "  ");
+    kn_draft_quote(to, s->name);
+    kn_buffer_add(to, s->depth == 0       ? ":  # the persons\n"
+                      : s->link_count > 1 ? ":  # a link: its rows are their parent's\n"
+                                          : ":  # rows of persons\n");
+    if (s->key_count > 0) {
+        kn_buffer_add(to, "    ");
+        write_names(b, s, "key", "key", s->key, s->key_count);
+        kn_buffer_char(to, '\n');
+    }
+    if (s->depth > 0) {
+        const link *l = &s->links[s->parent];
+        kn_buffer_add(to, "    parent: {table: ");
+        kn_draft_quote(to, b->sheets[l->target].name);
+        kn_buffer_add(to, ", ");
+        write_names(b, s, "column", "columns", l->columns, l->count);
+        kn_buffer_add(to, "}\n");
+    }
+    for (int c = 0; c < s->table->column_count; c++) KN_TRY(write_column(b, s, c, &first, err));
+    return KN_OK;
+}
+
+static kn_status write_tables(base *b, kn_error *err)
+{
+    const sheet *person = &b->sheets[b->person];
+    kn_buffer   *to = &b->d->text;
+    kn_buffer_add(to, "\nentity: {table: ");
+    kn_draft_quote(to, person->name);
+    kn_buffer_add(to, ", ");
+    write_names(b, person, "key", "key", person->key, person->key_count);
+    kn_buffer_add(to, "}  # whose trees these are\ntables:");
+    if (b->guessed) kn_buffer_add(to, "  # files have no keys of their own: these are guesses from names and values");
+    kn_buffer_char(to, '\n');
+    for (int depth = 0; depth < b->count; depth++)
+        for (int t = 0; t < b->count; t++)
+            if (b->sheets[t].depth == depth) KN_TRY(write_table(b, &b->sheets[t], err));
+    for (int t = 0; t < b->count; t++) {
+        if (b->sheets[t].depth >= 0) continue;
+        kn_buffer_format(to, "  # not read: no key leads from it to persons (a look-up table?): ");
+        kn_draft_quote(to, b->sheets[t].name);
+        kn_buffer_char(to, '\n');
+        KN_TRY(kn_draft_note(b->d, err, "table \"%s\" is left out: no key leads from it to those of \"%s\"",
+                             b->sheets[t].name, person->name));
+    }
+    return KN_OK;
+}
+
+static kn_status write_all(base *b, const kn_csv_options *csv, kn_error *err)
+{
+    kn_drafting *d = b->d;
+    const char  *input = d->inputs[0], *output = kn_name_sqlite(input) ? "sqlite:release.db" : "release/";
+    int64_t      persons = b->sheets[b->person].table->rows;
+    int64_t      k = d->options->k > 0 ? d->options->k : persons < FEW_PERSONS ? 2 : 5;
+    if (persons < 2)
+        return kn_fail(err, KN_INPUT, "%s: table \"%s\" has fewer than 2 persons", b->db->source,
+                       b->sheets[b->person].name);
+    KN_TRY(kn_draft_opening(d, csv, output, err));
+    KN_TRY(write_tables(b, err));
+    if (b->quasi == 0)
+        return kn_fail(err, KN_INPUT,
+                       "%s: no column looks like something that others may know, so there is nothing to "
+                       "blur; write a release file that gives one the role quasi",
+                       b->db->source);
+    kn_buffer_format(&d->text,
+                     "\nprivacy:\n  - k: %lld  # whoever knows all rows of somebody finds at least so many persons\n"
+                     "  # - l-diversity: {attribute: TABLE.COLUMN, l: 2}  # of a sensitive column; by method dmiracle\n"
+                     "\nmethod: auto  # the methods that fit are tried, and the one that loses least is taken\n",
+                     (long long)k);
+    return KN_OK;
+}
+
+static kn_status draft(base *b, const kn_csv_options *csv, kn_error *err)
+{
+    b->count = b->db->table_count;
+    b->sheets = room(b, (size_t)b->count, sizeof *b->sheets);
+    if (!b->sheets) return kn_draft_memory(b->d, err);
+    KN_TRY(take_keys(b, err));
+    if (!any_keys(b)) KN_TRY(guess_keys(b, err));
+    KN_TRY(choose_person(b, err));
+    return write_all(b, csv, err);
+}
+
+kn_status kn_draft_database(kn_drafting *d, kn_error *err)
+{
+    kn_csv_options      csv = KN_CSV_OPTIONS_INIT;
+    kn_database_options reading = KN_DATABASE_OPTIONS_INIT;
+    base                b = {.d = d};
+    if (d->options->csv) csv = *d->options->csv;
+    reading.csv = &csv;
+    KN_TRY(kn_database_read(&b.db, d->ctx, d->inputs[0], &reading, err));
+    kn_status st = draft(&b, &csv, err);
+    for (int t = 0; b.sheets && t < b.count; t++) kn_profile_free(b.sheets[t].profile);
+    kn_database_free(b.db);
+    return st;
+}

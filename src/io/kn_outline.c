@@ -1,0 +1,111 @@
+/* kn_outline.c: the names of records and how they nest; JSON by the parser of records, XML in kn_outline_xml.c.
+ *
+ * Of a list all items count for its key. Cost: one reading; a look-up among the children of a node per element or member.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "kn_outline.h"
+
+#include <string.h>
+
+#include "kn_alloc.h"
+#include "kn_context.h"
+#include "kn_error.h"
+#include "kn_json_parse.h"
+#include "kn_records_scan.h"
+
+enum { MOST_NODES = 2000 };
+
+kn_status kn_outline_enter(int *node, kn_outline *o, int parent, kn_string name, bool attribute, kn_error *err)
+{
+    for (*node = parent + 1; *node < o->count; ++*node) {
+        kn_outline_node *n = &o->nodes[*node];
+        if (n->parent != parent || n->attribute != attribute) continue;
+        if (kn_string_equal(kn_string_of(n->name), name)) {
+            n->count++;
+            return KN_OK;
+        }
+    }
+    if (o->count >= MOST_NODES)
+        return kn_fail(err, KN_INPUT, "%s: it has more than %d different names; write its classes into a release file",
+                       o->file, MOST_NODES);
+    char *copy = kn_arena_strndup(&o->arena, name.data, name.size);
+    if (!copy || !KN_GROW(o->ctx, &o->nodes, &o->capacity, (size_t)o->count + 1))
+        return kn_fail_memory(err, o->ctx, "looking at tree records");
+    o->nodes[o->count++] = (kn_outline_node){copy, parent, attribute, 1, 0};
+    return KN_OK;
+}
+
+/* ---- JSON ---- */
+
+/* The value at hand belongs to a node (-1: the document), which was counted for it: once for each item of a list. As deep as the
+ * document nests: KN_JSON_MAX_DEPTH. */
+static kn_status look_at_value(kn_outline *o, kn_json *json, int node, kn_error *err)
+{
+    int64_t items = 0;
+    switch (json->kind) {
+    case KN_JSON_TEXT:
+    case KN_JSON_NUMBER:
+    case KN_JSON_TRUE:
+    case KN_JSON_FALSE:
+        if (node >= 0) o->nodes[node].valued += json->text.size > 0;
+        return KN_OK;
+    case KN_JSON_LIST:
+        for (;; items++) {
+            KN_TRY(kn_json_next(json, err));
+            if (json->kind == KN_JSON_LIST_END) break;
+            KN_TRY(look_at_value(o, json, node, err));
+        }
+        if (node >= 0) o->nodes[node].count += items - 1;
+        return KN_OK;
+    case KN_JSON_OBJECT:
+        for (;;) {
+            int child;
+            KN_TRY(kn_json_next(json, err));
+            if (json->kind == KN_JSON_OBJECT_END) return KN_OK;
+            KN_TRY(kn_outline_enter(&child, o, node, json->text, false, err));
+            KN_TRY(kn_json_next(json, err));
+            KN_TRY(look_at_value(o, json, child, err));
+        }
+    default:
+        if (node >= 0) o->nodes[node].count--; /* null is none */
+        return KN_OK;
+    }
+}
+
+static kn_status look_at_json(kn_outline *o, kn_source *source, kn_error *err)
+{
+    kn_json   json;
+    bool      lines = o->form == KN_RECORDS_JSON_LINES;
+    kn_status st = kn_json_open(&json, o->ctx, source, lines, err);
+    while (st == KN_OK) {
+        st = kn_json_next(&json, err);
+        if (st != KN_OK || json.kind == KN_JSON_END) break;
+        o->list |= json.kind == KN_JSON_LIST;
+        st = look_at_value(o, &json, -1, err);
+    }
+    kn_json_close(&json);
+    return st;
+}
+
+/* ---- Both ---- */
+
+kn_status kn_outline_read(kn_outline *out, kn_context *ctx, const char *path, kn_error *err)
+{
+    kn_source *source = NULL;
+    *out = (kn_outline){.ctx = ctx, .form = kn_records_form_of(path)};
+    kn_arena_init(&out->arena, ctx);
+    KN_TRY(kn_source_open(&source, ctx, path, err));
+    const char *name = kn_source_name(source);
+    out->file = kn_arena_strndup(&out->arena, name, strlen(name));
+    kn_status st = out->file ? KN_OK : kn_fail_memory(err, ctx, "looking at tree records");
+    if (st == KN_OK)
+        st = out->form == KN_RECORDS_XML ? kn_outline_xml(out, source, err) : look_at_json(out, source, err);
+    kn_source_free(source);
+    return st;
+}
+
+void kn_outline_free(kn_outline *o)
+{
+    kn_free(o->nodes);
+    kn_arena_free(&o->arena);
+}
