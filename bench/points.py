@@ -226,6 +226,24 @@ def whole_command(bench, command):
     return released(bench, command, 60, 5)
 
 
+def frontier_of(bench):
+    return [
+        bench.kanon, "frontier",
+        bench.adult(), "--qi", ",".join(QI9), *bench.hierarchies(QI9), "-k", 5, "--suppression", "5%", "--threads", bench.threads,
+        "--json", "--quiet"
+    ]
+
+
+@point("frontier", frontier_of)
+def frontier(bench, command):
+    own = bench.median(command, 60, 5)
+    release = bench.median(full_release(bench, bench.adult(), QI9, 5, "--suppression", "5%"), 60, 5)
+    answer = json.loads(own["out"])
+    return {
+        "times": figure(own["wall"] / release["wall"], detail=f"{len(answer['points'])} points, {answer['counted']} of {answer['lattice']:.0f} nodes counted")
+    }, {}
+
+
 @point(
     "three-million",
     lambda bench: full_release(bench, bench.table("adult-like", bench.size(3_000_000)), QI9, 5, "--suppression", "5%"))

@@ -537,7 +537,7 @@ typedef struct mistake {
 #define ALL_FIELDS                                                                                                     \
     "kanon, input, delimiter, header, encoding, decimal, timezone, na, population, attributes, entity, tables, "       \
     "record, classes, undeclared, missing, privacy, suppression, suppressed, dependencies, method, utility, "          \
-    "workload, options, output, report, public-report, "                                                               \
+    "levels, workload, options, output, report, public-report, "                                                       \
     "summary, spreadsheet-safe, keep-order, "                                                                          \
     "keep-rowmap, keep-recipe and force"
 #define ALL_MODELS                                                                                                     \
@@ -632,7 +632,7 @@ static const mistake mistakes[] = {
     {"attributes: {a: public}", 1, 17, "not a role; there are identifier, quasi, sensitive, keep and weight"},
     {"attributes: {a: {rolle: quasi}}", 1, 18, "unknown key 'rolle'; did you mean 'role'?"},
     {"attributes: {a: {colour: red}}", 1, 18,
-     "unknown key; known here are role, type, format, hierarchy, cuts, weight and pseudonym"},
+     "unknown key; known here are role, type, format, hierarchy, cuts, weight, pseudonym, min-level and max-level"},
     {"attributes: {a: {role: [quasi]}}", 1, 24, "a role is expected here, not a list"},
     {"attributes: {a: {role: insensitive}}", 1, 24, "'insensitive' is not a role; did you mean 'sensitive'?"},
     {"attributes: {a: {role: quasi-identifier}}", 1, 24,
@@ -826,6 +826,10 @@ static const mistake mistakes[] = {
     {"options: {choose: wide}", 1, 19, "not a way to choose; there are range, entropy and loss"},
     {"attributes: {a: {role: quasi, cuts: across}}", 1, 37, "not a way to cut; there are hierarchy and order"},
     {"attributes: {a: {role: keep, cuts: order}}", 1, 36, "only a quasi-identifier has cuts"},
+    {"attributes: {a: {role: keep, min-level: 1}}", 1, 41, "only a quasi-identifier has a min-level or a max-level"},
+    {"levels: 3", 1, 9, "a mapping of quasi-identifiers to levels is expected here: {age: 2, zip: 1}"},
+    {"levels: {a: -1}", 1, 13, "not a whole number from 0 to 255"},
+    {"levels: [1, a=2]", 1, 9, "give every level with its quasi-identifier, or one for each in their order"},
     {"options: {climits: 5}", 1, 11, "unknown key 'climits'; did you mean 'climit'?"},
     {"output: []", 1, 9, "a path is expected here, not a list"},
     {"output: \"\"", 1, 9, "a path is empty"},

@@ -13,6 +13,8 @@
 #include <kanon/catalogue.h>
 #include <kanon/dependencies.h>
 #include <kanon/document.h>
+#include <kanon/explain.h>
+#include <kanon/frontier.h>
 #include <kanon/init.h>
 #include <kanon/questions.h>
 #include <kanon/risk.h>
@@ -104,6 +106,14 @@ KN_API KN_CHECK kn_status kn_document_hierarchy_check(kn_document **out, kn_cont
 /* "hierarchy-show": the labels of a level, or (level -1) the tree, or neither. */
 KN_API KN_CHECK kn_status kn_document_hierarchy_show(kn_document **out, kn_context *ctx, const kn_hierarchy *hierarchy,
                                                      const char *path, int level, bool tree, kn_error *err);
+
+/* "frontier". */
+KN_API KN_CHECK kn_status kn_document_frontier(kn_document **out, kn_context *ctx, const kn_frontier *frontier,
+                                               kn_error *err);
+
+/* "explain". */
+KN_API KN_CHECK kn_status kn_document_explain(kn_document **out, kn_context *ctx, const kn_explanation *explanation,
+                                              kn_error *err);
 
 /* "advise"; `command` (NULL: none) makes the release. */
 KN_API KN_CHECK kn_status kn_document_advise(kn_document **out, kn_context *ctx, const kn_advice *advice,

@@ -14,6 +14,8 @@
 #include <kanon/dependencies.h>
 #include <kanon/diagnose.h>
 #include <kanon/document.h>
+#include <kanon/explain.h>
+#include <kanon/frontier.h>
 #include <kanon/generate.h>
 #include <kanon/hierarchy.h>
 #include <kanon/init.h>

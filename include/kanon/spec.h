@@ -136,6 +136,7 @@ typedef struct kn_attribute {
     const char *pseudonym_key_file; /* identifier: replaced by a keyed pseudonym instead of dropped; NULL: dropped */
     int64_t     line, column;       /* where in the release file; 0: not from a file                  */
     bool        has_role;           /* false: declared without a role, which kn_spec_check refuses      */
+    int64_t     min_level, max_level; /* of a quasi-identifier: levels that may be taken; -1: any      */
     kn_hierarchy_spec KN_PRIVATE(hierarchy); /* kn_attribute_hierarchy: its texts belong to the spec; the end */
 } kn_attribute;
 
@@ -241,6 +242,10 @@ typedef struct kn_spec {
     bool        force;       /* publish even if a kept column is nearly unique, or nothing is left       */
     int64_t     method_unasked; /* 1: method_auto, for none was given and a quasi-identifier has no hierarchy; else 0 */
     int         keep_recipe; /* not 0: OUTPUT.recipe.json stays beside the release of a table (kanon/recipe.h)  */
+    /* How, full-domain methods: levels that are asked for; kn_spec_level_bounds. */
+    int                level_count;
+    const char *const *level_names; /* of which quasi-identifier each is; NULL (all of them): in their order */
+    const int         *levels;
     kn_csv_options KN_PRIVATE(csv); /* kn_spec_csv: of the inputs; types are those of the attributes, na is the spec's; the end */
 } kn_spec;
 
@@ -320,6 +325,10 @@ KN_API KN_CHECK kn_status kn_spec_check_one_table(const kn_spec *spec, const cha
 
 /* The attribute with that name; -1: none. */
 KN_API int kn_spec_find(const kn_spec *spec, const char *attribute);
+
+/* The levels that a full-domain method may take of an attribute, by `levels` or else by its min-level and max-level; -1: any.
+ * False: nothing was asked of it. */
+KN_API bool kn_spec_level_bounds(const kn_spec *spec, int attribute, int *low, int *high);
 
 /* Is it a column that says whose row it is, alone or with others? */
 KN_API bool kn_spec_is_entity(const kn_spec *spec, const char *column);

@@ -21,6 +21,8 @@ static const kn_fields *const answers[] = {
     &kn_answer_hierarchy_check,
     &kn_answer_hierarchy_show,
     &kn_answer_advise,
+    &kn_answer_frontier,
+    &kn_answer_explain,
     &kn_answer_anonymize,
     &kn_answer_anonymize_database,
     &kn_answer_anonymize_records,

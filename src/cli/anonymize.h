@@ -21,6 +21,7 @@ typedef struct cli_anonymizing {
     const char       *weight, *population, *undeclared, *missing;
     int64_t           k; /* INT64_MIN: not given */
     const char       *suppression, *suppressed, *method, *utility, *choose, *time_limit, *seed;
+    cli_list          node; /* levels */
     const char       *output, *report, *public_report, *workload, *summary;
     const char       *threshold, *climit, *matching, *leftovers, *diversity; /* databases */
     const char       *kmn, *g, *semantics, *support, *record;                /* trees     */
@@ -56,6 +57,7 @@ typedef struct cli_anonymizing {
     {"--workload", CLI_TEXT, &(a).workload},                                                                           \
     {"--time-limit", CLI_TEXT, &(a).time_limit},                                                                       \
     {"-s|--seed", CLI_TEXT, &(a).seed},                                                                                \
+    {"--node", CLI_LIST, &(a).node},                                                                                   \
     {"-o|--output", CLI_TEXT, &(a).output},                                                                            \
     {"--force", CLI_FLAG, &(a).force},                                                                                 \
     {"--allow-broken", CLI_FLAG, &(a).allow_broken},                                                                   \

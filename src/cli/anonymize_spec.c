@@ -14,8 +14,9 @@
 
 void cli_anonymizing_free(cli_anonymizing *a)
 {
-    cli_list *lists[] = {&a->qi,         &a->sensitive, &a->identifier,   &a->keep,   &a->hierarchies,
-                         &a->attributes, &a->require,   &a->dependencies, &a->entity, NULL};
+    cli_list *lists[] = {
+        &a->qi,           &a->sensitive, &a->identifier, &a->keep, &a->hierarchies, &a->attributes, &a->require,
+        &a->dependencies, &a->entity,    &a->node,       NULL};
     for (int i = 0; lists[i]; i++) cli_list_free(lists[i]);
     cli_table_options_free(&a->input);
 }
@@ -254,6 +255,7 @@ static void apply(applying *a, const cli_anonymizing *w, char *const *data, int 
     set_plain(a, "workload", w->workload, "--workload");
     set_plain(a, "time-limit", w->time_limit, "--time-limit");
     set_plain(a, "seed", w->seed, "--seed");
+    if (w->node.count > 0) set_list(a, "levels", w->node.items, w->node.count, "--node");
     set_plain(a, "threshold", w->threshold, "--threshold");
     set_plain(a, "climit", w->climit, "--climit");
     set_plain(a, "matching", w->matching, "--matching");

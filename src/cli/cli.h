@@ -40,6 +40,8 @@ extern const cli_command cli_hierarchy;
 extern const cli_command cli_anonymize;
 extern const cli_command cli_apply;
 extern const cli_command cli_advise;
+extern const cli_command cli_explain;
+extern const cli_command cli_frontier;
 extern const cli_command cli_verify;
 extern const cli_command cli_measure;
 extern const cli_command cli_attack;

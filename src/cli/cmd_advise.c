@@ -34,7 +34,7 @@ static const char help[] =
     "      --workload FILE      a file of queries: mondrian-workload is tried too\n"
     "      --time-limit SECONDS stop then (default: 60): each method gets an equal part of what\n"
     "                           is left\n"
-    "  -s, --seed N             another seed, another result, of methods that draw lots\n"
+    "  -s, --seed N             another seed, another result, of methods that draw lots\n" CLI_NODE_HELP
     "      --force              publish although a kept column is nearly unique, or nothing is\n"
     "                           left of what others may know\n"
     "  -o, --output FILE        where the result goes: the release that the printed command makes\n"

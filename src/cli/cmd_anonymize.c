@@ -40,7 +40,7 @@ static const char help[] =
     "      --workload FILE      a file of queries, which mondrian-workload's cuts follow\n"
     "      --time-limit SECONDS stop then, with the best found so far\n"
     "  -s, --seed N             another seed, another result, of methods that draw lots\n"
-    "      --all-solutions      list every minimal node with its loss\n"
+    "      --all-solutions      list every minimal node with its loss\n" CLI_NODE_HELP
     "      --dry-run            search and measure, write nothing\n" CLI_LIST_METHODS_HELP CLI_LIST_MODELS_HELP
         CLI_LIST_METRICS_HELP "\n" CLI_DATABASE_HELP "\n" CLI_TREES_HELP "\n"
     "Writing:\n"

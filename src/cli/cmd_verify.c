@@ -38,6 +38,8 @@ static const char help[] =
     "                           for a run without one, or instead of its fields\n"
     "      --method NAME        how it was made: of methods that choose one level for a whole\n"
     "                           column it is checked that each shows one\n"
+    "      --node LEVELS        exactly these levels: 1,0,2 in the order of the quasi-identifiers,\n"
+    "                           or age=1,zip=0 for some of them\n"
     "      --anatomy            dmiracle: values as they are, sensitive ones by groups\n"
     "      --map FILE           the row map that belongs to the release (RELEASE.rowmap)\n"
     "      --summary FILE       the published means and ranges, to be checked with the row map\n"

@@ -39,6 +39,10 @@
     "                           too); repeatable\n"                                                                    \
     "      --allow-broken       go on where a dependency does not hold\n"
 
+#define CLI_NODE_HELP                                                                                                  \
+    "      --node LEVELS        exactly these levels: 1,0,2 in the order of the quasi-identifiers,\n"                 \
+    "                           or age=1,zip=0 for some of them\n"
+
 #define CLI_DATABASE_HELP                                                                                              \
     "Databases (a release file with tables; sqlite:FILE, postgresql://... or FOLDER/):\n"                              \
     "      --threshold T        a person farther than T from every cluster begins a new one\n"                         \

@@ -26,6 +26,7 @@ struct kn_hierarchy {
     kn_context *ctx;
     char       *name;   /* the file, or what it was built from: for messages  */
     uint32_t    height; /* the root's level: 1 .. KN_HIERARCHY_MAX_LEVELS - 1 */
+    uint32_t    low, above; /* of a view: levels left out below and above; 0  */
     uint32_t    leaves; /* the domain; "missing" is not counted               */
     uint32_t    nodes;  /* with "missing"                                     */
     bool        balanced;
@@ -59,8 +60,9 @@ struct kn_hierarchy {
 /* The node that stands for a leaf at a level: O(1). */
 static inline uint32_t kn_hierarchy_ancestor(const kn_hierarchy *h, uint32_t leaf, uint32_t level)
 {
+    level += h->low;
     if (level == 0) return leaf;
-    if (level >= h->height) return h->nodes - 1;
+    if (level >= h->low + h->height + h->above) return h->nodes - 1;
     return h->ancestors[(size_t)(level - 1) * ((size_t)h->leaves + 1) + leaf];
 }
 
@@ -68,6 +70,17 @@ static inline uint32_t kn_hierarchy_ancestor(const kn_hierarchy *h, uint32_t lea
 static inline uint32_t kn_hierarchy_of_code(const kn_hierarchy *h, uint32_t code, uint32_t level)
 {
     return kn_hierarchy_ancestor(h, h->leaf_of_code[code], level);
+}
+
+/* The levels low .. high of a hierarchy as 0 .. high - low: for what goes from leaves and codes to nodes by a level, and for
+ * nothing else. It borrows everything; it is not freed. */
+static inline kn_hierarchy kn_hierarchy_view(const kn_hierarchy *h, uint32_t low, uint32_t high)
+{
+    kn_hierarchy view = *h;
+    view.low = low;
+    view.height = high - low;
+    view.above = h->height - high;
+    return view;
 }
 
 /* Is the leaf at or below the node? */

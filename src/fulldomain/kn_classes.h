@@ -92,7 +92,16 @@ KN_CHECK kn_status kn_classes_decide_linked(kn_verdict *out, kn_linked_fates *fa
                                             const kn_evaluator *evaluator, const kn_classes *classes, kn_error *err);
 void               kn_linked_fates_free(kn_linked_fates *fates);
 
-/* What a row of a class costs, and whether that is needed. */
+/* Shows every class with a row, one after the other. Where rows stay linked the views are positions, and those of one
+ * signature have the same `unit`; else each class is a unit. `rows`: of the unit; `cost`: of
+ * the cells of a row, where there is a metric of cells (not of linked rows). */
+typedef void (*kn_class_fn)(void *arg, const kn_class_view *view, int64_t unit, int64_t rows, kn_u128 cost);
+KN_CHECK kn_status kn_classes_each(const kn_evaluator *evaluator, const kn_classes *classes, kn_class_fn each, void *arg,
+                                   kn_error *err);
+KN_CHECK kn_status kn_classes_each_linked(const kn_evaluator *evaluator, const kn_classes *classes, kn_class_fn each,
+                                          void *arg, kn_error *err);
+
+/* What a row of a class costs, and whether anybody asks. */
 kn_u128 kn_classes_row_cost(const kn_evaluator *evaluator, const kn_classes *classes, const kn_freq *folded, int64_t i);
 bool    kn_classes_cost_cells(const kn_evaluator *evaluator, const kn_classes *classes);
 

@@ -511,6 +511,24 @@ kn_status kn_classes_decide(kn_verdict *out, uint8_t **fates, kn_freq **folded, 
     return st;
 }
 
+kn_status kn_classes_each(const kn_evaluator *e, const kn_classes *set, kn_class_fn each, void *arg, kn_error *err)
+{
+    class_views v = {0};
+    if (e->problem->requirements->linked) return kn_classes_each_linked(e, set, each, arg, err);
+    kn_status     st = views_make(&v, e, set, err);
+    size_t        sensitive = (size_t)e->problem->requirements->sensitive_count;
+    kn_histogram *histograms = kn_alloc_array(set->ctx, sensitive + 1, sizeof *histograms);
+    if (st == KN_OK && !histograms) st = kn_fail_memory(err, set->ctx, WHAT);
+    bool cells = kn_classes_cost_cells(e, set);
+    for (int64_t i = 0; st == KN_OK && i < v.classes->classes; i++) {
+        kn_class_view view = view_of(&v, i, histograms);
+        each(arg, &view, i, view.rows, cells ? kn_classes_row_cost(e, set, v.classes, i) : 0);
+    }
+    kn_free(histograms);
+    views_free(&v);
+    return st;
+}
+
 kn_status kn_classes_judge(kn_verdict *out, const kn_evaluator *e, const kn_classes *set, kn_error *err)
 {
     if (e->problem->requirements->linked) return kn_classes_decide_linked(out, NULL, NULL, e, set, err);

@@ -46,6 +46,19 @@ static kn_status prepare(judging *j, kn_error *err)
     return KN_OK;
 }
 
+/* A position of a signature; `histograms` has space for all sensitive columns. */
+static kn_class_view view_of(const judging *j, int64_t s, int64_t p, kn_histogram *histograms)
+{
+    const kn_linked *l = &j->linked;
+    for (int h = 0; h < j->evaluator->problem->requirements->sensitive_count; h++) {
+        int64_t begin = j->histograms[h].starts[p], end = j->histograms[h].starts[p + 1];
+        histograms[h] =
+            (kn_histogram){j->histograms[h].codes + begin, j->histograms[h].counts + begin, end - begin, l->persons[s]};
+    }
+    return (kn_class_view){
+        .rows = l->persons[s] * l->each[p], .persons = l->persons[s], .population_unit = 1, .histograms = histograms};
+}
+
 /* Every position of a signature must hold. `*possible`: its monotone part does. */
 static bool signature_holds(const judging *j, int64_t s, kn_histogram *histograms, kn_requirements_scratch *scratch,
                             bool *possible)
@@ -55,15 +68,7 @@ static bool signature_holds(const judging *j, int64_t s, kn_histogram *histogram
     bool                   holds = true;
     *possible = true;
     for (int64_t p = l->starts[s]; p < l->starts[s + 1] && *possible; p++) {
-        kn_class_view view = {.rows = l->persons[s] * l->each[p],
-                              .persons = l->persons[s],
-                              .population_unit = 1,
-                              .histograms = histograms};
-        for (int h = 0; h < r->sensitive_count; h++) {
-            int64_t begin = j->histograms[h].starts[p], end = j->histograms[h].starts[p + 1];
-            histograms[h] = (kn_histogram){j->histograms[h].codes + begin, j->histograms[h].counts + begin, end - begin,
-                                           l->persons[s]};
-        }
+        kn_class_view view = view_of(j, s, p, histograms);
         *possible = view.persons >= r->k;
         holds = holds && kn_requirements_hold(r, &view, scratch);
     }
@@ -177,6 +182,34 @@ void kn_linked_fates_free(kn_linked_fates *fates)
     *fates = (kn_linked_fates){0};
 }
 
+static void judging_free(judging *j)
+{
+    for (int s = 0; s < j->evaluator->problem->requirements->sensitive_count && j->histograms; s++)
+        kn_class_histograms_free(&j->histograms[s]);
+    KN_FREE(j->histograms, j->fates, j->released, j->starts);
+    kn_freq_free(j->classes);
+    kn_linked_free(&j->linked);
+}
+
+kn_status kn_classes_each_linked(const kn_evaluator *e, const kn_classes *set, kn_class_fn each, void *arg,
+                                 kn_error *err)
+{
+    judging          j = {.evaluator = e, .set = set};
+    const kn_linked *l = &j.linked;
+    size_t           sensitive = (size_t)e->problem->requirements->sensitive_count;
+    kn_status        st = prepare(&j, err);
+    kn_histogram    *histograms = kn_alloc_array(set->ctx, sensitive + 1, sizeof *histograms);
+    if (st == KN_OK && !histograms) st = kn_fail_memory(err, set->ctx, WHAT);
+    for (int64_t s = 0; st == KN_OK && s < l->signatures; s++)
+        for (int64_t p = l->starts[s]; p < l->starts[s + 1]; p++) {
+            kn_class_view view = view_of(&j, s, p, histograms);
+            each(arg, &view, s, l->rows[s], 0);
+        }
+    kn_free(histograms);
+    judging_free(&j);
+    return st;
+}
+
 kn_status kn_classes_decide_linked(kn_verdict *out, kn_linked_fates *fates, kn_freq **folded, const kn_evaluator *e,
                                    const kn_classes *set, kn_error *err)
 {
@@ -187,10 +220,6 @@ kn_status kn_classes_decide_linked(kn_verdict *out, kn_linked_fates *fates, kn_f
         *folded = j.classes;
         j.classes = NULL;
     }
-    for (int s = 0; s < e->problem->requirements->sensitive_count && j.histograms; s++)
-        kn_class_histograms_free(&j.histograms[s]);
-    KN_FREE(j.histograms, j.fates, j.released, j.starts);
-    kn_freq_free(j.classes);
-    kn_linked_free(&j.linked);
+    judging_free(&j);
     return st;
 }

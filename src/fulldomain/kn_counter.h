@@ -53,6 +53,13 @@ KN_CHECK kn_status kn_counter_project(kn_counter_set **out, kn_counter *counter,
 void               kn_counter_set_free(kn_counter_set *set);
 int64_t            kn_counter_set_classes(const kn_counter_set *set);
 
+/* The classes of a node by size: bucket j has those of fewer than ks[j] rows that are in no bucket before, the one behind the
+ * last all others. */
+typedef struct kn_size_buckets {
+    int64_t rows, classes;
+    kn_u128 squares, cost; /* of their cells, for those that are suppressed within the budget */
+} kn_size_buckets;
+
 /* One node to be counted. */
 typedef struct kn_counter_job {
     const int         *levels; /* of all quasi-identifiers                                                         */
@@ -62,6 +69,9 @@ typedef struct kn_counter_job {
     kn_node_sums       sums;   /* `cells` over the groups of the set, and only within the budget                   */
     kn_u128            excess; /* cells, the same: what suppressed rows cost more than if they were released       */
     int64_t            classes; /* suppressed ones too                                                             */
+    const int64_t     *ks;      /* instead of sums and excess, where `buckets` is given: k_count of them, ascending */
+    int                k_count;
+    kn_size_buckets   *buckets; /* k_count + 1, zero                                                               */
 } kn_counter_job;
 
 /* Counts several nodes in parallel. The answers do not depend on the number of threads. */

@@ -286,6 +286,38 @@ static void sum_classes(const kn_counter *counter, const pass *all, kn_counter_j
     job->sums.cells = cost; /* of the suppressed rows; the caller subtracts it */
 }
 
+/* The same by size. What no k within the budget suppresses costs nobody anything. */
+static void sum_buckets(const kn_counter *counter, const pass *all, kn_counter_job *job, counters counts,
+                        uint32_t classes)
+{
+    const uint64_t  *found = all->scratch->found;
+    kn_size_buckets *to = job->buckets;
+    int64_t          rows = 0, below = 0; /* classes smaller than that are suppressed by some k within the budget */
+    for (uint32_t c = 0; c < classes; c++) {
+        int64_t count = *cell_of(counts, found[c]);
+        int     j = 0;
+        while (j < job->k_count && count >= job->ks[j]) j++;
+        to[j].rows += count;
+        to[j].classes++;
+        to[j].squares += (kn_u128)(uint64_t)count * (uint64_t)count;
+    }
+    for (int j = 0; j < job->k_count && (rows += to[j].rows) <= counter->problem->budget; j++) below = job->ks[j];
+    for (uint32_t c = 0; c < classes; c++) {
+        uint32_t *cell = cell_of(counts, found[c]);
+        int64_t   count = *cell;
+        uint64_t  row = 0;
+        int       j = 0;
+        *cell = 0;
+        if (!counter->cells || count >= below) continue;
+        while (count >= job->ks[j]) j++;
+        for (int g = 0; g < all->groups; g++)
+            row += all->table[g]
+                       ->costs[kn_counter_code(all->from, all->group[g], all->codes[g], (int64_t)(found[c] >> 32))];
+        to[j].cost += (kn_u128)row * (uint64_t)count;
+    }
+    job->classes = classes;
+}
+
 static void copy_codes(const pass *all, kn_counter_set *set, const kn_counter *counter)
 {
     const uint64_t *found = all->scratch->found;
@@ -361,6 +393,10 @@ static kn_status count_node(const kn_counter *counter, kn_counter_job *job, kn_c
             return kn_fail_memory(err, counter->ctx, WHAT);
         }
         copy_codes(&all, job->set, counter);
+    }
+    if (job->buckets) {
+        sum_buckets(counter, &all, job, counts, before);
+        return KN_OK;
     }
     sum_classes(counter, &all, job, counts, before);
     if (counter->problem->objective->cells) job->sums.cells = cells_of(counter, job) - job->sums.cells;

@@ -46,6 +46,23 @@ static kn_status run_method(kn_fulldomain_result *r, kn_context *ctx, const kn_f
     }
 }
 
+static kn_status run_whole(kn_fulldomain_result *r, kn_context *ctx, const kn_fulldomain_problem *p, kn_error *err)
+{
+    r->counters.lattice = 1;
+    for (int q = 0; q < p->quasi_count; q++) r->counters.lattice *= kn_hierarchy_levels(p->hierarchies[q]);
+    return run_method(r, ctx, p, err);
+}
+
+static kn_status run_bounded(kn_fulldomain_result *r, kn_context *ctx, const kn_fulldomain_problem *p, kn_error *err)
+{
+    kn_bounded b;
+    KN_TRY(kn_bounded_make(&b, ctx, p, err));
+    kn_status st = run_whole(r, ctx, &b.problem, err);
+    if (st == KN_OK) kn_bounded_translate(r, p->low);
+    kn_bounded_free(&b);
+    return st;
+}
+
 kn_status kn_fulldomain_search(kn_fulldomain_result **out, kn_context *ctx, const kn_fulldomain_problem *problem,
                                kn_error *err)
 {
@@ -56,9 +73,7 @@ kn_status kn_fulldomain_search(kn_fulldomain_result **out, kn_context *ctx, cons
     r->ctx = ctx;
     r->quasi_count = problem->quasi_count;
     r->good = -1;
-    r->counters.lattice = 1;
-    for (int q = 0; q < problem->quasi_count; q++) r->counters.lattice *= kn_hierarchy_levels(problem->hierarchies[q]);
-    kn_status st = run_method(r, ctx, problem, err);
+    kn_status st = problem->low ? run_bounded(r, ctx, problem, err) : run_whole(r, ctx, problem, err);
     if (st != KN_OK) {
         kn_fulldomain_result_free(r);
         return st;

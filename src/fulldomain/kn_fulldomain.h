@@ -20,6 +20,7 @@ typedef struct kn_fulldomain_problem {
     const kn_requirements     *requirements;
     const kn_population_set   *population; /* NULL: none                                   */
     const kn_objective        *objective;
+    const int                 *low, *high; /* the levels that may be taken, both inclusive; NULL: all         */
     int64_t                    budget; /* rows that may be suppressed                      */
     kn_suppressed              suppressed;
     kn_method                  method;
@@ -37,7 +38,7 @@ typedef struct kn_subset_counters {
 } kn_subset_counters;
 
 typedef struct kn_fulldomain_counters {
-    double  lattice;       /* nodes there are (a double: there may be 10^20)                          */
+    double  lattice;       /* nodes there are, between the bounds (a double: there may be 10^20)       */
     int64_t candidates;    /* nodes generated                                                         */
     int64_t nodes_checked; /* whose classes were counted to see whether they are good                 */
     int64_t nodes_marked;  /* good or bad without counting                                            */
@@ -101,11 +102,32 @@ typedef struct kn_fulldomain_result {
 /* Searches. What the methods promise: optimal, bottom-up (both) and incognito (all three) the best node; samarati a
  * good node of minimal height, the lexicographically lowest of these; datafly and heuristic a good node.
  *
- * KN_USAGE: a lattice that the method cannot enumerate. Cancellation is KN_CANCELLED; a time limit is not a
- * failure. Finding no node is not a failure either. */
+ * KN_USAGE: a lattice that the method cannot enumerate; bounds that are none of the hierarchies. Cancellation is KN_CANCELLED; a time limit is not a
+ * failure. The answer "there is none" is not a failure either. */
 KN_CHECK kn_status kn_fulldomain_search(kn_fulldomain_result **out, kn_context *ctx,
                                         const kn_fulldomain_problem *problem, kn_error *err);
 void               kn_fulldomain_result_free(kn_fulldomain_result *result);
+
+/* What fails at one node. */
+typedef struct kn_failures {
+    int64_t classes, rows; /* that fail; where rows stay linked, persons who look alike with all their rows are a class */
+    double  worst;         /* what the worst class reaches (kn_requirements_reached); NAN: there is no class            */
+} kn_failures;
+
+typedef struct kn_node_failures {
+    bool        good;
+    bool        kept_fail; /* the budget allows it, but the suppressed rows, which show sensitive values, or those who
+                              are absent fail                                                                           */
+    int64_t     classes;   /* of the node                                                                               */
+    kn_failures any;       /* of any promise about one class; `worst` is NAN                                            */
+    kn_failures average;   /* beside these: what goes for the sake of average risk; `worst` is the risk before that     */
+    int64_t     suppressed; /* rows that have to be suppressed: of both                                                 */
+    kn_quotient loss;      /* if they are                                                                               */
+} kn_node_failures;
+
+/* `models` has space for those of the requirements, in their order. KN_USAGE: levels that are none of the hierarchies. */
+KN_CHECK kn_status kn_fulldomain_explain(kn_node_failures *out, kn_failures *models, kn_context *ctx,
+                                         const kn_fulldomain_problem *problem, const int *levels, kn_error *err);
 
 /* The plan of one node. */
 KN_CHECK kn_status kn_fulldomain_plan(kn_plan **out, kn_context *ctx, const kn_fulldomain_problem *problem,

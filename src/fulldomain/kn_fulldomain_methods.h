@@ -20,4 +20,24 @@ KN_CHECK kn_status kn_optimal_search(kn_fulldomain_result *result, kn_context *c
 KN_CHECK kn_status kn_heuristic_search(kn_fulldomain_result *result, kn_context *ctx,
                                        const kn_fulldomain_problem *problem, kn_error *err);
 
+/* ---- Between bounds: kn_fulldomain_bounds.c ---- */
+
+/* The problem whose level 0 of each hierarchy is `low`. It borrows from the one it was made of. */
+typedef struct kn_bounded {
+    kn_fulldomain_problem problem;
+    kn_objective          objective;
+    kn_hierarchy         *views;
+    const kn_hierarchy  **hierarchies;
+    int                  *heights;
+    uint64_t            **costs;
+    kn_u128             **totals;
+} kn_bounded;
+
+/* KN_USAGE: bounds out of range. Nothing is left after a failure. */
+KN_CHECK kn_status kn_bounded_make(kn_bounded *out, kn_context *ctx, const kn_fulldomain_problem *problem, kn_error *err);
+void               kn_bounded_free(kn_bounded *bounded); /* its parts, not the struct */
+
+/* Moves the levels of a result up by `low`. */
+void kn_bounded_translate(kn_fulldomain_result *result, const int *low);
+
 #endif

@@ -455,7 +455,7 @@ static kn_status run(kn_heuristic *h, kn_error *err)
     kn_outcome top;
     bool       better = false;
     KN_TRY(count(h, h->heights, &top, 1, err));
-    if (!top.good && h->oracle.monotone) {
+    if (!top.good && (h->oracle.monotone || !(h->result->counters.lattice > 1))) {
         h->result->complete = true;
         h->result->good = 0;
         return KN_OK;

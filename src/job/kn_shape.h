@@ -116,6 +116,11 @@ KN_CHECK kn_status kn_release_apply(kn_release_head **out, const kn_release_shap
 KN_CHECK kn_status kn_release_advise(kn_advice *out, kn_arena *arena, const kn_release_shape *shape, kn_context *ctx,
                                      const kn_spec *spec, kn_error *err);
 
+/* Reads as a release would, looks at what was read, and ends. What is noted and dropped goes to the arena. */
+typedef kn_status (*kn_look_fn)(kn_release_run *run, void *user, kn_error *err);
+KN_CHECK kn_status kn_release_look(kn_look_fn look, void *user, kn_arena *arena, const kn_release_shape *shape,
+                                   kn_context *ctx, const kn_spec *spec, kn_error *err);
+
 /* The last stages (commit.c): the files beside the release are written, and all files get their names. */
 KN_CHECK kn_status kn_release_commit(kn_release_run *run, kn_error *err);
 KN_CHECK kn_status kn_release_report(kn_release_run *run, kn_error *err); /* there is no release: the page says why */

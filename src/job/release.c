@@ -432,8 +432,8 @@ kn_status kn_release_apply(kn_release_head **out, const kn_release_shape *shape,
     return make(out, shape, ctx, recipe->spec, recipe, options, err);
 }
 
-kn_status kn_release_advise(kn_advice *out, kn_arena *arena, const kn_release_shape *shape, kn_context *ctx,
-                            const kn_spec *spec, kn_error *err)
+kn_status kn_release_look(kn_look_fn look, void *user, kn_arena *arena, const kn_release_shape *shape, kn_context *ctx,
+                          const kn_spec *spec, kn_error *err)
 {
     kn_anonymize_options options = KN_ANONYMIZE_OPTIONS_INIT;
     kn_release_run      *run = NULL;
@@ -441,17 +441,28 @@ kn_status kn_release_advise(kn_advice *out, kn_arena *arena, const kn_release_sh
     kn_status st = begin(&run, shape, ctx, spec, &options, err);
     if (run) run->arena = arena; /* notes and dropped names go into the answer     */
     if (st == KN_OK) st = open_and_read(run, err);
-    if (st == KN_OK) st = try_methods(run, out, arena, err);
+    if (st == KN_OK) st = look(run, user, err);
     kn_release_head *head = run ? run->head : NULL;
-    if (st == KN_OK) {
-        out->notes = head->notes;
-        out->note_count = head->note_count;
-        out->dropped = head->dropped;
-        out->dropped_count = head->dropped_count;
-    }
     end(run);
     kn_release_free(head);
     return st;
+}
+
+static kn_status look_for_methods(kn_release_run *run, void *user, kn_error *err)
+{
+    kn_advice *out = user;
+    KN_TRY(try_methods(run, out, run->arena, err));
+    out->notes = run->head->notes;
+    out->note_count = run->head->note_count;
+    out->dropped = run->head->dropped;
+    out->dropped_count = run->head->dropped_count;
+    return KN_OK;
+}
+
+kn_status kn_release_advise(kn_advice *out, kn_arena *arena, const kn_release_shape *shape, kn_context *ctx,
+                            const kn_spec *spec, kn_error *err)
+{
+    return kn_release_look(look_for_methods, out, arena, shape, ctx, spec, err);
 }
 
 /* ---- The public functions ---- */

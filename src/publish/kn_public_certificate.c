@@ -45,6 +45,8 @@ static const kn_field_row column_rows[] = {
     KN_VALUE("format", OPTION(KN_F_TEXT), "the format of its dates, where it was declared"),
     HIERARCHY_ROW(KN_F_OPTIONAL),
     KN_VALUE("weight", OPTION(KN_F_NUMBER), "how much it counts in the metrics, where that is not 1"),
+    KN_VALUE("min-level", OPTION(KN_F_LEVEL), "the lowest level that was allowed, where that was asked for"),
+    KN_VALUE("max-level", OPTION(KN_F_LEVEL), "the highest level that was allowed, where that was asked for"),
     KN_VALUE("labels", OPTION(KN_F_COUNT), "different texts that it shows, missing cells and suppressed rows aside"),
     KN_VALUE("stars", OPTION(KN_F_ROWS), "rows that show *, suppressed rows aside"),
     KN_VALUE("level", OPTION(KN_F_LEVEL) | KN_F_NULLABLE,
@@ -191,6 +193,14 @@ static void put_count(kn_to o, const char *key, int64_t count, bool known)
         kn_put_null(o, key);
 }
 
+static void put_bounds(kn_to o, const kn_spec *spec, const kn_attribute *a)
+{
+    int low, high;
+    if (!kn_spec_level_bounds(spec, kn_spec_find(spec, a->name), &low, &high)) return;
+    if (low >= 0) kn_put_integer(o, "min-level", low);
+    if (high >= 0) kn_put_integer(o, "max-level", high);
+}
+
 static void put_column(kn_to o, const kn_public *p, const kn_public_column *c)
 {
     kn_put_text(o, "name", c->name);
@@ -204,6 +214,7 @@ static void put_column(kn_to o, const kn_public *p, const kn_public_column *c)
         kn_put_hierarchy(o, "hierarchy", a->has_hierarchy ? &a->hierarchy : NULL);
     if (a->role != KN_ROLE_QUASI) return;
     if (a->weight.numerator != a->weight.denominator) kn_put_ratio(o, "weight", a->weight);
+    put_bounds(o, p->spec, a);
     kn_put_integer(o, "labels", c->labels);
     kn_put_integer(o, "stars", c->stars);
     if (has_levels(p)) put_count(o, "level", c->level, c->level >= 0);

@@ -97,6 +97,10 @@ KN_CHECK kn_status kn_read_classes(kn_reader *r, const kn_yaml *value, void *tar
 KN_CHECK kn_status kn_read_kmn(kn_reader *r, const kn_yaml *value);
 KN_CHECK kn_status kn_read_hierarchy(kn_reader *r, const kn_yaml *value, kn_hierarchy_spec *out);
 
+/* levels: {name: level}, or a list; and one level. */
+KN_CHECK kn_status kn_read_levels(kn_reader *r, const kn_yaml *value, void *target);
+KN_CHECK kn_status kn_read_level(kn_reader *r, const kn_yaml *value, int64_t *out);
+
 /* privacy: [...]: replaces the models. */
 KN_CHECK kn_status kn_read_privacy(kn_reader *r, const kn_yaml *value, void *target);
 

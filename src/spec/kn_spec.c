@@ -169,7 +169,8 @@ bool kn_spec_has_sensitive_class(const kn_spec *spec)
 
 kn_attribute kn_attribute_new(const char *name)
 {
-    return (kn_attribute){.name = name, .weight = {1, 1}, .hierarchy = KN_HIERARCHY_SPEC_INIT};
+    return (kn_attribute){
+        .name = name, .weight = {1, 1}, .min_level = -1, .max_level = -1, .hierarchy = KN_HIERARCHY_SPEC_INIT};
 }
 
 kn_status kn_spec_set_role(kn_spec *spec, const char *attribute, kn_role role, kn_error *err)

@@ -36,6 +36,7 @@ typedef enum kn_field {
     KN_FIELD_DEPENDENCIES,
     KN_FIELD_METHOD,
     KN_FIELD_UTILITY,
+    KN_FIELD_LEVELS,
     KN_FIELD_WORKLOAD,
     KN_FIELD_OPTIONS,
     KN_FIELD_OUTPUT,
@@ -124,6 +125,12 @@ kn_status kn_spec_fail_lacking(const kn_spec_inner *inner, kn_error *err, const 
 
 /* Do data and method fit? Fills in the method if none is given. */
 KN_CHECK kn_status kn_spec_check_shape(kn_spec_inner *inner, kn_error *err);
+
+/* Do the levels that are asked for go together, and are they of quasi-identifiers? */
+KN_CHECK kn_status kn_spec_check_levels(const kn_spec_inner *inner, kn_error *err);
+
+/* Is anything asked of the levels of any column? */
+bool kn_spec_has_level_bounds(const kn_spec *spec);
 
 /* "summary", or of an option "seed". Static. */
 const char *kn_field_name(int field);

@@ -46,6 +46,9 @@ typedef struct entry {
 #define SEARCHING                                                                                                      \
     "methods with one level for a whole column, such as optimal, search by it; mondrian's cuts follow choose, a "      \
     "database's methods lose least lm, those of trees rpda; leave it out"
+#define LEVELS                                                                                                         \
+    "only methods with one level for a whole column, such as optimal, choose levels; take one of them, or leave it "   \
+    "out"
 
 static const entry table[KN_FIELDS_AND_OPTIONS] = {
     [KN_FIELD_POPULATION] = {FULL_DOMAIN, "only methods with one level for a whole column, such as optimal, use a "
@@ -64,6 +67,7 @@ static const entry table[KN_FIELDS_AND_OPTIONS] = {
     [KN_FIELD_DEPENDENCIES] = {TABLES, "dependencies are those of one table; the keys of a database are kept anyway, "
                                        "and trees have none; leave it out"},
     [KN_FIELD_UTILITY] = {FULL_DOMAIN, SEARCHING},
+    [KN_FIELD_LEVELS] = {FULL_DOMAIN, LEVELS},
     [KN_FIELD_WORKLOAD] = {M(MONDRIAN_WORKLOAD), "the queries guide method mondrian-workload; kanon measure --workload "
                                                  "answers them on a release by any method"},
     [KN_FIELD_SUMMARY] = {TABLES, "only the release of a table has one; leave it out"},
@@ -118,6 +122,7 @@ static bool is_idle(const kn_spec *s, int field)
         return s->suppression_is_count ? s->suppression_rows == 0 : s->suppression.numerator == 0;
     case KN_FIELD_DEPENDENCIES: return s->dependency_count == 0;
     case KN_FIELD_UTILITY: return s->utility == KN_METRIC_LM && kn_spec_shape(s) != KN_SHAPE_RECORDS;
+    case KN_FIELD_LEVELS: return s->level_count == 0;
     case KN_FIELD_SUMMARY: return !s->summary;
     case KN_FIELD_SPREADSHEET_SAFE: return !s->spreadsheet_safe;
     case KN_FIELD_KEEP_ORDER: return !s->keep_order;
@@ -258,6 +263,8 @@ static kn_status check_columns(const kn_spec_inner *inner, const char *table_nam
         const char         *why = NULL;
         if (a->cut_by_order && !(methods_of(spec) & PARTITION))
             why = "cuts are made by partitioning alone; take method mondrian, or leave them out";
+        else if ((a->min_level >= 0 || a->max_level >= 0) && !(methods_of(spec) & FULL_DOMAIN))
+            why = "min-level and max-level: " LEVELS;
         else if (a->pseudonym_key_file && shape != KN_SHAPE_TABLE)
             why = "a pseudonym is made in one table only; keys of a database are drawn anew anyway; leave it out";
         else if (weighted && shape == KN_SHAPE_RECORDS)
@@ -291,6 +298,7 @@ kn_status kn_spec_check_applies(const kn_spec_inner *inner, kn_error *err)
     }
     KN_TRY(check_reading(inner, err));
     KN_TRY(check_promises(inner, err));
+    KN_TRY(kn_spec_check_levels(inner, err));
     KN_TRY(check_columns(inner, NULL, spec->attributes, spec->attribute_count, err));
     for (int t = 0; t < spec->table_count; t++)
         KN_TRY(check_columns(inner, spec->tables[t].name, spec->tables[t].attributes, spec->tables[t].attribute_count,

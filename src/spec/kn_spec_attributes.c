@@ -14,7 +14,7 @@ enum { MOST_ATTRIBUTES = 65535 }; /* columns of a table */
 /* An attribute while its mapping is read, and the values that can only be judged together. */
 typedef struct draft {
     kn_attribute   attribute;
-    const kn_yaml *role, *format, *hierarchy, *cuts, *weight, *pseudonym;
+    const kn_yaml *role, *format, *hierarchy, *cuts, *weight, *pseudonym, *level;
 } draft;
 
 static kn_status read_role(kn_reader *r, const kn_yaml *value, void *target)
@@ -74,6 +74,20 @@ static kn_status read_weight(kn_reader *r, const kn_yaml *value, void *target)
     return kn_read_ratio(r, value, &d->attribute.weight);
 }
 
+static kn_status read_min_level(kn_reader *r, const kn_yaml *value, void *target)
+{
+    draft *d = target;
+    d->level = value;
+    return kn_read_level(r, value, &d->attribute.min_level);
+}
+
+static kn_status read_max_level(kn_reader *r, const kn_yaml *value, void *target)
+{
+    draft *d = target;
+    d->level = value;
+    return kn_read_level(r, value, &d->attribute.max_level);
+}
+
 static kn_status read_pseudonym(kn_reader *r, const kn_yaml *value, void *target)
 {
     static const kn_key keys[] = {{"key-file", kn_read_path, offsetof(draft, attribute.pseudonym_key_file)},
@@ -98,6 +112,8 @@ static kn_status check_draft(kn_reader *r, const draft *d)
     if (d->cuts && a->role != KN_ROLE_QUASI) return kn_field_fail(r, d->cuts, "only a quasi-identifier has cuts");
     if (d->weight && a->role != KN_ROLE_QUASI)
         return kn_field_fail(r, d->weight, "only a quasi-identifier has a weight");
+    if (d->level && a->role != KN_ROLE_QUASI)
+        return kn_field_fail(r, d->level, "only a quasi-identifier has a min-level or a max-level");
     if (d->pseudonym && a->role != KN_ROLE_IDENTIFIER)
         return kn_field_fail(r, d->pseudonym, "a pseudonym stands for an identifier");
     return KN_OK;
@@ -109,7 +125,8 @@ static kn_status read_draft(kn_reader *r, const kn_yaml *value, draft *d)
     static const kn_key keys[] = {{"role", read_role, 0},           {"type", read_type, 0},
                                   {"format", read_format, 0},       {"hierarchy", read_attribute_hierarchy, 0},
                                   {"cuts", read_cuts, 0},           {"weight", read_weight, 0},
-                                  {"pseudonym", read_pseudonym, 0}, KN_KEYS_END};
+                                  {"pseudonym", read_pseudonym, 0}, {"min-level", read_min_level, 0},
+                                  {"max-level", read_max_level, 0}, KN_KEYS_END};
     kn_type             type = d->attribute.type;
     if (value->kind == KN_YAML_TEXT && !kn_yaml_missing(value)) return read_role(r, value, d);
     KN_TRY(kn_read_map(r, value, keys, d));

@@ -266,6 +266,7 @@ static const kn_key fields[KN_FIELDS_AND_OPTIONS] = {
     [KN_FIELD_DEPENDENCIES] = {"dependencies", read_dependencies, 0},
     [KN_FIELD_METHOD] = {"method", read_method, 0},
     [KN_FIELD_UTILITY] = {"utility", read_utility, AT(utility)},
+    [KN_FIELD_LEVELS] = {"levels", kn_read_levels, 0},
     [KN_FIELD_WORKLOAD] = {"workload", kn_read_path, AT(workload)},
     [KN_FIELD_OPTIONS] = {"options", read_options, 0},
     [KN_FIELD_OUTPUT] = {"output", kn_read_place, AT(output)},
@@ -298,7 +299,7 @@ static const kn_key fields[KN_FIELDS_AND_OPTIONS] = {
 static bool is_list_of_texts(size_t field)
 {
     return field == KN_FIELD_INPUT || field == KN_FIELD_NA || field == KN_FIELD_ENTITY ||
-           field == KN_FIELD_DEPENDENCIES;
+           field == KN_FIELD_DEPENDENCIES || field == KN_FIELD_LEVELS;
 }
 
 const char *kn_field_name(int field)

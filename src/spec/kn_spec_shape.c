@@ -111,7 +111,8 @@ kn_status kn_spec_check_shape(kn_spec_inner *inner, kn_error *err)
 {
     kn_spec *spec = &inner->state.spec;
     kn_shape shape = kn_spec_shape(spec);
-    if (!spec->method_given && !spec->method_auto && shape == KN_SHAPE_TABLE && lacks_hierarchy(spec)) {
+    if (!spec->method_given && !spec->method_auto && shape == KN_SHAPE_TABLE && lacks_hierarchy(spec) &&
+        !kn_spec_has_level_bounds(spec)) {
         spec->method_auto = true;
         spec->method_unasked = 1;
     }

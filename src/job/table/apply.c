@@ -257,7 +257,7 @@ kn_status kn_table_run_apply(kn_table_run *run, kn_error *err)
     kn_verdict verdict = {.good = true};
     run->result->head.complete = true;
     if (run->all.recipe->method == KN_METHOD_MONDRIAN) return apply_cuts(run, err);
-    kn_table_run_problem(run);
+    run->problem = kn_table_run_problem(run);
     KN_TRY(take_levels(run, err));
     KN_TRY(judge_levels(run, &verdict, err));
     KN_TRY(kn_fulldomain_plan(&run->plan, run->all.ctx, &run->problem, run->result->levels, err));

@@ -54,6 +54,7 @@ typedef struct kn_table_run {
     kn_population_set    *population;
     kn_requirements      *requirements;
     kn_objective         *objective;
+    const int            *low, *high; /* levels that may be taken, NULL: all; in scratch             */
     kn_fulldomain_problem problem;
     kn_fulldomain_result *found;
     kn_plan              *plan;
@@ -105,7 +106,6 @@ KN_CHECK kn_status kn_table_run_warn_of_force(kn_table_run *run, kn_error *err);
 KN_CHECK kn_status kn_table_run_admit(kn_table_run *run, kn_error *err);
 KN_CHECK kn_status kn_table_run_apply(kn_table_run *run, kn_error *err);
 KN_CHECK kn_status kn_table_run_keep_recipe(kn_table_run *run, kn_error *err);
-void               kn_table_run_problem(kn_table_run *run); /* of the full-domain methods */
 
 /* Cuts as a recipe has them, and as partitioning needs them for the rows at hand (table/cuts.c). `tree` is all zero before. */
 KN_CHECK kn_status kn_table_run_take_cuts(const kn_table_run *run, struct kn_recipe *recipe, kn_error *err);
@@ -122,6 +122,14 @@ KN_CHECK kn_status kn_table_run_kmsd(kn_table_run *run, kn_error *err);
 KN_CHECK kn_status kn_table_run_dependencies(kn_table_run *run, kn_error *err);
 KN_CHECK kn_status kn_table_run_associations(kn_table_run *run, kn_association *out, int *count, kn_error *err);
 KN_CHECK kn_status kn_table_run_keep_dependencies(kn_table_run *run, kn_error *err);
+
+/* Full-domain methods, prepared: what is searched for; the levels that were asked for, KN_USAGE where a hierarchy has none such; and why a search between them
+ * that came to its end found nothing. */
+kn_fulldomain_problem kn_table_run_problem(const kn_table_run *run);
+KN_CHECK kn_status kn_table_run_bounds(kn_table_run *run, kn_error *err);
+KN_CHECK kn_status kn_table_run_explain_bounds(kn_table_run *run, char *out, size_t size, kn_error *err);
+/* Why a node is not good. */
+void kn_table_run_node_reason(const kn_table_run *run, const kn_node_failures *failures, char *out, size_t size);
 
 kn_recode_input kn_table_run_recode_input(const kn_table_run *run);
 

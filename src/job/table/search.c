@@ -139,6 +139,7 @@ static kn_status prepare_with(kn_table_run *run, uint32_t **leaves, kn_error *er
     kn_table_free(run->population_table);
     run->population_table = NULL;
     if (!kn_table_run_full_domain(run)) return KN_OK;
+    KN_TRY(kn_table_run_bounds(run, err));
     return kn_objective_make(&run->objective, run->all.ctx, run->table, run->quasi,
                              (const kn_hierarchy *const *)run->hierarchies, run->quasi_count, run->weights,
                              run->all.spec->utility, run->requirements->k, err);
@@ -174,6 +175,8 @@ static kn_status explain(kn_table_run *run, kn_error *err)
             "the released columns show which rows are one person's, and %lld row%s to persons whose number of rows "
             "too few others have; at most %lld may be suppressed: leave out the column that links them",
             (long long)lonely, lonely == 1 ? " belongs" : "s belong", (long long)run->budget);
+    else if (run->low)
+        KN_TRY(kn_table_run_explain_bounds(run, why, sizeof why, err));
     else
         snprintf(why, sizeof why,
                  "no choice of levels satisfies all requirements with at most %lld suppressed rows; not even full "
@@ -325,27 +328,29 @@ static kn_status count_stars(kn_table_run *run, kn_error *err)
     return KN_OK;
 }
 
-void kn_table_run_problem(kn_table_run *run)
+kn_fulldomain_problem kn_table_run_problem(const kn_table_run *run)
 {
-    run->problem = (kn_fulldomain_problem){.table = run->table,
-                                           .quasi_count = run->quasi_count,
-                                           .quasi = run->quasi,
-                                           .hierarchies = (const kn_hierarchy *const *)run->hierarchies,
-                                           .requirements = run->requirements,
-                                           .population = run->population,
-                                           .objective = run->objective,
-                                           .budget = run->budget,
-                                           .suppressed = run->all.spec->suppressed,
-                                           .method = run->all.spec->method,
-                                           .time_limit = run->all.spec->time_limit,
-                                           .seed = run->all.spec->seed,
-                                           .all_solutions = run->all.options->all_solutions};
+    return (kn_fulldomain_problem){.table = run->table,
+                                   .quasi_count = run->quasi_count,
+                                   .quasi = run->quasi,
+                                   .hierarchies = (const kn_hierarchy *const *)run->hierarchies,
+                                   .requirements = run->requirements,
+                                   .population = run->population,
+                                   .objective = run->objective,
+                                   .low = run->low,
+                                   .high = run->high,
+                                   .budget = run->budget,
+                                   .suppressed = run->all.spec->suppressed,
+                                   .method = run->all.spec->method,
+                                   .time_limit = run->all.spec->time_limit,
+                                   .seed = run->all.spec->seed,
+                                   .all_solutions = run->all.options->all_solutions};
 }
 
 static kn_status search_full_domain(kn_table_run *run, kn_error *err)
 {
     kn_release_result *result = run->result;
-    kn_table_run_problem(run);
+    run->problem = kn_table_run_problem(run);
     KN_TRY(kn_fulldomain_search(&run->found, run->all.ctx, &run->problem, err));
     result->head.complete = run->found->complete;
     result->optimal = run->found->optimal;

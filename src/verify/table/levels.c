@@ -80,6 +80,24 @@ static kn_status level_range(void *arg, int64_t begin, int64_t end, int worker, 
     return KN_OK;
 }
 
+/* Levels that were asked for: is there one among them at which all cells of the column stand? */
+static void check_asked(const kn_verifier *v, const kn_vquasi *q)
+{
+    int low, high;
+    if (!kn_spec_level_bounds(v->spec, kn_spec_find(v->spec, q->attribute->name), &low, &high)) return;
+    if (low < 0) low = 0;
+    if (high < 0 || high > (int)q->tree->height) high = (int)q->tree->height;
+    for (int level = low; level <= high; level++)
+        if (q->levels[level / 64] >> level % 64 & 1) return;
+    if (low == high)
+        kn_vproblem(v->notes, "column \"%s\": its cells are not those of level %d, which was asked for",
+                    q->attribute->name, low);
+    else
+        kn_vproblem(v->notes,
+                    "column \"%s\": its cells are not those of one of the levels %d to %d, which were asked for",
+                    q->attribute->name, low, high);
+}
+
 kn_status kn_verify_levels(kn_verifier *v, kn_error *err)
 {
     if (v->options->levels && v->options->level_count != v->quasi_count)
@@ -93,5 +111,6 @@ kn_status kn_verify_levels(kn_verifier *v, kn_error *err)
         else if (v->quasi[i].level < 0 && v->spec->method_given && is_full_domain(v))
             kn_vproblem(v->notes, "column \"%s\": its cells are not those of one level, which method %s shows",
                         v->quasi[i].attribute->name, kn_method_name(v->spec->method));
+    for (int i = 0; i < v->quasi_count; i++) check_asked(v, &v->quasi[i]);
     return KN_OK;
 }
