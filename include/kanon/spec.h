@@ -238,6 +238,8 @@ typedef struct kn_spec {
     bool        keep_rowmap; /* OUTPUT.rowmap stays beside the release                                  */
     bool        force;       /* publish although a kept column is nearly unique, or nothing is left      */
     int64_t     method_unasked; /* 1: method_auto, for none was given and a quasi-identifier has no hierarchy; else 0 */
+    bool        expand; /* of counted rows (role count): every row as often as it is counted; else equal rows once, with their
+                           count                                                                        */
     kn_csv_options KN_PRIVATE(csv); /* kn_spec_csv: of the inputs; types are those of the attributes, na is the spec's; the end */
 } kn_spec;
 
