@@ -84,7 +84,7 @@ _kanon()
 
     # Options that name columns, some of them several between commas.
     case $prev in
-    --qi | --sensitive | --identifier | --keep | --over | --columns | --closure | --weight | --entity | --column | -c)
+    --qi | --sensitive | --identifier | --keep | --over | --columns | --closure | --weight | --count | --entity | --column | -c)
         if [[ $command != profile ]] && values=$(_kanon_columns); then
             local before=
             [[ $cur == *,* ]] && before=${cur%,*},

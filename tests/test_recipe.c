@@ -82,6 +82,12 @@ static kn_status apply(kn_context *ctx, const char *input, const char *output, k
 
 static const char *const requests[] = {
     SPEC,
+    "kanon: 1\nattributes:\n  a: {role: quasi, hierarchy: {mask: left}, min-level: 1, max-level: 2}\nprivacy: [{k: "
+    "2}]\n",
+    "kanon: 1\nattributes:\n  a: {role: quasi, hierarchy: {mask: left}}\n  b: {role: quasi, hierarchy: suppress}\n"
+    "privacy: [{k: 2}]\nlevels: [1, 0]\n",
+    "kanon: 1\nattributes:\n  a: {role: quasi, hierarchy: {mask: left}}\n  b: {role: quasi, hierarchy: suppress}\n"
+    "privacy: [{k: 2}]\nlevels: {b: 1}\n",
     "kanon: 1\ndelimiter: tab\nheader: false\nencoding: latin-1\ndecimal: ','\ntimezone: Europe/Berlin\nna: ['', "
     "'n/a', \"a\\\"b\"]\n"
     "attributes:\n  'a\"b\\': {role: quasi, type: date, format: '%d.%m.%Y', hierarchy: {calendar: [month, year]}, "
@@ -130,7 +136,7 @@ static void test_requests(void **state)
         free(once);
         free(twice);
     }
-    char                    *text = written(ctx, requests[1]);
+    char                    *text = written(ctx, requests[4]);
     static const char *const parts[] = {"delimiter: \"\\u0009\"",
                                         "header: false",
                                         "encoding: \"latin-1\"",

@@ -538,7 +538,7 @@ typedef struct mistake {
     "kanon, input, delimiter, header, encoding, decimal, timezone, na, population, attributes, entity, tables, "       \
     "record, classes, undeclared, missing, privacy, suppression, suppressed, dependencies, method, utility, "          \
     "levels, workload, options, output, report, public-report, "                                                       \
-    "summary, spreadsheet-safe, keep-order, "                                                                          \
+    "summary, spreadsheet-safe, expand, keep-order, "                                                                  \
     "keep-rowmap, keep-recipe and force"
 #define ALL_MODELS                                                                                                     \
     "k, l-diversity, t-closeness, alpha-k, beta-likeness, delta-disclosure, k-map, delta-presence, max-risk, "         \
@@ -629,14 +629,14 @@ static const mistake mistakes[] = {
     {"attributes: {a}", 1, 14, "a mapping like {role: ...} is missing here"},
     {"attributes: {a: []}", 1, 17, "a mapping like {role: ...} is expected here, not a list"},
     {"attributes: {a: qasi}", 1, 17, "'qasi' is not a role; did you mean 'quasi'?"},
-    {"attributes: {a: public}", 1, 17, "not a role; there are identifier, quasi, sensitive, keep and weight"},
+    {"attributes: {a: public}", 1, 17, "not a role; there are identifier, quasi, sensitive, keep, weight and count"},
     {"attributes: {a: {rolle: quasi}}", 1, 18, "unknown key 'rolle'; did you mean 'role'?"},
     {"attributes: {a: {colour: red}}", 1, 18,
      "unknown key; known here are role, type, format, hierarchy, cuts, weight, pseudonym, min-level and max-level"},
     {"attributes: {a: {role: [quasi]}}", 1, 24, "a role is expected here, not a list"},
     {"attributes: {a: {role: insensitive}}", 1, 24, "'insensitive' is not a role; did you mean 'sensitive'?"},
     {"attributes: {a: {role: quasi-identifier}}", 1, 24,
-     "not a role; there are identifier, quasi, sensitive, keep and weight"},
+     "not a role; there are identifier, quasi, sensitive, keep, weight and count"},
     {"attributes: {\"\": quasi}", 1, 14, "the name of a column is empty"},
     {"attributes: {a: {type: int}}", 1, 24, "not a type; there are text, integer, decimal, date, datetime and auto"},
     {"attributes: {a: {type: integr}}", 1, 24, "'integr' is not a type; did you mean 'integer'?"},

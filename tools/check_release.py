@@ -425,23 +425,46 @@ class Release:
                 raise Unreadable(f"--hierarchy {name}=FILE is needed")
             self.files[name] = Hierarchy(hierarchies[name], rule)
         self.quasi = [i for i, column in enumerate(self.columns) if column["role"] == "quasi"]
-        self.rows = len(self.cells[0])
+        self.lines = range(len(self.cells[0]))
+        self.counts = [i for i, column in enumerate(self.columns) if column["role"] == "count"]
+        self.times = self.read_counts(path)
+        self.rows = sum(self.times)
         self.find_classes()
+
+    def read_counts(self, path):
+        """How many rows each line stands for."""
+        if not self.counts:
+            return [1 for _ in self.lines]
+        for line, text in enumerate(self.cells[self.counts[0]]):
+            if text is MISSING or not re.fullmatch(r"[1-9]\d{0,15}", text):
+                raise Unreadable(f"{path}: row {line + 1} does not say how many rows it stands for")
+        return [int(text) for text in self.cells[self.counts[0]]]
+
+    def size(self, lines):
+        return sum(self.times[line] for line in lines)
+
+    def tally(self, pairs):
+        """Counts of values, each by the rows that its line stands for."""
+        found = collections.Counter()
+        for line, value in pairs:
+            found[value] += self.times[line]
+        return found
 
     def find_classes(self):
         """Rows with equal quasi-identifiers, suppressed ones aside; those are counted, and a class where they keep their values."""
         mode = self.options["suppressed"]
-        must = {"star": range(len(self.names)), "keep-sensitive": self.quasi, "drop": None}[mode]
-        self.gone = [must is not None and all(self.cells[c][row] == "*" for c in must) for row in range(self.rows)]
-        self.suppressed = sum(self.gone)
+        shown = [c for c in range(len(self.names)) if c not in self.counts]
+        must = {"star": shown, "keep-sensitive": self.quasi, "drop": None}[mode]
+        self.gone = [must is not None and all(self.cells[c][row] == "*" for c in must) for row in self.lines]
+        self.suppressed = self.size(row for row in self.lines if self.gone[row])
         self.classes = collections.defaultdict(list)
-        for row in range(self.rows):
+        for row in self.lines:
             if not self.gone[row]:
                 self.classes[tuple(self.cells[c][row] for c in self.quasi)].append(row)
-        self.sizes = sorted(len(rows) for rows in self.classes.values())
+        self.sizes = sorted(self.size(rows) for rows in self.classes.values())
         self.judged = list(self.classes.values())
         if mode == "keep-sensitive" and self.suppressed:
-            self.judged.append([row for row in range(self.rows) if self.gone[row]])
+            self.judged.append([row for row in self.lines if self.gone[row]])
 
     def by_level(self):
         return self.certificate["method"] in FULL_DOMAIN
@@ -452,15 +475,15 @@ class Release:
             if i not in self.quasi:
                 found.append({})
                 continue
-            shown = [cell for row, cell in enumerate(self.cells[i]) if not self.gone[row]]
-            counts = collections.Counter(cell for cell in shown if cell is not MISSING)
-            found.append(Texts(column, self.decimal, self.files.get(column["name"])).measure(counts, shown.count(MISSING), self.suppressed, self.by_level()))
+            counts = self.tally((row, cell) for row, cell in enumerate(self.cells[i]) if not self.gone[row])
+            missing = counts.pop(MISSING, 0)
+            found.append(Texts(column, self.decimal, self.files.get(column["name"])).measure(counts, missing, self.suppressed, self.by_level()))
         return found
 
     def in_release(self, model):
         if self.options.get("entity") or not self.judged:
             return None
-        name, smallest = model["model"], min(map(len, self.judged))
+        name, smallest = model["model"], min(map(self.size, self.judged))
         if name in ("k", "max-risk"):
             return smallest if name == "k" else Fraction(1, smallest)
         if name == "average-risk":
@@ -471,7 +494,7 @@ class Release:
         tree = self.files.get(model["attribute"])
         if model.get("distance") == "hierarchical" and not tree:
             return None  # a hierarchy over the original's values
-        histograms = [collections.Counter(MISSING if self.cells[at][row] == "*" else self.cells[at][row] for row in rows) for rows in self.judged]
+        histograms = [self.tally((row, MISSING if self.cells[at][row] == "*" else self.cells[at][row]) for row in rows) for rows in self.judged]
         whole = sum(histograms, collections.Counter())
         order = typed(whole, self.columns[at], self.decimal)
         worst = min if name == "l-diversity" and model["kind"] != "recursive" else max
@@ -517,7 +540,7 @@ class Release:
                 continue
             kind = model.get("kind")
             if (name == "k" and value < model["k"]) or (name.endswith("risk") and value > Fraction(str(model["risk"]))) or \
-                    (name == "alpha-k" and (value > Fraction(str(model["alpha"])) or min(map(len, self.judged)) < model["k"])) or \
+                    (name == "alpha-k" and (value > Fraction(str(model["alpha"])) or min(map(self.size, self.judged)) < model["k"])) or \
                     (name == "l-diversity" and (value >= Fraction(str(model["c"])) and model["l"] > 1 if kind == "recursive" else
                                                 value < model["l"] * (1 - 1e-9))):
                 yield f"models: {name} does not hold: {float(value):g}"
@@ -528,13 +551,13 @@ class Release:
     def holds(self, rule):
         left, arrow, right = re.fullmatch(r"(.*?)\s*(->>|-\d+->|->)\s*(.*)", rule.strip()).groups()
         sides = [[self.names.index(n.strip()) for n in side.split(",")] for side in (left, right)]
-        rest = [c for c in range(len(self.names)) if c not in sides[0] + sides[1]]
+        rest = [c for c in range(len(self.names)) if c not in sides[0] + sides[1] + self.counts]
         groups = collections.defaultdict(collections.Counter)
         others = collections.defaultdict(set)
-        for row in range(self.rows):
+        for row in self.lines:
             if not self.gone[row]:
                 key, value, other = (tuple(self.cells[c][row] for c in side) for side in (*sides, rest))
-                groups[key][value] += 1
+                groups[key][value] += self.times[row]
                 others[key].add((value, other))
         if arrow == "->":
             return all(len(values) == 1 for values in groups.values())

@@ -75,9 +75,10 @@ typedef struct kn_arrow_options {
     const char        *timezone;   /* of times without a zone; NULL: UTC                                        */
     bool               producer_messages; /* quote the producer's own error message, which may hold values      */
     int64_t           *nan_count;  /* receives the number of NaN cells, which become missing; or NULL             */
+    const char        *count; /* the column that says how many equal rows each row stands for; NULL: each is one */
 } kn_arrow_options;
 
-#define KN_ARROW_OPTIONS_INIT {sizeof(kn_arrow_options), NULL, 0, false, NULL, 0, NULL, false, NULL}
+#define KN_ARROW_OPTIONS_INIT {sizeof(kn_arrow_options), NULL, 0, false, NULL, 0, NULL, false, NULL, NULL}
 KN_API void kn_arrow_options_init(kn_arrow_options *options, size_t size);
 
 /* Reads a stream of batches to its end and makes a table of it. `stream` is consumed: it is released before the call

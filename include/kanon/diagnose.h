@@ -11,7 +11,14 @@ extern "C" {
 
 /* ---- Profile ---- */
 
-typedef enum kn_role { KN_ROLE_QUASI = 0, KN_ROLE_IDENTIFIER, KN_ROLE_SENSITIVE, KN_ROLE_WEIGHT, KN_ROLE_KEEP } kn_role;
+typedef enum kn_role {
+    KN_ROLE_QUASI = 0,
+    KN_ROLE_IDENTIFIER,
+    KN_ROLE_SENSITIVE,
+    KN_ROLE_WEIGHT,
+    KN_ROLE_KEEP,
+    KN_ROLE_COUNT /* how many equal rows a row stands for */
+} kn_role;
 
 /* "quasi", "identifier", ... as in a release file. Static. */
 KN_API const char *kn_role_name(kn_role role);

@@ -126,14 +126,14 @@ KN_API void kn_suda_options_init(kn_suda_options *options, size_t size);
 /* A row with at least one minimal sample unique (MSU): a set of columns on which it differs from every other row, while
  * on each proper subset it does not. */
 typedef struct kn_special_row {
-    int64_t row; /* from 0 */
+    int64_t row; /* of the input, from 0 */
     double  score;
     int64_t msus;
     int     smallest; /* columns in its smallest MSU */
 } kn_special_row;
 
 typedef struct kn_suda {
-    int64_t         rows;    /* of the table                                                               */
+    int64_t         rows;    /* that the table holds                                                       */
     int64_t         dropped; /* set aside for a missing cell                                               */
     int64_t         unique_rows; /* on all columns together                                                */
     int             columns;

@@ -246,6 +246,8 @@ typedef struct kn_spec {
     int                level_count;
     const char *const *level_names; /* of which quasi-identifier each is; NULL (all of them): in their order */
     const int         *levels;
+    bool        expand; /* of counted rows (role count): every row as often as it is counted; else equal rows once, with their
+                           count                                                                        */
     kn_csv_options KN_PRIVATE(csv); /* kn_spec_csv: of the inputs; types are those of the attributes, na is the spec's; the end */
 } kn_spec;
 

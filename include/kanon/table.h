@@ -56,9 +56,11 @@ typedef struct kn_csv_options {
     int                   column_count;
     bool                  guarded;         /* as spreadsheet-safe wrote it: the apostrophe before what a spreadsheet
                                               would execute is removed */
+    const char           *count;           /* the column that says how many equal rows each row stands for; it is no
+                                            * column of the table then. NULL: each row is one               */
 } kn_csv_options;
 
-#define KN_CSV_OPTIONS_INIT {sizeof(kn_csv_options), 0, false, KN_ENCODING_UTF8, '.', NULL, NULL, 0, NULL, 0, NULL, 0, false}
+#define KN_CSV_OPTIONS_INIT {sizeof(kn_csv_options), 0, false, KN_ENCODING_UTF8, '.', NULL, NULL, 0, NULL, 0, NULL, 0, false, NULL}
 KN_API void kn_csv_options_init(kn_csv_options *options, size_t size);
 
 /* The spellings of a missing cell that are used when none are given; NULL-terminated, the empty cell first. */
@@ -98,13 +100,16 @@ KN_API KN_CHECK kn_status kn_table_add_joined(kn_table *table, const char *const
 
 KN_API void kn_table_free(kn_table *table);
 
-KN_API int64_t     kn_table_rows(const kn_table *table);
+KN_API int64_t     kn_table_rows(const kn_table *table);  /* that it holds                                            */
+KN_API int64_t     kn_table_total(const kn_table *table); /* that it stands for: the sum of its counts, else the same  */
+KN_API bool        kn_table_counted(const kn_table *table);              /* a row may stand for several                 */
+KN_API int64_t     kn_table_count(const kn_table *table, int64_t row);   /* how many it stands for; 1 without counts    */
 KN_API int         kn_table_columns(const kn_table *table);
 KN_API const char *kn_table_name(const kn_table *table, int column);              /* of a column; valid as the table   */
 KN_API int         kn_table_find(const kn_table *table, const char *column_name); /* -1 if there is none               */
 KN_API kn_type     kn_table_type(const kn_table *table, int column);
 KN_API uint32_t    kn_table_distinct(const kn_table *table, int column);  /* values, not counting "missing"            */
-KN_API int64_t     kn_table_missing(const kn_table *table, int column);   /* rows with a missing cell                  */
+KN_API int64_t     kn_table_missing(const kn_table *table, int column);   /* rows with a missing cell, counted          */
 KN_API int64_t     kn_table_respelled(const kn_table *table, int column); /* spellings of a value besides its first
                                                                              (1.0 and 1.00): 0 in a text column */
 KN_API bool        kn_table_unnamed(const kn_table *table, int column); /* its header was empty: called c1, c2, ...     */

@@ -141,7 +141,7 @@ kn_status kn_document_dependencies(kn_document **out, kn_context *ctx, const kn_
     KN_OPTIONS(kn_dependency_answers, KN_DEPENDENCY_ANSWERS_INIT, a, "answers", err);
     KN_TRY(kn_document_begin(&doc, ctx, &kn_answer_dependencies, err));
     kn_to to = kn_document_top(doc);
-    kn_put_integer(to, "rows", kn_table_rows(table));
+    kn_put_integer(to, "rows", kn_table_total(table));
     kn_put_integer(to, "columns", kn_table_columns(table));
     if (a->given_count > 0) {
         kn_to checks = kn_put_list(to, "checks");

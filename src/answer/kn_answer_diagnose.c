@@ -256,7 +256,7 @@ static int64_t count_stars(kn_document *doc, const kn_table *table, const char *
     for (int64_t row = 0; at && row < kn_table_rows(table); row++) {
         int q = 0;
         while (q < n && kn_table_code(table, at[q].column, row) == at[q].star) q++;
-        count += q == n;
+        if (q == n) count += kn_table_count(table, row);
     }
     return count;
 }
@@ -266,7 +266,7 @@ static void note_suppressed(kn_document *doc, const kn_table *table, const char 
 {
     char    rows[KN_COUNT_TEXT];
     int64_t count = count_stars(doc, table, quasi, quasi_count);
-    if (count == 0 || count == kn_table_rows(table)) return;
+    if (count == 0 || count == kn_table_total(table)) return;
     kn_put_note(
         doc,
         "one class is * in all of these columns (%s %s); in a release such rows are suppressed, and point at nobody",

@@ -155,7 +155,7 @@ static kn_status count_suppressed(int64_t *out, kn_context *ctx, const kn_table 
     for (int64_t row = 0; row < t->rows && possible; row++) {
         int c = 0;
         while (c < t->column_count && kn_column_code(&t->columns[c], row) == stars[c]) c++;
-        *out += c == t->column_count;
+        if (c == t->column_count) *out += kn_table_weight(t, row);
     }
     kn_free(stars);
     return KN_OK;
@@ -240,8 +240,10 @@ static kn_status tell(kn_attack_table *out, kn_arena *arena, const attack *a, kn
     KN_TRY(kn_size_histogram_make(&h, a->ctx, a->found.matches, a->people->counts, a->people->classes, err));
     kn_match_count *counts = kn_arena_alloc(arena, ((size_t)h.count + 1) * sizeof *counts);
     int64_t        *certain = kn_arena_alloc(arena, ((size_t)in->sensitive_count + 1) * sizeof *certain);
-    *out = (kn_attack_table){
-        .rows = in->target->rows, .counts = counts, .sensitive_count = in->sensitive_count, .certain = certain};
+    *out = (kn_attack_table){.rows = kn_table_total(in->target),
+                             .counts = counts,
+                             .sensitive_count = in->sensitive_count,
+                             .certain = certain};
     for (int64_t i = 0; counts && i < h.count; i++) {
         if (h.sizes[i] == 0) {
             out->none = h.rows[i];

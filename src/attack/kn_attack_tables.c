@@ -270,8 +270,9 @@ static kn_status run(job *j, kn_error *err)
     }
     if (j->spec->csv.timezone) KN_TRY(kn_timezone_open(&j->zone, j->ctx, j->spec->csv.timezone, err));
     KN_TRY(kn_table_read_csv(&j->external, j->ctx, j->options->external, &external, err));
-    j->to->report.people = kn_table_rows(j->external);
+    j->to->report.people = kn_table_total(j->external);
     csv.guarded = j->spec->spreadsheet_safe;
+    csv.count = j->spec->expand ? NULL : j->spec->csv.count;
     KN_TRY(kn_table_read_csv(&release, j->ctx, j->options->release, &csv, err));
     kn_status st = find_links(j, release, err);
     if (st == KN_OK) st = find_linked(j, release, err);

@@ -26,7 +26,7 @@ typedef struct cli_anonymizing {
     const char       *threshold, *climit, *matching, *leftovers, *diversity; /* databases */
     const char       *kmn, *g, *semantics, *support, *record;                /* trees     */
     bool              complete, anatomy, reference, strict_structure;
-    bool              spreadsheet_safe, keep_order, keep_rowmap, keep_recipe, force, allow_broken, all_solutions, dry_run;
+    bool              spreadsheet_safe, expand, keep_order, keep_rowmap, keep_recipe, force, allow_broken, all_solutions, dry_run;
     char            **files; /* the arguments */
     int               file_count;
 } cli_anonymizing;

@@ -75,11 +75,13 @@ static void set_roles(applying *a, const cli_list *names, kn_role role)
 /* The same column in two roles: the later one would win silently. */
 static int check_roles(const cli_anonymizing *a)
 {
-    const cli_list *lists[] = {&a->qi, &a->sensitive, &a->identifier, &a->keep};
-    const char     *names[] = {"--qi", "--sensitive", "--identifier", "--keep"};
-    for (int i = 0; i < 4; i++)
+    const cli_list  count = {(char **)(uintptr_t)&a->input.count, a->input.count != NULL};
+    const cli_list *lists[] = {&a->qi, &a->sensitive, &a->identifier, &a->keep, &count};
+    const char     *names[] = {"--qi", "--sensitive", "--identifier", "--keep", "--count"};
+    enum { LISTS = sizeof lists / sizeof *lists };
+    for (int i = 0; i < LISTS; i++)
         for (int x = 0; x < lists[i]->count; x++)
-            for (int j = i; j < 4; j++)
+            for (int j = i; j < LISTS; j++)
                 for (int y = j == i ? x + 1 : 0; y < lists[j]->count; y++)
                     if (lists[i]->items[x][0] && strcmp(lists[i]->items[x], lists[j]->items[y]) == 0)
                         return i == j ? cli_usage(a->command, "%s: \"%s\" is named twice", names[i], lists[i]->items[x])
@@ -230,6 +232,7 @@ static void set_kmn(applying *a, const char *text)
 static void apply(applying *a, const cli_anonymizing *w, char *const *data, int data_count)
 {
     const cli_list weight = {(char **)(uintptr_t)&w->weight, w->weight != NULL};
+    const cli_list count = {(char **)(uintptr_t)&w->input.count, w->input.count != NULL};
     if (data_count > 0) set_list(a, "input", data, data_count, "FILE");
     set_reading(a, &w->input);
     set_plain(a, "population", w->population, "--population");
@@ -238,6 +241,7 @@ static void apply(applying *a, const cli_anonymizing *w, char *const *data, int 
     set_roles(a, &w->identifier, KN_ROLE_IDENTIFIER);
     set_roles(a, &w->keep, KN_ROLE_KEEP);
     set_roles(a, &weight, KN_ROLE_WEIGHT);
+    set_roles(a, &count, KN_ROLE_COUNT);
     if (w->entity.count > 0) set_list(a, "entity", w->entity.items, w->entity.count, "--entity");
     set_attributes(a, &w->attributes);
     set_types(a, &w->input);
@@ -275,6 +279,7 @@ static void apply(applying *a, const cli_anonymizing *w, char *const *data, int 
     set_plain(a, "public-report", w->public_report, "--public-report");
     set_plain(a, "summary", w->summary, "--summary");
     set_flag(a, "spreadsheet-safe", w->spreadsheet_safe, "--spreadsheet-safe");
+    set_flag(a, "expand", w->expand, "--expand");
     set_flag(a, "keep-order", w->keep_order, "--keep-order");
     set_flag(a, "keep-rowmap", w->keep_rowmap, "--keep-rowmap");
     set_flag(a, "keep-recipe", w->keep_recipe, "--keep-recipe");

@@ -131,12 +131,14 @@ typedef struct cli_table_options {
     cli_list    na;
     bool        no_na;
     cli_list    types;
+    const char *count;
 } cli_table_options;
 
 #define CLI_TABLE_OPTIONS(t)                                                                                           \
     {"-d|--delimiter", CLI_TEXT, &(t).delimiter}, {"--no-header", CLI_FLAG, &(t).no_header},                           \
         {"--encoding", CLI_TEXT, &(t).encoding}, {"--decimal", CLI_TEXT, &(t).decimal},                                \
         {"--timezone", CLI_TEXT, &(t).timezone}, {"--na", CLI_LIST, &(t).na}, {"--no-na", CLI_FLAG, &(t).no_na},       \
+        {"--count", CLI_TEXT, &(t).count},                                                                             \
     {                                                                                                                  \
         "--type", CLI_REPEAT, &(t).types                                                                               \
     }
@@ -151,6 +153,7 @@ typedef struct cli_table_options {
     "      --na LIST            spellings of a missing cell, instead of the usual ones;\n"                             \
     "                           repeatable; --na '' means: only empty cells\n"                                         \
     "      --no-na              no cell is missing; an empty one is a value\n"                                         \
+    "      --count COLUMN       how many equal rows each row stands for; it is a count, no column\n"                   \
     "      --type COL:TYPE[:FORMAT]\n"                                                                                 \
     "                           text, integer, decimal, date or datetime instead of the type\n"                        \
     "                           found; FORMAT is for dates (%d/%m/%Y); repeatable\n"

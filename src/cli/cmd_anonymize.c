@@ -50,6 +50,7 @@ static const char help[] =
     "      --public-report FILE an HTML page about the release that may be published\n"
     "      --summary side       also FILE.summary.csv: range and mean of each class and\n"
     "                           quasi-identifier ('none': the default)\n"
+    "      --expand             of counted rows (--count): every row as often as it is counted\n"
     "      --spreadsheet-safe   cells that a spreadsheet would execute have an apostrophe\n"
     "      --keep-order         rows stay in their order, which may tell who is who\n"
     "      --keep-rowmap        keep FILE.rowmap: which released row is which original one\n"
@@ -180,6 +181,7 @@ static int run(int argc, char **argv)
                                   {"--report", CLI_TEXT, &a.report},
                                   {"--public-report", CLI_TEXT, &a.public_report},
                                   {"--spreadsheet-safe", CLI_FLAG, &a.spreadsheet_safe},
+                                  {"--expand", CLI_FLAG, &a.expand},
                                   {"--keep-order", CLI_FLAG, &a.keep_order},
                                   {"--keep-rowmap", CLI_FLAG, &a.keep_rowmap},
                                   {"--keep-recipe", CLI_FLAG, &a.keep_recipe},

@@ -32,6 +32,7 @@ static const char help[] =
     "                           what a column's values become, as in anonymize; repeatable\n"
     "      --missing HOW        what a missing cell is: it matches missing ones ('value', default)\n"
     "                           or anything ('wildcard')\n"
+    "      --expand             of counted rows (--count): every row as often as it is counted\n"
     "      --spreadsheet-safe   cells that a spreadsheet would execute have an apostrophe\n"
     "  -k, --k K                every class has at least K rows: instead of the release file's k\n"
     "      --demo               of a database: anonymizes its join, and each of its tables by\n"
@@ -158,8 +159,8 @@ static int check_demo(const attacking *w, int argc)
         return cli_usage(&cli_attack, "--demo needs a release file that describes a database");
     if (argc > 1) return cli_usage(&cli_attack, "one database at a time");
     if (w->options.external || w->options.original || w->options.no_original || a->qi.count + a->sensitive.count > 0 ||
-        a->hierarchies.count > 0 || a->missing || a->spreadsheet_safe || said_how(&a->input) ||
-        a->input.types.count > 0)
+        a->hierarchies.count > 0 || a->missing || a->spreadsheet_safe || a->expand || a->input.count ||
+        said_how(&a->input) || a->input.types.count > 0)
         return cli_usage(&cli_attack, "--demo takes all from the release file: only --spec and -k go with it");
     if (a->k != INT64_MIN && a->k < 2) return cli_usage(&cli_attack, "-k: with --demo k must be at least 2");
     return 0;
@@ -188,7 +189,7 @@ static int attack(attacking *w, kn_context *ctx, const char *release)
     if (!cli_table_csv_options(&csv, &w->a.input, &types)) return 2;
     cli_column_types_free(&types);
     /* With a release file, how tables are written is said of the external one alone. */
-    if (words.spec_path) words.input = (cli_table_options){.types = w->a.input.types};
+    if (words.spec_path) words.input = (cli_table_options){.types = w->a.input.types, .count = w->a.input.count};
     int code = cli_usable_spec(&spec, ctx, &words);
     if (code == 0) code = cli_settle(ctx, release, true);
     w->options.release = release;
@@ -236,6 +237,7 @@ static int run(int argc, char **argv)
                                   {"--hierarchy", CLI_REPEAT, &w.a.hierarchies},
                                   {"--missing", CLI_TEXT, &w.a.missing},
                                   {"--spreadsheet-safe", CLI_FLAG, &w.a.spreadsheet_safe},
+                                  {"--expand", CLI_FLAG, &w.a.expand},
                                   {"-k|--k", CLI_INTEGER, &w.a.k},
                                   {"--demo", CLI_FLAG, &w.demo},
                                   CLI_TABLE_OPTIONS(w.a.input),

@@ -237,7 +237,7 @@ static int join_entity(cli_diagnosing *d)
 /* So many rows as a share of those that there are. */
 static void set_rows(cli_diagnosing *d)
 {
-    int64_t rows = kn_table_rows(d->table);
+    int64_t rows = kn_table_total(d->table);
     if (d->suppress_mode != KN_SUPPRESS_GIVEN || d->suppress_rows < 0) return;
     d->suppress =
         d->suppress_rows < rows ? (kn_fraction){(uint64_t)d->suppress_rows, (uint64_t)rows} : (kn_fraction){1, 1};

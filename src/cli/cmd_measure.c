@@ -38,6 +38,7 @@ static const char help[] =
     "                           missing quasi-identifier out of the original\n"
     "      --suppressed HOW     what they show, as in anonymize: with 'keep-sensitive' a row is\n"
     "                           suppressed where all its quasi-identifiers are '*'\n"
+    "      --expand             of counted rows (--count): every row as often as it is counted\n"
     "      --spreadsheet-safe   cells that a spreadsheet would execute have an apostrophe\n"
     "  -k, --k K                every class has at least K rows: for c_avg, instead of the\n"
     "                           release file's k (without either: 1)\n"
@@ -162,6 +163,7 @@ static int run(int argc, char **argv)
                                   {"--missing", CLI_TEXT, &asked.a.missing},
                                   {"--suppressed", CLI_TEXT, &asked.a.suppressed},
                                   {"--spreadsheet-safe", CLI_FLAG, &asked.a.spreadsheet_safe},
+                                  {"--expand", CLI_FLAG, &asked.a.expand},
                                   {"-k|--k", CLI_INTEGER, &asked.a.k},
                                   {"--workload", CLI_TEXT, &asked.workload},
                                   {"--summary", CLI_TEXT, &asked.summary},

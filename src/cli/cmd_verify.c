@@ -43,6 +43,7 @@ static const char help[] =
     "      --anatomy            dmiracle: values as they are, sensitive ones by groups\n"
     "      --map FILE           the row map that belongs to the release (RELEASE.rowmap)\n"
     "      --summary FILE       the published means and ranges, to be checked with the row map\n"
+    "      --expand             of counted rows (--count): every row as often as it is counted\n"
     "      --spreadsheet-safe   cells that a spreadsheet would execute have an apostrophe\n"
     "      --work-limit N       steps of looking for originals, the same on every machine\n"
     "                           (default: about a minute's)\n"
@@ -227,6 +228,7 @@ static int run(int argc, char **argv)
                                    {"--map", CLI_TEXT, &verifying.map_path},
                                    {"--summary", CLI_TEXT, &verifying.summary},
                                    {"--spreadsheet-safe", CLI_FLAG, &a.spreadsheet_safe},
+                                   {"--expand", CLI_FLAG, &a.expand},
                                    {"--work-limit", CLI_INTEGER, &verifying.work_limit},
                                    CLI_LIST_MODELS(a.common),
                                    CLI_TABLE_OPTIONS(a.input),

@@ -85,8 +85,10 @@ int cli_diagnose_risk(cli_diagnosing *s)
     int             code = read_options(&o, s);
     if (code) return code;
     if (s->population) {
-        char *paths[] = {(char *)(uintptr_t)s->population};
-        if (!cli_table_read(&population, s->ctx, &s->input, paths, 1, o.quasi, o.quasi_count, &code)) return code;
+        char             *paths[] = {(char *)(uintptr_t)s->population};
+        cli_table_options input = s->input;
+        input.count = NULL; /* a population is not counted */
+        if (!cli_table_read(&population, s->ctx, &input, paths, 1, o.quasi, o.quasi_count, &code)) return code;
         o.population = population;
     }
     if (kn_risk_measure(&s->risk_found, s->ctx, s->table, &o, &err) != KN_OK) code = cli_fail(&err);

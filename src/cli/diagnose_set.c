@@ -187,10 +187,12 @@ static int write_suppressed(const cli_diagnosing *s, const kn_diagnose_options *
     int       code = 0;
     kn_status st =
         kn_table_write_rows_csv(s->table, s->ctx, s->write_suppressed, kn_table_delimiter(s->table), rows, &err);
+    int64_t count = 0;
+    for (int64_t i = 0; i < rows->count; i++) count += kn_table_count(s->table, rows->rows[i]);
     if (st != KN_OK)
         code = cli_fail(&err);
     else
-        cli_done(&s->common, "%s written to %s", cli_rows_of(rows->count).text, s->write_suppressed);
+        cli_done(&s->common, "%s written to %s", cli_rows_of(count).text, s->write_suppressed);
     kn_row_list_free(rows);
     return code;
 }

@@ -20,6 +20,7 @@ kn_status kn_builder_create(kn_builder **out, kn_context *ctx, const kn_string *
     if (!b) return kn_fail_memory(err, ctx, WHAT);
     b->ctx = ctx;
     b->slots = slots;
+    b->count = -1;
     b->columns = kn_alloc_array_zero(ctx, (size_t)column_count, sizeof *b->columns);
     if (!b->columns) goto failed;
     b->column_count = column_count;
@@ -50,7 +51,7 @@ void kn_builder_free(kn_builder *b)
             for (int s = 0; s < b->slots; s++) kn_interner_free(&column->interners[s]);
         kn_free(column->interners);
     }
-    KN_FREE(b->columns, b->segments, b);
+    KN_FREE(b->columns, b->segments, b->numbers, b);
 }
 
 kn_interner *kn_builder_interner(kn_builder *b, int column, int slot)
@@ -67,6 +68,11 @@ void kn_builder_set_na(kn_builder *b, const kn_string *na, int count)
 void kn_builder_set_unused(kn_builder *b)
 {
     b->unused = true;
+}
+
+void kn_builder_set_count(kn_builder *b, int column)
+{
+    b->count = column;
 }
 
 /* Rewrites `rows` ids of `from` bytes as ids of `to` bytes, back to front in the same storage. */
@@ -185,13 +191,18 @@ kn_status kn_builder_finish(kn_table **out, kn_builder *b, const kn_builder_type
         goto end;
     }
     kn_progress_begin(b->ctx, "encoding", "columns", (uint64_t)b->column_count);
+    table->column_count = b->column_count;
+    if (b->count >= 0) st = kn_counts_take(table, b, rules ? rules : &plain, err);
     for (int c = 0; c < b->column_count && st == KN_OK; c++) {
-        table->column_count++;
+        if (c == b->count) continue;
         st = kn_encode_column(&table->columns[c], b, &b->columns[c], types ? &types[c] : &inferred,
                               rules ? rules : &plain, err);
         kn_progress_add(b->ctx, 1);
     }
     kn_progress_end(b->ctx);
+    if (b->count >= 0) kn_counts_settle(table, b->count);
+    table->numbers = b->numbers;
+    b->numbers = NULL;
 end:
     kn_builder_free(b);
     if (st == KN_OK)

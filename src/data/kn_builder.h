@@ -53,6 +53,10 @@ void kn_builder_set_na(kn_builder *builder, const kn_string *na, int count);
 /* Some interned texts may occur in no written row; finish then leaves them out. */
 void kn_builder_set_unused(kn_builder *builder);
 
+/* This column says how many equal rows each row stands for: it becomes the table's counts and none of its columns. Rows that
+ * stand for none are left out before types are inferred. */
+void kn_builder_set_count(kn_builder *builder, int column);
+
 /* The approximate peak of the context's memory while finishing, in bytes. */
 uint64_t kn_builder_needs(const kn_builder *builder);
 

@@ -32,11 +32,18 @@ struct kn_builder {
     const kn_string   *na;
     int                na_count;
     bool               unused; /* some interned texts may occur in no row */
+    int                count;  /* the column of counts; -1: none */
+    int64_t           *numbers; /* of the rows, 1-based, as they were read; NULL: their places */
 };
 
 /* Turns one column's ids into a finished column: `out` is owned by the caller, even on failure. Frees the column's
  * interners and ids. */
 KN_CHECK kn_status kn_encode_column(kn_column *out, kn_builder *builder, kn_builder_column *column,
                                     const kn_builder_type *type, const kn_value_rules *rules, kn_error *err);
+
+/* Rows that stand for several (kn_builder_counts.c): takes the column of counts and leaves out rows that stand for none; then,
+ * when all columns are encoded, puts it behind the others and weighs missing cells. */
+KN_CHECK kn_status kn_counts_take(kn_table *table, kn_builder *builder, const kn_value_rules *rules, kn_error *err);
+void               kn_counts_settle(kn_table *table, int column);
 
 #endif

@@ -151,7 +151,7 @@ static size_t order_by_row(const encoding *e, bool *seen, kn_string *values, int
             if (id == KN_ID_MISSING || e->code[id - 1] == KN_NO_CODE || seen[id - 1]) continue;
             seen[id - 1] = true;
             values[n] = e->texts[id - 1];
-            rows[n++] = r + 1;
+            rows[n++] = e->builder->numbers ? e->builder->numbers[r] : r + 1;
         }
     }
     return n;
@@ -167,12 +167,14 @@ static kn_status fail_type(encoding *e, size_t count, kn_type type, const char *
     int64_t   *rows = kn_alloc_array(e->ctx, count, sizeof *rows);
     kn_error   inner = KN_ERROR_INIT;
     kn_status  st = KN_MEMORY;
+    bool       counts = e->builder->count >= 0 && e->source == &e->builder->columns[e->builder->count];
     if (seen && values && rows) {
         size_t bad = SIZE_MAX, n = order_by_row(e, seen, values, rows);
         st = kn_parse_values(e->ctx, values, n, type, format, rules, e->integers, e->decimals, &bad, &inner);
         if (st == KN_INPUT && bad < n)
-            st = kn_fail(err, KN_INPUT, "column \"%s\" is declared %s; row %lld: %s", e->source->name,
-                         kn_type_name(type), (long long)rows[bad], inner.message);
+            st = kn_fail(err, KN_INPUT, "column \"%s\" %s%s; row %lld: %s", e->source->name,
+                         counts ? "counts rows" : "is declared ", counts ? "" : kn_type_name(type),
+                         (long long)rows[bad], inner.message);
         else if (err)
             *err = inner;
     } else {

@@ -35,12 +35,12 @@ kn_table *kn_table_share(const kn_table *table)
 void kn_table_free(kn_table *table)
 {
     if (!table || atomic_fetch_sub_explicit(&table->shares, 1, memory_order_acq_rel) > 0) return;
-    for (int c = 0; c < table->column_count; c++) {
+    for (int c = 0; table->columns && c < kn_table_all_columns(table); c++) {
         kn_column *column = &table->columns[c];
         KN_FREE(column->name, column->codes, column->dict.offsets, column->dict.bytes, column->dict.integers,
                 column->dict.decimals);
     }
-    KN_FREE(table->columns, table);
+    KN_FREE(table->columns, table->counts, table->numbers, table);
 }
 
 void kn_row_list_free(kn_row_list *list)
@@ -52,6 +52,21 @@ void kn_row_list_free(kn_row_list *list)
 int64_t kn_table_rows(const kn_table *table)
 {
     return table->rows;
+}
+
+int64_t kn_table_total(const kn_table *table)
+{
+    return table->counts ? table->total : table->rows;
+}
+
+bool kn_table_counted(const kn_table *table)
+{
+    return table->counts != NULL;
+}
+
+int64_t kn_table_count(const kn_table *table, int64_t row)
+{
+    return kn_table_weight(table, row);
 }
 
 int kn_table_columns(const kn_table *table)
@@ -108,8 +123,8 @@ int kn_table_code_width(const kn_table *table, int column)
 
 uint64_t kn_table_bytes(const kn_table *table)
 {
-    uint64_t sum = 0;
-    for (int c = 0; c < table->column_count; c++) {
+    uint64_t sum = table->counts ? 8 * (uint64_t)table->rows : 0;
+    for (int c = 0; c < kn_table_all_columns(table); c++) {
         const kn_column     *column = &table->columns[c];
         const kn_dictionary *dict = &column->dict;
         sum += (uint64_t)table->rows * (uint64_t)column->width;
@@ -161,16 +176,26 @@ static const char *column_fault(const kn_table *table, const kn_column *column)
     for (int64_t r = 0; r < table->rows; r++) {
         uint32_t code = kn_column_code(column, r);
         if (code > dict->count) return "a code is out of range";
-        missing += code == dict->count;
+        if (code == dict->count) missing += kn_table_weight(table, r);
     }
     if (missing != column->missing) return "missing cells are counted wrongly";
     return NULL;
 }
 
+static const char *counts_fault(const kn_table *table)
+{
+    int64_t sum = 0;
+    for (int64_t r = 0; table->counts && r < table->rows; r++) {
+        if (table->counts[r] < 1 || table->counts[r] > KN_TABLE_MOST - sum) return "a row's count is out of range";
+        sum += table->counts[r];
+    }
+    return table->counts && sum != table->total ? "the counts do not add up" : NULL;
+}
+
 bool kn_table_validate(const kn_table *table, const char **reason)
 {
-    const char *fault = NULL;
-    for (int c = 0; c < table->column_count && !fault; c++) fault = column_fault(table, &table->columns[c]);
+    const char *fault = counts_fault(table);
+    for (int c = 0; c < kn_table_all_columns(table) && !fault; c++) fault = column_fault(table, &table->columns[c]);
     if (reason) *reason = fault;
     return fault == NULL;
 }

@@ -31,12 +31,36 @@ typedef struct kn_column {
 
 struct kn_table {
     kn_context *ctx;
-    int64_t     rows;
+    int64_t     rows; /* that it holds */
     int         column_count;
-    kn_column  *columns;
+    kn_column  *columns; /* with counts one more, behind the others: their column */
+    int64_t    *counts;  /* per row: how many equal rows it stands for, at least 1; NULL: itself */
+    int64_t    *numbers; /* of the rows in the input, from 1, where some were left out; NULL: their places */
+    int64_t     total;   /* their sum, at most KN_TABLE_MOST; without counts not used: kn_table_total */
     char        delimiter;
     atomic_int  shares; /* other owners: kn_table_free removes one, and frees if there is none       */
 };
+
+/* More rows than this are refused where they are counted: figures stay whole numbers that a double holds. */
+#define KN_TABLE_MOST ((INT64_C(1) << 53) - 1)
+
+/* How many rows a row stands for. */
+static inline int64_t kn_table_weight(const kn_table *table, int64_t row)
+{
+    return table->counts ? table->counts[row] : 1;
+}
+
+/* The row's number in the input, from 1. */
+static inline int64_t kn_table_number(const kn_table *table, int64_t row)
+{
+    return table->numbers ? table->numbers[row] : row + 1;
+}
+
+/* Columns in the array: a counted table's counts are the last of them. */
+static inline int kn_table_all_columns(const kn_table *table)
+{
+    return table->column_count + (table->counts != NULL);
+}
 
 /* Adds an owner, who calls kn_table_free too: for what refers to its cells and may outlive it. Any thread. */
 kn_table *kn_table_share(const kn_table *table);

@@ -84,6 +84,7 @@ kn_status kn_table_add_joined(kn_table *t, const char *const *columns, int count
     uint32_t values = 0;
     if (atomic_load_explicit(&t->shares, memory_order_relaxed) > 0)
         return kn_fail(err, KN_USAGE, "the table cannot change while an Arrow stream shows it");
+    if (t->counts) return kn_fail(err, KN_USAGE, "the columns of a counted table cannot be joined");
     if (kn_table_find(t, name) >= 0) return kn_fail(err, KN_USAGE, "there is a column \"%s\" already", name);
     kn_column *all = kn_realloc_array(t->ctx, t->columns, (size_t)t->column_count + 1, sizeof *all);
     if (!all) return kn_fail_memory(err, t->ctx, WHAT);

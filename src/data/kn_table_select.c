@@ -22,6 +22,7 @@ typedef struct selection {
     kn_table       *to;
     const int64_t  *rows;
     int64_t         count;
+    bool            counted; /* the new table has counts */
 } selection;
 
 /* Numbers the values that the rows hold; `codes` has an entry for each code and one for "missing". */
@@ -32,7 +33,7 @@ static void number_codes(const selection *s, const kn_column *from, kn_column *t
     for (int64_t i = 0; i < s->count; i++) {
         uint32_t code = kn_column_code(from, s->rows[i]);
         codes[code] = 0;
-        to->missing += code == values;
+        if (code == values) to->missing += kn_table_weight(s->to, i);
     }
     *bytes = 0;
     for (uint32_t c = 0; c < values; c++) {
@@ -106,6 +107,31 @@ static kn_status select_columns(void *arg, int64_t begin, int64_t end, int worke
     return KN_OK;
 }
 
+static kn_status select_counts(const selection *s, kn_error *err)
+{
+    if (!s->counted) return KN_OK;
+    s->to->counts = kn_alloc_array(s->ctx, (size_t)s->count + 1, sizeof *s->to->counts);
+    if (!s->to->counts) return kn_fail_memory(err, s->ctx, WHAT);
+    for (int64_t i = 0; i < s->count; i++) s->to->total += s->to->counts[i] = s->from->counts[s->rows[i]];
+    return KN_OK;
+}
+
+static kn_status make_table(kn_table **out, selection *s, kn_error *err)
+{
+    kn_table *t = s->to = kn_alloc_zero(s->ctx, sizeof *t);
+    if (!t) return kn_fail_memory(err, s->ctx, WHAT);
+    *t = (kn_table){
+        .ctx = s->ctx, .rows = s->count, .column_count = s->from->column_count, .delimiter = s->from->delimiter};
+    t->columns = kn_alloc_array_zero(s->ctx, (size_t)t->column_count + 1, sizeof *t->columns);
+    kn_status st = t->columns ? select_counts(s, err) : kn_fail_memory(err, s->ctx, WHAT);
+    if (st == KN_OK) st = kn_parallel_for(s->ctx, kn_table_all_columns(t), 1, select_columns, s, err);
+    if (st != KN_OK)
+        kn_table_free(t);
+    else
+        *out = t;
+    return st;
+}
+
 kn_status kn_table_select(kn_table **out, kn_context *ctx, const kn_table *table, const int64_t *rows, int64_t count,
                           kn_error *err)
 {
@@ -113,19 +139,6 @@ kn_status kn_table_select(kn_table **out, kn_context *ctx, const kn_table *table
     for (int64_t i = 0; i < count; i++)
         if (rows[i] < 0 || rows[i] >= table->rows || (i > 0 && rows[i] <= rows[i - 1]))
             return kn_fail(err, KN_USAGE, "the rows chosen are not ascending rows of the table");
-    kn_table *t = kn_alloc_zero(ctx, sizeof *t);
-    if (!t) return kn_fail_memory(err, ctx, WHAT);
-    *t = (kn_table){.ctx = ctx, .rows = count, .column_count = table->column_count, .delimiter = table->delimiter};
-    t->columns = kn_alloc_array_zero(ctx, (size_t)t->column_count, sizeof *t->columns);
-    if (!t->columns) {
-        kn_free(t);
-        return kn_fail_memory(err, ctx, WHAT);
-    }
-    selection s = {ctx, table, t, rows, count};
-    kn_status st = kn_parallel_for(ctx, t->column_count, 1, select_columns, &s, err);
-    if (st != KN_OK)
-        kn_table_free(t);
-    else
-        *out = t;
-    return st;
+    selection s = {.ctx = ctx, .from = table, .rows = rows, .count = count, .counted = table->counts != NULL};
+    return make_table(out, &s, err);
 }

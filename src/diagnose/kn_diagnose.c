@@ -50,6 +50,7 @@ static kn_status find_columns(classes *c, kn_context *ctx, const kn_table *table
     KN_TRY(kn_quasi_find(&c->columns, ctx, table, "", o->quasi, o->quasi_count, err));
     c->entity = -1;
     if (!o->entity) return KN_OK;
+    if (table->counts) return kn_quasi_fail_counted(err);
     c->entity = kn_table_find(table, o->entity);
     if (c->entity < 0) return kn_table_no_column(table, "there is", o->entity, err);
     for (int i = 0; i < o->quasi_count; i++)
@@ -109,7 +110,7 @@ static kn_status group_classes(kn_diagnosis *d, classes *c, kn_context *ctx, con
                                const kn_diagnose_options *o, kn_error *err)
 {
     KN_TRY(find_columns(c, ctx, table, o, err));
-    d->rows = table->rows;
+    d->rows = kn_table_total(table);
     if (o->entity)
         KN_TRY(kn_freq_distinct(&c->freq, &c->sizes, ctx, table, c->columns, o->quasi_count, c->entity, err));
     else

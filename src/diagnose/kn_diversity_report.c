@@ -103,7 +103,7 @@ static kn_status report_column(kn_model_report *report, const kn_inquiry *q, int
 static kn_status fill_report(kn_model_report *report, const kn_inquiry *q, kn_error *err)
 {
     const kn_model_options *o = q->options;
-    report->rows = q->table->rows;
+    report->rows = kn_table_total(q->table);
     report->sensitive_count = o->sensitive_count;
     report->requirement_count = o->requirement_count;
     report->sensitive = kn_alloc_array_zero(q->ctx, (size_t)o->sensitive_count, sizeof *report->sensitive);

@@ -178,7 +178,8 @@ static const char *hint_reason(kn_role role)
     case KN_ROLE_SENSITIVE: return "its name says that it is private";
     case KN_ROLE_WEIGHT: return "its name says that it is a sampling weight";
     case KN_ROLE_QUASI:
-    case KN_ROLE_KEEP: break;
+    case KN_ROLE_KEEP:
+    case KN_ROLE_COUNT: break;
     }
     return "";
 }
@@ -292,7 +293,7 @@ static kn_status profile_column(kn_column_profile *p, kn_context *ctx, const kn_
     }
     if (p->entropy < 0) p->entropy = 0; /* a single value gives -0 */
     kn_freq_free(freq);
-    suggest_role(p, table->rows);
+    suggest_role(p, kn_table_total(table));
     return KN_OK;
 }
 
@@ -302,7 +303,7 @@ kn_status kn_profile_table(kn_profile **out, kn_context *ctx, const kn_table *ta
     KN_SERVE(ctx, err);
     kn_profile *profile = kn_alloc_zero(ctx, sizeof *profile);
     if (!profile) return kn_fail_memory(err, ctx, "profiling");
-    profile->rows = table->rows;
+    profile->rows = kn_table_total(table);
     profile->columns = table->column_count;
     profile->column = kn_alloc_array_zero(ctx, (size_t)table->column_count, sizeof *profile->column);
     kn_status st = profile->column ? KN_OK : kn_fail_memory(err, ctx, "profiling");

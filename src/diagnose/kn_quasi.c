@@ -61,3 +61,9 @@ int64_t kn_quasi_missing(kn_freq *freq, const kn_table *table, const int *column
     if (drop) freq->rows -= rows;
     return rows;
 }
+
+kn_status kn_quasi_fail_counted(kn_error *err)
+{
+    return kn_fail(err, KN_USAGE,
+                   "a counted row stands for several and does not say whose they are: leave the entity out");
+}

@@ -16,4 +16,7 @@ KN_CHECK kn_status kn_quasi_find(int **columns, kn_context *ctx, const kn_table 
 int64_t kn_quasi_missing(kn_freq *freq, const kn_table *table, const int *columns, int count, bool drop, int64_t *sizes,
                          double *sums);
 
+/* KN_USAGE: persons cannot be told where rows stand for several. */
+kn_status kn_quasi_fail_counted(kn_error *err);
+
 #endif

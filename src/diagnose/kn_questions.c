@@ -22,6 +22,7 @@
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_options.h"
+#include "kn_quasi.h"
 #include "kn_subsets.h"
 #include "kn_suppression.h"
 
@@ -76,6 +77,7 @@ static kn_status find_columns(question *q, kn_error *err)
 {
     const kn_sets_options *o = q->opt;
     q->count = o->over_count;
+    if (o->entity && q->table->counts) return kn_quasi_fail_counted(err);
     q->columns = kn_alloc_array(q->ctx, (size_t)q->count + 1, sizeof *q->columns);
     if (!q->columns) return kn_fail_memory(err, q->ctx, WHAT);
     for (int i = 0; i <= q->count; i++) {
@@ -248,7 +250,7 @@ static kn_status find_borders(question *q, kn_error *err)
 {
     kn_sets_diagnosis *d = &q->out->public;
     bool               persons = q->opt->entity != NULL;
-    int64_t            all = persons ? q->table->columns[q->columns[q->count]].dict.count : q->table->rows;
+    int64_t            all = persons ? q->table->columns[q->columns[q->count]].dict.count : kn_table_total(q->table);
     if (all < q->k) {
         d->minimal_violating = kn_arena_alloc(&q->out->arena, sizeof *d->minimal_violating);
         if (!d->minimal_violating) return kn_fail_memory(err, q->ctx, WHAT);
@@ -429,8 +431,9 @@ static kn_status answer_question(question *q, kn_error *err)
 {
     const kn_sets_options *o = q->opt;
     KN_TRY(find_columns(q, err));
-    q->out->public.rows = q->table->rows;
-    if (o->suppress_mode == KN_SUPPRESS_GIVEN) q->out->public.budget = kn_fraction_of(o->suppress, q->table->rows);
+    q->out->public.rows = kn_table_total(q->table);
+    if (o->suppress_mode == KN_SUPPRESS_GIVEN)
+        q->out->public.budget = kn_fraction_of(o->suppress, kn_table_total(q->table));
     q->k = o->at_most && o->k < INT64_MAX ? o->k + 1 : o->k;
     if (o->algorithm == KN_SETS_FAST) {
         KN_TRY(kn_freq_of_table(&q->freq, q->ctx, q->table, q->columns, q->count + (o->entity != NULL), err));

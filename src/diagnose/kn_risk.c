@@ -104,6 +104,7 @@ static kn_status group_persons(scene *s, kn_risk *r, kn_error *err)
     int      n = s->o->quasi_count, entity = -1;
     kn_freq *fine = NULL;
     int64_t *starts = NULL;
+    if (s->table->counts) return kn_quasi_fail_counted(err);
     KN_TRY(find_other(&entity, s, s->o->entity, "entity", err));
     int *all = kn_alloc_array(s->ctx, (size_t)n + 1, sizeof *all);
     if (!all) return kn_fail_memory(err, s->ctx, "measuring risk");
@@ -157,7 +158,7 @@ static kn_status group(scene *s, kn_risk *r, kn_error *err)
             KN_TRY(kn_freq_of_table(&s->freq, s->ctx, s->table, s->columns, s->o->quasi_count, err));
         r->missing_rows = kn_quasi_missing(s->freq, s->table, s->columns, s->o->quasi_count, drop, NULL, s->sums);
     }
-    r->rows = s->table->rows;
+    r->rows = kn_table_total(s->table);
     r->dropped = drop ? r->missing_rows : 0;
     r->classes = s->freq->classes;
     return KN_OK;

@@ -583,7 +583,8 @@ static kn_status write_rows(search *s, const uint32_t *of_row, kn_error *err)
         uint32_t c = of_row[row];
         if (c == NONE || s->counts[c] == 0) continue;
         r->scores[row] = s->scores[c];
-        r->special[at] = (kn_special_row){row, s->scores[c], s->counts[c], s->smallest[c]};
+        r->special[at] =
+            (kn_special_row){kn_table_number(s->table, row) - 1, s->scores[c], s->counts[c], s->smallest[c]};
         for (size_t q = 0; s->shares && q < n; q++)
             r->row_columns[at * n + (size_t)s->asked[q]] = s->shares[(size_t)c * n + q] / s->scores[c];
         at++;

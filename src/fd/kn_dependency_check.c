@@ -130,7 +130,7 @@ kn_status kn_dependency_check_table(kn_dependency_check *out, kn_context *ctx, c
 {
     KN_SERVE(ctx, err);
     const kn_dependency *d = dependency;
-    kn_dependency_check  answer = {.rows = table->rows};
+    kn_dependency_check  answer = {.rows = kn_table_total(table)};
     int                  count = d->left_count + d->right_count;
     kn_freq             *fine = NULL;
     int                 *columns = kn_alloc_array(ctx, (size_t)(count + table->column_count), sizeof *columns);

@@ -184,7 +184,7 @@ kn_status kn_discover_dependencies(kn_discovery **out, kn_context *ctx, const kn
     kn_fd_clock_start(&clock, ctx, o->time_limit);
     kn_discovery *d = kn_alloc_zero(ctx, sizeof *d);
     if (!d) return kn_fail_memory(err, ctx, WHAT);
-    d->rows = table->rows;
+    d->rows = kn_table_total(table);
     kn_status st = kn_fd_data_make(&data, ctx, table, columns, count, err);
     if (st == KN_OK) st = search(d, ctx, data, columns, count, o, &clock, err);
     kn_fd_data_free(data);

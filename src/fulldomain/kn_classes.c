@@ -193,7 +193,11 @@ static kn_status scan(kn_classes **out, const kn_evaluator *e, uint64_t attribut
         st = part_new(&c->parts[p], e, c, &e->parts[p], err);
         if (st != KN_OK) break;
         row_keys      rows = {e, c, &e->parts[p], &c->parts[p]->layout};
-        kn_key_source source = {.fill = fill_from_rows, .arg = &rows, .items = table->rows, .total = table->rows};
+        kn_key_source source = {.fill = fill_from_rows,
+                                .arg = &rows,
+                                .items = table->rows,
+                                .counts = table->counts,
+                                .total = kn_table_total(table)};
         st = run_group(c->parts[p], &source, sorted, err);
     }
     if (st == KN_OK && e->population) {

@@ -26,7 +26,7 @@ enum { GROUP_CODES = 8192, GROUP_TABLES = 256, NARROW_CODES = 65536, LANES = 8 }
 
 bool kn_counter_possible(const kn_fulldomain_problem *problem)
 {
-    return problem->table->rows < UINT32_MAX && problem->quasi_count <= 64;
+    return kn_table_total(problem->table) < UINT32_MAX && problem->quasi_count <= 64;
 }
 
 int kn_counter_groups(const kn_counter *counter)

@@ -97,7 +97,7 @@ const kn_counter_set *kn_counter_hubs_source(kn_counter_hubs *h, const int *leve
  * different hardly merge. */
 static double shrunk(const kn_counter *counter, double classes, int q, int from, int to)
 {
-    double rows = (double)counter->problem->table->rows, dense = 1 - 0.96 * classes / (rows > 0 ? rows : 1);
+    double rows = (double)kn_table_total(counter->problem->table), dense = 1 - 0.96 * classes / (rows > 0 ? rows : 1);
     int    offset = 0;
     for (int i = 0; i < q; i++) offset += (int)counter->problem->hierarchies[i]->height + 1;
     double bits = 0.5 * (counter->options.features[offset + from] - counter->options.features[offset + to]);

@@ -231,7 +231,7 @@ static kn_status offer(frontier *f, int i, kn_error *err)
 {
     const kn_size_buckets *b = f->buckets + (size_t)i * ((size_t)f->k_count + 1);
     kn_objective           o = *f->problem->objective;
-    kn_node_sums           sums = {.rows = f->problem->table->rows};
+    kn_node_sums           sums = {.rows = kn_table_total(f->problem->table)};
     for (int j = 0; j <= f->k_count; j++) {
         sums.classes += b[j].classes;
         sums.squares += b[j].squares;

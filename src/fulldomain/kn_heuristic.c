@@ -505,7 +505,7 @@ static kn_status set_up(kn_heuristic *h, kn_error *err)
     kn_rng_init(&h->rng, p->seed, 0);
     KN_TRY(kn_known_make(h, err));
     KN_TRY(kn_oracle_make(&h->oracle, h->ctx, p, &h->result->counters, err));
-    h->guess.rows = (double)p->table->rows;
+    h->guess.rows = (double)kn_table_total(p->table);
     for (int q = 0; q < h->quasi_count; q++) h->guess.largest += h->oracle.features[h->oracle.offsets[q]];
     return KN_OK;
 }

@@ -82,7 +82,7 @@ static kn_status set_up(kn_optimal *s, kn_error *err)
                        s->lattice.nodes, KN_LATTICE_MAX);
     KN_TRY(make_fields(s, err));
     KN_TRY(kn_oracle_make(&s->oracle, s->ctx, p, &s->result->counters, err));
-    s->guess.rows = (double)p->table->rows;
+    s->guess.rows = (double)kn_table_total(p->table);
     for (int q = 0; q < s->quasi_count; q++) s->guess.largest += s->oracle.features[s->oracle.offsets[q]];
     s->counted = kn_alloc_array_zero(s->ctx, kn_bitset_words((size_t)s->lattice.count), sizeof *s->counted);
     s->caution = 0.15;

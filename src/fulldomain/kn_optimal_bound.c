@@ -31,7 +31,8 @@ static int bits_of(kn_u128 n)
 void kn_bounds_make(kn_bounds *b, const kn_fulldomain_problem *problem, bool by_size)
 {
     const kn_objective *o = problem->objective;
-    *b = (kn_bounds){.problem = problem, .by_size = by_size, .exact = true, .rows = (uint64_t)problem->table->rows};
+    *b = (kn_bounds){
+        .problem = problem, .by_size = by_size, .exact = true, .rows = (uint64_t)kn_table_total(problem->table)};
     b->k = problem->requirements->k > 0 ? (uint64_t)problem->requirements->k : 1;
     kn_u128 most = 0, star = 0;
     if (o->cells) {

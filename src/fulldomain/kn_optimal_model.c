@@ -13,6 +13,7 @@
 
 #include "kn_alloc.h"
 #include "kn_error.h"
+#include "kn_marginal.h"
 #include "kn_optimal_internal.h"
 
 static const double usual_slope = 0.2, usual_low_slope = -0.35;
@@ -96,7 +97,7 @@ static kn_status attribute_features(double *out, kn_context *ctx, const kn_fulld
         KN_FREE(map, cells);
         return kn_fail_memory(err, ctx, "searching the lattice");
     }
-    double rows = (double)p->table->rows;
+    double rows = (double)kn_table_total(p->table);
     for (uint32_t level = 0; level <= h->height; level++) {
         uint32_t distinct = 0;
         double   entropy = 0;
@@ -117,9 +118,7 @@ kn_status kn_guess_features(double *out, kn_context *ctx, const kn_fulldomain_pr
         const kn_column *column = &p->table->columns[p->quasi[q]];
         int64_t         *counts = kn_alloc_array_zero(ctx, (size_t)column->dict.count + 1, sizeof *counts);
         if (!counts) return kn_fail_memory(err, ctx, "searching the lattice");
-        /* Predictions may be rough: a part of the rows of a large table is enough. */
-        int64_t step = p->table->rows / 65536 + 1;
-        for (int64_t row = 0; row < p->table->rows; row += step) counts[kn_column_code(column, row)] += step;
+        kn_marginal_count(counts, p->table, p->quasi[q]);
         kn_status st = attribute_features(out, ctx, p, q, counts, err);
         kn_free(counts);
         if (st != KN_OK) return st;

@@ -55,7 +55,7 @@ static kn_status make_engines(kn_oracle *o, kn_error *err)
         kn_counter_options options = {.features = o->features};
         KN_TRY(kn_counter_make(&o->counter, o->ctx, p, &options, err));
         o->counters->table_scans++;
-        o->counters->keys += p->table->rows;
+        o->counters->keys += kn_table_total(p->table);
     }
     if (o->exact_sizes) return KN_OK;
     KN_TRY(kn_evaluator_make(&o->evaluator, o->ctx, p, err));
@@ -65,7 +65,7 @@ static kn_status make_engines(kn_oracle *o, kn_error *err)
     kn_status st = kn_classes_scan(&o->finest, o->evaluator, KN_ALL_ATTRIBUTES, bottom, err);
     kn_free(bottom);
     o->counters->table_scans++;
-    o->counters->keys += p->table->rows;
+    o->counters->keys += kn_table_total(p->table);
     return st;
 }
 

@@ -55,7 +55,7 @@ static kn_status sum_squares(kn_u128 *sums, const kn_search *s, int q, kn_error 
     const kn_column    *column = &s->problem->table->columns[s->problem->quasi[q]];
     int64_t            *counts = kn_alloc_array_zero(s->ctx, (size_t)column->dict.count + 1, sizeof *counts);
     int64_t            *rows = kn_alloc_array(s->ctx, h->nodes, sizeof *rows);
-    if (counts && rows) kn_marginal_count(counts, column, s->problem->table->rows);
+    if (counts && rows) kn_marginal_count(counts, s->problem->table, s->problem->quasi[q]);
     for (uint32_t level = 0; level <= h->height && counts && rows; level++) {
         memset(rows, 0, h->nodes * sizeof *rows);
         for (uint32_t code = 0; code <= column->dict.count; code++)
@@ -163,7 +163,7 @@ kn_status kn_search_scan(kn_search *s, kn_classes **out, uint64_t attributes, co
 {
     KN_TRY(kn_search_trace(s, KN_STEP_SCAN, attributes, levels, err));
     s->result->counters.table_scans++;
-    s->result->counters.keys += s->problem->table->rows;
+    s->result->counters.keys += kn_table_total(s->problem->table);
     return kn_classes_scan(out, s->evaluator, attributes, levels, err);
 }
 

@@ -198,7 +198,7 @@ static kn_status scan_bottom(kn_search *s, kn_classes **out, kn_error *err)
 {
     int *zero = kn_alloc_array_zero(s->ctx, (size_t)s->problem->quasi_count + 1, sizeof *zero);
     if (!zero) return kn_fail_memory(err, s->ctx, "measuring good nodes");
-    s->result->counters.keys += s->problem->table->rows;
+    s->result->counters.keys += kn_table_total(s->problem->table);
     kn_status st = kn_classes_scan(out, s->evaluator, s->all, zero, err);
     kn_free(zero);
     return st;

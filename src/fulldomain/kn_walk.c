@@ -135,7 +135,7 @@ static kn_status run_range(void *arg, int64_t begin, int64_t end, int worker, kn
 
 static int64_t work_of(const walk_state *s, const wave_item *item)
 {
-    return item->from ? kn_classes_entries(item->from) : s->search->problem->table->rows;
+    return item->from ? kn_classes_entries(item->from) : kn_table_total(s->search->problem->table);
 }
 
 static kn_status count_and_trace(walk_state *s, const wave_item *item, bool good, kn_error *err)

@@ -143,7 +143,8 @@ kn_status kn_freq_of_table_with(kn_freq **out, kn_context *ctx, const kn_table *
     kn_key_source source = {.fill = fill_from_table,
                             .arg = &keys,
                             .items = table->rows,
-                            .total = table->rows,
+                            .counts = table->counts,
+                            .total = kn_table_total(table),
                             .words = freq->layout.words,
                             .bits = kn_layout_bits(&freq->layout)};
     return group_into(out, freq, &source, options, err);

@@ -363,9 +363,9 @@ static exporter *exporter_create(kn_context *ctx, const kn_table *table, const k
     ex->ctx = ctx;
     ex->table = kn_table_share(table);
     ex->batch_rows = options->batch_rows > 0 ? options->batch_rows : BATCH_ROWS;
-    ex->columns = kn_alloc_array_zero(ctx, (size_t)table->column_count, sizeof *ex->columns);
+    ex->columns = kn_alloc_array_zero(ctx, (size_t)kn_table_all_columns(table), sizeof *ex->columns);
     bool done = ex->columns != NULL;
-    for (; done && ex->column_count < table->column_count; ex->column_count++) {
+    for (; done && ex->column_count < kn_table_all_columns(table); ex->column_count++) {
         out_column *c = &ex->columns[ex->column_count];
         c->column = &table->columns[ex->column_count];
         done = choose_form(ex, c, options);

@@ -156,7 +156,7 @@ static kn_status name_column(import *im, column *c, const struct ArrowSchema *sc
 
 static bool wanted(const import *im, const char *name)
 {
-    if (!im->options.columns) return true;
+    if (!im->options.columns || (im->options.count && strcmp(im->options.count, name) == 0)) return true;
     for (int i = 0; i < im->options.column_count; i++)
         if (strcmp(im->options.columns[i], name) == 0) return true;
     return false;
@@ -188,6 +188,11 @@ static kn_status check_names(const import *im, kn_error *err)
         if (!bsearch(im->options.columns[i], labels, count, sizeof *labels, by_key))
             st = kn_fail(err, im->csv ? KN_INPUT : KN_USAGE, "Arrow stream: there is no column \"%.200s\"",
                          im->options.columns[i]);
+    if (st == KN_OK && im->options.count && !bsearch(im->options.count, labels, count, sizeof *labels, by_key))
+        st = kn_fail(err, im->csv ? KN_INPUT : KN_USAGE, "Arrow stream: there is no column \"%.200s\"",
+                     im->options.count);
+    if (st == KN_OK && im->options.count && count == 1)
+        st = kn_fail(err, KN_USAGE, "Arrow stream: there is no column but that of counts");
     kn_free(labels);
     return st;
 }
@@ -266,8 +271,11 @@ static kn_status prepare(import *im, kn_error *err)
         if (!c->cache) st = kn_fail_memory(err, im->ctx, WHAT);
     }
     if (st == KN_OK) st = kn_builder_create(&im->builder, im->ctx, names, im->column_count, 1, err);
-    for (int i = 0; i < im->column_count && st == KN_OK; i++)
+    for (int i = 0; i < im->column_count && st == KN_OK; i++) {
         im->columns[i].interner = kn_builder_interner(im->builder, i, 0);
+        if (im->options.count && strcmp(im->columns[i].label, im->options.count) == 0)
+            kn_builder_set_count(im->builder, i);
+    }
     kn_free(names);
     return st;
 }
@@ -599,6 +607,7 @@ kn_status kn_arrow_import_as_csv(kn_table **out, kn_context *ctx, struct ArrowAr
     options.na = csv->na ? csv->na : kn_default_na();
     options.na_count = csv->na ? csv->na_count : -1;
     options.timezone = csv->timezone;
+    options.count = csv->count;
     *out = NULL;
     return import_stream(out, ctx, stream, &options, csv, err);
 }

@@ -339,17 +339,24 @@ static kn_status no_such_column(const kn_csv_reader *r, const char *name, kn_err
 
 static kn_status select_columns(kn_csv_reader *r, kn_error *err)
 {
-    r->selected = r->opt->columns ? r->opt->column_count : r->columns;
-    if (r->selected < 1) return kn_fail(err, KN_USAGE, "no column is to be read");
-    r->select = kn_arena_alloc(&r->arena, ((size_t)r->selected + 1) * sizeof *r->select);
+    int asked = r->opt->columns ? r->opt->column_count : r->columns, count = -1;
+    r->select = kn_arena_alloc(&r->arena, ((size_t)(asked > 0 ? asked : 0) + 2) * sizeof *r->select);
     if (!r->select) return kn_csv_fail_memory(r, err);
-    for (int c = 0; c < r->selected; c++) {
-        r->select[c] = r->opt->columns ? find_name(r, r->opt->columns[c]) : c;
-        if (r->select[c] < 0) return no_such_column(r, r->opt->columns[c], err);
-        for (int d = 0; d < c && r->opt->columns; d++)
-            if (r->select[d] == r->select[c])
-                return kn_fail(err, KN_USAGE, "column \"%s\" is named twice", r->opt->columns[c]);
+    if (r->opt->count) {
+        count = find_name(r, r->opt->count);
+        if (count < 0) return no_such_column(r, r->opt->count, err);
     }
+    for (int c = 0; c < asked; c++) {
+        int place = r->opt->columns ? find_name(r, r->opt->columns[c]) : c;
+        if (place < 0) return no_such_column(r, r->opt->columns[c], err);
+        if (place == count) continue;
+        for (int d = 0; d < r->selected && r->opt->columns; d++)
+            if (r->select[d] == place)
+                return kn_fail(err, KN_USAGE, "column \"%s\" is named twice", r->opt->columns[c]);
+        r->select[r->selected++] = place;
+    }
+    if (r->selected < 1) return kn_fail(err, KN_USAGE, "no column is to be read");
+    if (count >= 0) r->select[r->selected++] = count; /* behind all others */
     for (int t = 0; t < r->opt->type_count; t++)
         if (find_name(r, r->opt->types[t].column) < 0) return no_such_column(r, r->opt->types[t].column, err);
     return KN_OK;
@@ -363,6 +370,7 @@ static kn_status prepare(kn_csv_reader *r, kn_error *err)
     if (!names) return kn_csv_fail_memory(r, err);
     for (int c = 0; c < r->selected; c++) names[c] = r->names[r->select[c]];
     KN_TRY(kn_builder_create(&r->builder, r->ctx, names, r->selected, r->worker_count, err));
+    if (r->opt->count) kn_builder_set_count(r->builder, r->selected - 1);
     r->batch = BATCH_CELLS / (size_t)r->columns;
     if (r->batch > BATCH) r->batch = BATCH;
     if (r->batch < MIN_BATCH) r->batch = MIN_BATCH;

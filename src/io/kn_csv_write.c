@@ -151,7 +151,7 @@ static void table_cell(const table_writer *w, int c, int64_t row, kn_buffer *to)
         kn_csv_cell(to, text, w->delimiter);
     else
         kn_buffer_append(to, text.data, text.size);
-    if (text.size == 0 && w->table->column_count == 1) kn_buffer_add(to, "\"\"");
+    if (text.size == 0 && kn_table_all_columns(w->table) == 1) kn_buffer_add(to, "\"\"");
 }
 
 static kn_status table_piece(void *arg, int64_t piece, kn_buffer *to, kn_error *err)
@@ -161,8 +161,8 @@ static kn_status table_piece(void *arg, int64_t piece, kn_buffer *to, kn_error *
     if (end > rows_to_write(w)) end = rows_to_write(w);
     for (int64_t i = first; i < end; i++) {
         int64_t row = w->only ? w->only->rows[i] : i;
-        if (w->only) kn_buffer_format(to, "%" PRId64 "%c", row + 1, w->delimiter);
-        for (int c = 0; c < w->table->column_count; c++) {
+        if (w->only) kn_buffer_format(to, "%" PRId64 "%c", kn_table_number(w->table, row), w->delimiter);
+        for (int c = 0; c < kn_table_all_columns(w->table); c++) {
             if (c > 0) kn_buffer_char(to, w->delimiter);
             table_cell(w, c, row, to);
         }
@@ -178,11 +178,11 @@ static kn_status write_header(const table_writer *w, kn_output *output, kn_error
     kn_buffer line;
     kn_buffer_init(&line, w->ctx);
     if (w->only) kn_buffer_format(&line, "row%c", w->delimiter);
-    for (int c = 0; c < w->table->column_count; c++) {
+    for (int c = 0; c < kn_table_all_columns(w->table); c++) {
         kn_string name = kn_string_of(w->table->columns[c].name);
         if (c > 0) kn_buffer_char(&line, w->delimiter);
         kn_csv_cell(&line, name, w->delimiter);
-        if (name.size == 0 && w->table->column_count == 1) kn_buffer_add(&line, "\"\"");
+        if (name.size == 0 && kn_table_all_columns(w->table) == 1) kn_buffer_add(&line, "\"\"");
     }
     kn_buffer_char(&line, '\n');
     kn_status st = line.failed ? kn_fail_memory(err, w->ctx, "writing a table") : KN_OK;
@@ -194,7 +194,7 @@ static kn_status write_header(const table_writer *w, kn_output *output, kn_error
 static kn_status write_rows(table_writer *w, kn_output *output, kn_error *err)
 {
     int64_t rows = rows_to_write(w);
-    KN_TRY(kn_parallel_for(w->ctx, w->table->column_count, 1, find_quotes, w, err));
+    KN_TRY(kn_parallel_for(w->ctx, kn_table_all_columns(w->table), 1, find_quotes, w, err));
     KN_TRY(write_header(w, output, err));
     kn_progress_begin(w->ctx, "writing", "rows", (uint64_t)rows);
     kn_status st = kn_output_pieces(output, (rows + PIECE_ROWS - 1) / PIECE_ROWS, table_piece, w, err);
@@ -208,7 +208,7 @@ static kn_status write_table(const kn_table *table, kn_context *ctx, const char 
     if (!kn_csv_delimiter_ok(delimiter)) return kn_fail(err, KN_USAGE, "this character cannot be a CSV delimiter");
     if (table->column_count < 1) return kn_fail(err, KN_USAGE, "a table without columns cannot be written as CSV");
     table_writer w = {.table = table, .ctx = ctx, .delimiter = delimiter, .only = only};
-    w.quotes = kn_alloc_array(ctx, (size_t)table->column_count, sizeof *w.quotes);
+    w.quotes = kn_alloc_array(ctx, (size_t)kn_table_all_columns(table), sizeof *w.quotes);
     if (!w.quotes) return kn_fail_memory(err, ctx, "writing a table");
     kn_output *output = NULL;
     kn_status  st = kn_output_open(&output, ctx, path, options, err);

@@ -18,7 +18,7 @@ static kn_status unique_rows(kn_context *ctx, const kn_table *table, int column,
     if (!seen) return kn_fail_memory(err, ctx, "looking at kept columns");
     for (int64_t row = 0; row < table->rows; row++) {
         uint8_t *s = &seen[kn_column_code(c, row)];
-        if (*s < 2) ++*s;
+        *s = *s || kn_table_weight(table, row) > 1 ? 2 : 1;
     }
     *out = 0;
     for (uint32_t v = 0; v < c->dict.count; v++) *out += seen[v] == 1;
@@ -54,7 +54,7 @@ kn_status kn_kept_check(kn_context *ctx, const kn_table *table, int column, cons
                         kn_error *err)
 {
     const kn_column *c = &table->columns[column];
-    int64_t          present = table->rows - c->missing, unique = 0;
+    int64_t          present = kn_table_total(table) - c->missing, unique = 0;
     bool             text = false;
     if (present < FEW_VALUES || (double)c->dict.count <= TEXT_SHARE * (double)present) return KN_OK;
     KN_TRY(unique_rows(ctx, table, column, &unique, err));

@@ -88,6 +88,7 @@ static kn_status read_typed(kn_table **out, job *j, const char *const *paths, in
         if (a) types[csv.type_count++] = (kn_column_type){a->name, a->type, a->format};
     }
     csv.delimiter = delimiter;
+    if (paths == &j->spec->population) csv.count = NULL;
     csv.types = types;
     csv.columns = names;
     return kn_table_read_csv_files(out, j->ctx, paths, count, &csv, err);
@@ -109,6 +110,7 @@ static kn_status read_release(job *j, kn_error *err)
     csv.na = j->spec->csv.na;
     csv.na_count = j->spec->csv.na_count;
     csv.guarded = j->spec->spreadsheet_safe;
+    csv.count = j->spec->expand ? NULL : j->spec->csv.count;
     csv.types = types;
     return kn_table_read_csv(&j->release, j->ctx, release_path(j), &csv, err);
 }
@@ -153,9 +155,9 @@ static kn_status read_tables(job *j, kn_error *err)
         j->quasi[q].released = j->releases[q] = kn_table_find(j->release, j->quasi[q].attribute->name);
     }
     KN_TRY(drop_missing(j, err));
-    if (j->release->rows > j->original->rows)
+    if (kn_table_total(j->release) > kn_table_total(j->original))
         return kn_fail(err, KN_INPUT, "%s: it has %lld rows, its original only %lld%s", release_path(j),
-                       (long long)j->release->rows, (long long)j->original->rows,
+                       (long long)kn_table_total(j->release), (long long)kn_table_total(j->original),
                        j->spec->missing == KN_MISSING_DROP ? " without missing quasi-identifiers" : "");
     return j->spec->csv.timezone ? kn_timezone_open(&j->zone, j->ctx, j->spec->csv.timezone, err) : KN_OK;
 }
@@ -192,7 +194,8 @@ static kn_status find_suppressed(job *j, kn_error *err)
         for (int64_t row = 0; row < t->rows; row++)
             j->suppressed[row] = j->suppressed[row] && kn_column_code(column, row) == star;
     }
-    for (int64_t row = 0; row < t->rows; row++) j->starred += j->suppressed[row];
+    for (int64_t row = 0; row < t->rows; row++)
+        if (j->suppressed[row]) j->starred += kn_table_weight(t, row);
     return KN_OK;
 }
 
@@ -354,7 +357,7 @@ static kn_status plan_classes(job *j, const kn_freq *freq, kn_error *err)
     plan->members = j->members.codes;
     plan->member_count = j->members.count;
     j->members = (kn_cell_members){.ctx = j->ctx};
-    plan->suppressed = j->original->rows - (j->release->rows - j->starred);
+    plan->suppressed = kn_table_total(j->original) - (kn_table_total(j->release) - j->starred);
     bool node = plan->classes > 0;
     for (size_t q = 0; q < count; q++) node = node && j->quasi[q].level >= 0;
     if (!node) return KN_OK;
@@ -451,7 +454,7 @@ static kn_status write_report(kn_measure_report **out, job *j, const kn_metrics 
         kn_measure_report_free(p);
         return kn_fail_memory(err, j->ctx, what);
     }
-    p->rows = j->original->rows;
+    p->rows = kn_table_total(j->original);
     p->suppressed = j->plan->suppressed;
     p->released = p->rows - p->suppressed;
     p->classes = j->plan->classes;

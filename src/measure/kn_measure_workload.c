@@ -107,6 +107,10 @@ static kn_status find_columns(job *j, kn_error *err)
     KN_TRY(check_names(j, release, &csv, "the release", err));
     j->extra = kn_alloc_array(j->ctx, (size_t)j->name_count + 1, sizeof *j->extra);
     if (!j->extra) return kn_fail_memory(err, j->ctx, what);
+    for (int i = 0; spec->csv.count && i < j->name_count; i++)
+        if (strcmp(j->names[i], spec->csv.count) == 0)
+            return kn_fail(err, KN_INPUT, "the workload names column \"%s\", which counts rows; COUNT(*) counts them",
+                           j->names[i]);
     for (int i = 0; i < j->name_count; i++)
         if (!is_quasi(spec, j->names[i])) j->extra[j->extra_count++] = j->names[i];
     j->m.extra = j->extra;
@@ -392,8 +396,8 @@ static kn_status write_report(kn_workload_report **out, job *j, kn_error *err)
     if (!r) return kn_fail_memory(err, j->ctx, what);
     kn_workload_report *p = &r->report;
     p->query_count = j->workload->query_count;
-    p->rows = j->m.original->rows;
-    p->released = j->m.release->rows - silent_rows(j);
+    p->rows = kn_table_total(j->m.original);
+    p->released = kn_table_total(j->m.release) - silent_rows(j);
     p->combinations = j->release.freq->classes;
     for (int q = 0; q < p->query_count; q++) {
         p->weight += j->workload->queries[q].weight;
@@ -425,7 +429,7 @@ static kn_status answer(kn_workload_report **out, job *j, kn_error *err)
         .members = j->m.members.codes,
         .original = {j->original.freq->classes, j->original.freq->counts, (const uint32_t *const *)j->original.codes},
         .release = {j->release.freq->classes, j->release.freq->counts, (const uint32_t *const *)j->release.codes},
-        .suppressed = j->m.original->rows - (j->m.release->rows - silent_rows(j)),
+        .suppressed = kn_table_total(j->m.original) - (kn_table_total(j->m.release) - silent_rows(j)),
         .class_of = j->class_of,
         .published = j->published};
     KN_TRY(kn_workload_eval(j->answers, j->ctx, &input, err));

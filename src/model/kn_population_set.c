@@ -163,7 +163,8 @@ static kn_status check_weights(const kn_table *table, int weight, kn_error *err)
         uint32_t code = kn_column_code(column, row);
         if (is_bad(&column->dict, code))
             return kn_fail(err, KN_INPUT, "column \"%s\" cannot be a weight: the cell in data row %" PRId64 " is %s",
-                           column->name, row + 1, code == column->dict.count ? "missing" : "negative");
+                           column->name, kn_table_number(table, row),
+                           code == column->dict.count ? "missing" : "negative");
     }
     return KN_OK;
 }

@@ -234,7 +234,7 @@ static kn_status find_distinct(kn_requirements *r, int s, kn_error *err)
 
 static kn_status count_persons(kn_requirements *r, const kn_table *table, kn_error *err)
 {
-    r->rows = r->persons = table->rows;
+    r->rows = r->persons = kn_table_total(table);
     if (r->entity < 0) return KN_OK;
     kn_freq *freq = NULL;
     KN_TRY(kn_freq_of_table(&freq, r->ctx, table, &r->entity, 1, err));

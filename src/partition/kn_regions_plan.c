@@ -193,7 +193,7 @@ static kn_status take_cells(planner *p, uint32_t classes, kn_error *err)
 {
     size_t      dimensions = (size_t)p->space->count;
     kn_context *ctx = p->space->ctx;
-    KN_TRY(kn_plan_create(&p->plan, ctx, p->space->rows, p->space->count, 0, err));
+    KN_TRY(kn_plan_create(&p->plan, ctx, p->space->table_rows, p->space->count, 0, err));
     int64_t *rows = kn_alloc_array_zero(ctx, (size_t)classes + 1, sizeof *rows);
     if (!rows) return kn_fail_memory(err, ctx, "partitioning");
     kn_free(p->plan->class_rows);

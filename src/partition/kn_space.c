@@ -76,20 +76,41 @@ static void lay_out(kn_space *space)
 }
 
 typedef struct fill_job {
-    kn_space *space;
+    kn_space       *space;
+    const kn_table *table;
+    const uint32_t *starts; /* of counted rows: the first record of each; NULL: its number */
 } fill_job;
+
+static inline size_t record_of(const uint32_t *starts, int64_t row)
+{
+    return starts ? starts[row] : (size_t)row;
+}
+
+/* A counted row's other records are copies of its first. */
+static void repeat(const fill_job *job, int64_t begin, int64_t end)
+{
+    size_t stride = job->space->stride;
+    for (int64_t row = begin; row < end; row++) {
+        unsigned char *first = job->space->records + record_of(job->starts, row) * stride;
+        for (int64_t i = 1; i < job->table->counts[row]; i++) memcpy(first + (size_t)i * stride, first, stride);
+    }
+}
 
 static kn_status fill_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
 {
-    const kn_space *space = ((fill_job *)arg)->space;
+    const fill_job *job = arg;
+    const kn_space *space = job->space;
+    const uint32_t *starts = job->starts;
+    size_t          stride = space->stride;
     (void)worker;
     (void)err;
     for (int q = 0; q < space->count; q++) {
         const kn_dimension *d = &space->dimensions[q];
+        unsigned char      *records = space->records + d->offset;
         for (int64_t row = begin; row < end; row++) {
             uint32_t       code = kn_column_code(d->column, row);
             uint32_t       position = d->hierarchy ? d->hierarchy->leaf_of_code[code] : code;
-            unsigned char *at = space->records + (size_t)row * space->stride + d->offset;
+            unsigned char *at = records + record_of(starts, row) * stride;
             if (d->width == 1)
                 *at = (unsigned char)position;
             else if (d->width == 2)
@@ -99,16 +120,33 @@ static kn_status fill_range(void *arg, int64_t begin, int64_t end, int worker, k
         }
     }
     for (int64_t row = begin; row < end; row++)
-        *(uint32_t *)(void *)(space->records + (size_t)row * space->stride + space->row_offset) = (uint32_t)row;
+        *(uint32_t *)(void *)(space->records + record_of(starts, row) * stride + space->row_offset) = (uint32_t)row;
+    if (starts) repeat(job, begin, end);
     return KN_OK;
+}
+
+static kn_status fill(kn_space *space, const kn_table *table, kn_error *err)
+{
+    fill_job  job = {space, table, NULL};
+    uint32_t *starts = NULL, at = 0;
+    if (kn_table_total(table) != table->rows) {
+        if (!KN_ALLOC(space->ctx, starts, (size_t)table->rows + 1))
+            return kn_fail_memory(err, space->ctx, "partitioning");
+        for (int64_t row = 0; row < table->rows; at += (uint32_t)table->counts[row++]) starts[row] = at;
+        job.starts = starts;
+    }
+    kn_status status = kn_parallel_for(space->ctx, table->rows, GRAIN, fill_range, &job, err);
+    kn_free(starts);
+    return status;
 }
 
 kn_status kn_space_make(kn_space *out, kn_context *ctx, const kn_partition_problem *p, kn_error *err)
 {
     *out = (kn_space){.ctx = ctx, .count = p->quasi_count};
-    if (p->table->rows >= UINT32_MAX - 1)
+    if (kn_table_total(p->table) >= UINT32_MAX - 1)
         return kn_fail(err, KN_USAGE, "partitioning takes at most 4,294,967,294 rows; this table has more");
-    out->rows = (uint32_t)p->table->rows;
+    out->rows = (uint32_t)kn_table_total(p->table);
+    out->table_rows = p->table->rows;
     if (!KN_ALLOC_ZERO(ctx, out->dimensions, (size_t)p->quasi_count)) return kn_fail_memory(err, ctx, "partitioning");
     for (int q = 0; q < p->quasi_count; q++) {
         if (!make_dimension(&out->dimensions[q], ctx, p, q)) goto memory;
@@ -118,8 +156,7 @@ kn_status kn_space_make(kn_space *out, kn_context *ctx, const kn_partition_probl
     lay_out(out);
     out->records = kn_alloc_array(ctx, (size_t)out->rows + 1, out->stride);
     if (!out->records) goto memory;
-    fill_job  job = {out};
-    kn_status status = kn_parallel_for(ctx, out->rows, GRAIN, fill_range, &job, err);
+    kn_status status = fill(out, p->table, err);
     if (status != KN_OK) kn_space_free(out);
     return status;
 memory:

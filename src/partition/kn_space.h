@@ -30,7 +30,8 @@ typedef struct kn_space {
     uint32_t       most_positions; /* of any dimension, with "missing" */
     size_t         stride;
     size_t         row_offset;
-    uint32_t       rows;
+    uint32_t       rows;       /* records: a counted row has as many as it stands for */
+    int64_t        table_rows; /* of the table                                        */
     unsigned char *records;
 } kn_space;
 

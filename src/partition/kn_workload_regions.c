@@ -191,7 +191,7 @@ static kn_status add_query(job *j, const kn_query *query, kn_error *err)
 {
     kn_region_query     *to = &j->out->queries[j->out->count];
     const kn_condition **conditions = room(&j->scratch, (size_t)j->count, sizeof *conditions);
-    double               all = 0, others = 0, rows = (double)j->problem->table->rows;
+    double               all = 0, others = 0, rows = (double)kn_table_total(j->problem->table);
     kn_region_predicate *predicates = room(&j->out->arena, (size_t)j->count, sizeof *predicates);
     if (!conditions || !predicates) return kn_fail_memory(err, j->ctx, what);
     *to = (kn_region_query){.predicates = predicates};

@@ -155,7 +155,7 @@ static bool classes_differ(const kn_plan *plan, const char **reason)
     return fine;
 }
 
-static bool counts_agree(const kn_plan *plan, const char **reason)
+static bool counts_agree(const kn_plan *plan, const kn_table *table, const char **reason)
 {
     int64_t *counts = kn_alloc_array_zero(plan->ctx, (size_t)plan->classes + 1, sizeof *counts);
     if (!counts) return no(reason, "out of memory");
@@ -164,9 +164,9 @@ static bool counts_agree(const kn_plan *plan, const char **reason)
     for (int64_t row = 0; fine && row < plan->rows; row++) {
         uint32_t class_index = plan->class_of_row[row];
         if (class_index == KN_CLASS_SUPPRESSED)
-            suppressed++;
+            suppressed += kn_table_weight(table, row);
         else if (class_index < plan->classes)
-            counts[class_index]++;
+            counts[class_index] += kn_table_weight(table, row);
         else
             fine = no(reason, "a row's class is none of the plan");
     }
@@ -196,7 +196,7 @@ bool kn_plan_validate(const kn_plan *plan, const kn_table *table, const int *qua
                       const kn_hierarchy *const *hierarchies, const char **reason)
 {
     if (plan->rows != table->rows) return no(reason, "plan and table have different numbers of rows");
-    if (!levels_valid(plan, hierarchies, reason) || !counts_agree(plan, reason)) return false;
+    if (!levels_valid(plan, hierarchies, reason) || !counts_agree(plan, table, reason)) return false;
     size_t quasi_count = (size_t)plan->quasi_count;
     for (size_t i = 0; i < plan->classes * quasi_count; i++) {
         size_t q = i % quasi_count;

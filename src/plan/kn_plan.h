@@ -27,7 +27,7 @@ typedef struct kn_cell {
 
 typedef struct kn_plan {
     kn_context *ctx;
-    int64_t     rows;
+    int64_t     rows;         /* that the table holds; sums of rows below count those that they stand for */
     int         quasi_count;
     uint32_t    classes;      /* distinct combinations of cells: no two classes show the same       */
     uint32_t   *class_of_row; /* rows; KN_CLASS_SUPPRESSED                                          */

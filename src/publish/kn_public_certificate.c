@@ -38,7 +38,7 @@ static const kn_fields options_part = KN_FIELDS_PUT("options", option_rows);
 
 static const kn_field_row column_rows[] = {
     KN_VALUE("name", P(KN_F_TEXT), "the column's name"),
-    KN_VALUE_WORDS("role", kn_role_name, KN_ROLE_KEEP, OPTION(0),
+    KN_VALUE_WORDS("role", kn_role_name, KN_ROLE_COUNT, OPTION(0),
                    "its role, as declared; absent of a column that was not"),
     KN_VALUE("released", OPTION(KN_F_TEXT), "'pseudonym': an identifier that is shown as a keyed code"),
     KN_VALUE("type", OPTION(KN_F_TEXT), "its type, where it was declared"),

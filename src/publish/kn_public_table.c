@@ -34,6 +34,7 @@ typedef struct reading {
 
 static bool released(const kn_attribute *a)
 {
+    if (a->role == KN_ROLE_COUNT) return false; /* it is no column, but says how many rows a row is */
     return a->role != KN_ROLE_IDENTIFIER || a->pseudonym_key_file;
 }
 
@@ -53,6 +54,7 @@ static kn_status read_columns(kn_table **out, const reading *r, bool typed, kn_e
     options.na = na;
     options.guarded = spec->spreadsheet_safe;
     options.na_count = typed ? 2 : 1;
+    options.count = spec->expand ? NULL : spec->csv.count;
     kn_status st = types && names ? KN_OK : kn_fail_memory(err, r->ctx, "reading the release");
     for (int i = 0; st == KN_OK && i < spec->attribute_count; i++) {
         const kn_attribute *a = &spec->attributes[i];
@@ -80,11 +82,12 @@ static bool columns_exist(reading *r, kn_error *err)
 {
     kn_public_part *part = kn_public_alloc(r->facts, 1, sizeof *part, err);
     if (!part) return false;
-    part->columns = kn_public_alloc(r->facts, (size_t)r->table->column_count, sizeof *part->columns, err);
+    int counts = r->table->counts ? kn_spec_find(r->spec, r->spec->csv.count) : -1;
+    part->columns = kn_public_alloc(r->facts, (size_t)r->table->column_count + 1, sizeof *part->columns, err);
     r->quasi = kn_public_alloc(r->facts, (size_t)r->spec->attribute_count, sizeof *r->quasi, err);
     r->stars = kn_public_alloc(r->facts, (size_t)r->table->column_count, sizeof *r->stars, err);
     if (!part->columns || !r->quasi || !r->stars) return false;
-    part->rows = r->table->rows;
+    part->rows = kn_table_total(r->table);
     part->column_count = r->table->column_count;
     for (int c = 0; c < part->column_count; c++) {
         int index = kn_spec_find(r->spec, r->table->columns[c].name);
@@ -95,6 +98,11 @@ static bool columns_exist(reading *r, kn_error *err)
         part->columns[c].name = r->spec->attributes[index].name;
         part->columns[c].pseudonym = r->spec->attributes[index].role == KN_ROLE_IDENTIFIER;
     }
+    if (counts >= 0) /* behind the others, as in the file */
+        part->columns[part->column_count++] = (kn_public_column){.level = -1,
+                                                                 .lm = NAN,
+                                                                 .attribute = &r->spec->attributes[counts],
+                                                                 .name = r->spec->attributes[counts].name};
     for (int i = 0; i < r->spec->attribute_count; i++)
         if (r->spec->attributes[i].role == KN_ROLE_QUASI)
             r->quasi[r->quasi_count++] = kn_table_find(r->table, r->spec->attributes[i].name);
@@ -125,7 +133,8 @@ static void find_suppressed(reading *r)
     if (r->spec->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE)
         r->suppressed = r->freq->counts[r->starred_class];
     else
-        for (int64_t row = 0; row < r->table->rows; row++) r->suppressed += all_stars(r, row);
+        for (int64_t row = 0; row < r->table->rows; row++)
+            if (all_stars(r, row)) r->suppressed += kn_table_weight(r->table, row);
 }
 
 static kn_status measure_classes(reading *r, kn_error *err)
@@ -138,7 +147,8 @@ static kn_status measure_classes(reading *r, kn_error *err)
     }
     kn_status st = kn_public_sizes(r->facts, sizes, count, err);
     kn_free(sizes);
-    if (r->spec->suppressed == KN_SUPPRESSED_STAR) r->facts->dm += (double)r->suppressed * (double)r->table->rows;
+    if (r->spec->suppressed == KN_SUPPRESSED_STAR)
+        r->facts->dm += (double)r->suppressed * (double)kn_table_total(r->table);
     if (r->spec->suppressed != KN_SUPPRESSED_DROP) r->facts->suppressed = r->suppressed;
     return st;
 }
@@ -276,7 +286,7 @@ static kn_status judge_models(reading *r, kn_error *err)
     double        *reached = (double *)(uintptr_t)r->facts->in_release;
     kn_table      *typed = NULL;
     kn_status      st = KN_OK;
-    int64_t        rows = r->table->rows - r->suppressed, smallest = smallest_judged(r);
+    int64_t        rows = kn_table_total(r->table) - r->suppressed, smallest = smallest_judged(r);
     for (int i = 0; i < spec->model_count && st == KN_OK; i++) {
         const kn_model *m = &spec->models[i];
         if (smallest == 0) continue;
@@ -316,7 +326,7 @@ static kn_status measure(reading *r, kn_error *err)
     kn_public *p = r->facts;
     int64_t    k = kn_request_k(r->spec);
     if (p->classes > 0)
-        p->c_avg = (double)(r->table->rows - r->suppressed) / (double)p->classes / (double)(k > 0 ? k : 1);
+        p->c_avg = (double)(kn_table_total(r->table) - r->suppressed) / (double)p->classes / (double)(k > 0 ? k : 1);
     p->linked = r->spec->entity || pseudonyms_repeat(r);
     if (p->linked) { /* classes of rows do not show how many persons look alike */
         p->k = -1;

@@ -229,6 +229,7 @@ static const char *column_words(const kn_public *p, const kn_public_part *part, 
     case KN_ROLE_SENSITIVE:
         return is_anatomy(p) ? "As it is in the original, listed by groups." : "As it is in the original.";
     case KN_ROLE_WEIGHT: return "A sampling weight, as it is in the original.";
+    case KN_ROLE_COUNT: return "How many equal rows the row stands for.";
     case KN_ROLE_KEEP: return "As it is in the original; no promise is about it.";
     case KN_ROLE_QUASI: break;
     case KN_ROLE_IDENTIFIER: return "";
@@ -240,7 +241,7 @@ static const char *column_words(const kn_public *p, const kn_public_part *part, 
 
 static void column_row(kn_html_table *t, const kn_public *p, const kn_public_part *part, const kn_public_column *c)
 {
-    static const char *const roles[] = {"quasi-identifier", "identifier", "sensitive", "weight", "kept"};
+    static const char *const roles[] = {"quasi-identifier", "identifier", "sensitive", "weight", "kept", "count"};
     kn_html_table_row(t);
     kn_html_table_cell(t);
     if (part->name) {

@@ -95,9 +95,10 @@ void kn_spec_undo(kn_spec_inner *inner, kn_spec_state *saved)
     inner->state = *saved;
 }
 
-/* The declared type of an attribute, if it has one. The array is large enough. */
+/* The declared type of an attribute, if it has one; whether it counts rows. The arrays are large enough. */
 static void add_type(kn_spec_state *state, const kn_attribute *a)
 {
+    if (a->has_role && a->role == KN_ROLE_COUNT) state->spec.csv.count = a->name;
     if (a->type != KN_TYPE_AUTO)
         state->types[state->spec.csv.type_count++] = (kn_column_type){a->name, a->type, a->format};
 }
@@ -106,6 +107,7 @@ static void add_type(kn_spec_state *state, const kn_attribute *a)
 static void gather_types(kn_spec_state *state)
 {
     state->spec.csv.type_count = 0;
+    state->spec.csv.count = NULL;
     for (int i = 0; i < state->spec.attribute_count; i++) add_type(state, &state->attributes[i]);
 }
 

@@ -55,7 +55,8 @@ static const entry table[KN_FIELDS_AND_OPTIONS] = {
                                           "population; take one of them"},
     [KN_FIELD_ATTRIBUTES] = {TABLES, "columns of a database are declared below its tables, values of trees as classes, "
                                      "both in the release file; roles, types and hierarchies of columns (--qi, "
-                                     "--sensitive, --identifier, --keep, --weight, --hierarchy, --attribute, --type) "
+                                     "--sensitive, --identifier, --keep, --weight, --count, --hierarchy, --attribute, "
+                                     "--type) "
                                      "are of one table"},
     [KN_FIELD_ENTITY] = {TABLES | DATABASES | TREES, NULL},
     [KN_FIELD_RECORD] = {TREES,
@@ -73,6 +74,7 @@ static const entry table[KN_FIELDS_AND_OPTIONS] = {
     [KN_FIELD_SUMMARY] = {TABLES, "only the release of a table has one; leave it out"},
     [KN_FIELD_SPREADSHEET_SAFE] = {TABLES | DATABASES,
                                    "it is for CSV, which is not how trees are written; leave it out"},
+    [KN_FIELD_EXPAND] = {TABLES, "only rows of one table are counted (role: count); leave it out"},
     [KN_FIELD_KEEP_ORDER] = {TABLES, "only the rows of one table can keep their order; persons and records are put in "
                                      "the order of what they show; leave it out"},
     [KN_FIELD_KEEP_RECIPE] = {FULL_DOMAIN | M(MONDRIAN),
@@ -125,8 +127,10 @@ static bool is_idle(const kn_spec *s, int field)
     case KN_FIELD_LEVELS: return s->level_count == 0;
     case KN_FIELD_SUMMARY: return !s->summary;
     case KN_FIELD_SPREADSHEET_SAFE: return !s->spreadsheet_safe;
+    case KN_FIELD_EXPAND: return !s->expand;
     case KN_FIELD_KEEP_ORDER: return !s->keep_order;
     case KN_FIELD_KEEP_RECIPE: return !s->keep_recipe;
+    case KN_FIELD_KEEP_ROWMAP: return !s->keep_rowmap;
     case KN_OPTION_TIME_LIMIT: return !(s->time_limit > 0);
     case KN_OPTION_ALLOW_BROKEN: return !s->allow_broken;
     case KN_OPTION_COMPLETE: return !s->complete;
@@ -261,7 +265,9 @@ static kn_status check_columns(const kn_spec_inner *inner, const char *table_nam
         const kn_attribute *a = &list[i];
         bool                weighted = a->weight.numerator != a->weight.denominator;
         const char         *why = NULL;
-        if (a->cut_by_order && !(methods_of(spec) & PARTITION))
+        if (a->role == KN_ROLE_COUNT && table_name)
+            why = "role count: only rows of one table can stand for several; a row of a database is one; leave it out";
+        else if (a->cut_by_order && !(methods_of(spec) & PARTITION))
             why = "cuts are made by partitioning alone; take method mondrian, or leave them out";
         else if ((a->min_level >= 0 || a->max_level >= 0) && !(methods_of(spec) & FULL_DOMAIN))
             why = "min-level and max-level: " LEVELS;
@@ -275,6 +281,51 @@ static kn_status check_columns(const kn_spec_inner *inner, const char *table_nam
         if (why)
             return kn_spec_fail_place(inner, (kn_place){a->line, a->column}, err, "column \"%s\": %s", a->name, why);
     }
+    return KN_OK;
+}
+
+/* ---- Counted rows ---- */
+
+/* Why rows that stand for several cannot have it; NULL: they can. */
+static const char *uncounted(const kn_attribute *a)
+{
+    if (a->role == KN_ROLE_KEEP)
+        return "a kept column tells rows apart that are counted as equal; make it sensitive, or leave it out";
+    if (a->role == KN_ROLE_IDENTIFIER && a->pseudonym_key_file)
+        return "a pseudonym is one person's, and a counted row stands for several; leave it out";
+    if (a->role == KN_ROLE_COUNT && a->type != KN_TYPE_AUTO && a->type != KN_TYPE_INTEGER)
+        return "counts are integers; leave the type out";
+    return NULL;
+}
+
+static kn_status check_counted(const kn_spec_inner *inner, kn_error *err)
+{
+    static const struct {
+        int         field;
+        const char *why;
+    } fields[] = {
+        {KN_FIELD_ENTITY, "a counted row stands for several and does not say whose they are; leave it out"},
+        {KN_FIELD_SUMMARY, "its check needs to know which row became which, and counted rows have no number of their "
+                           "own; leave it out"},
+        {KN_FIELD_KEEP_ORDER, "rows that are counted stand in no order; leave it out"},
+        {KN_FIELD_KEEP_RECIPE, "a recipe of counted rows is not written; leave it out, or count none"},
+        {KN_FIELD_KEEP_ROWMAP, "rows that are counted have no number of their own; leave it out"},
+    };
+    const kn_spec *spec = &inner->state.spec;
+    int            counts = 0;
+    for (int i = 0; i < spec->attribute_count; i++) {
+        const kn_attribute *a = &spec->attributes[i];
+        const char         *why = spec->csv.count ? uncounted(a) : NULL;
+        if (a->role == KN_ROLE_COUNT && ++counts > 1) why = "it is a second count; a row has one";
+        if (why)
+            return kn_spec_fail_place(
+                inner, (kn_place){a->line, a->column}, err, "column \"%s\": %s%s", a->name,
+                spec->csv.count && a->role != KN_ROLE_COUNT ? "rows are counted (role: count): " : "", why);
+    }
+    if (!spec->csv.count && is_asked(inner, KN_FIELD_EXPAND))
+        return refuse(inner, KN_FIELD_EXPAND, "no column counts rows (role: count, --count); leave it out", err);
+    for (size_t i = 0; spec->csv.count && i < sizeof fields / sizeof *fields; i++)
+        if (is_asked(inner, fields[i].field)) return refuse(inner, fields[i].field, fields[i].why, err);
     return KN_OK;
 }
 
@@ -299,6 +350,7 @@ kn_status kn_spec_check_applies(const kn_spec_inner *inner, kn_error *err)
     KN_TRY(check_reading(inner, err));
     KN_TRY(check_promises(inner, err));
     KN_TRY(kn_spec_check_levels(inner, err));
+    KN_TRY(check_counted(inner, err));
     KN_TRY(check_columns(inner, NULL, spec->attributes, spec->attribute_count, err));
     for (int t = 0; t < spec->table_count; t++)
         KN_TRY(check_columns(inner, spec->tables[t].name, spec->tables[t].attributes, spec->tables[t].attribute_count,

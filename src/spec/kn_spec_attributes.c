@@ -19,7 +19,8 @@ typedef struct draft {
 
 static kn_status read_role(kn_reader *r, const kn_yaml *value, void *target)
 {
-    static const kn_role roles[] = {KN_ROLE_IDENTIFIER, KN_ROLE_QUASI, KN_ROLE_SENSITIVE, KN_ROLE_KEEP, KN_ROLE_WEIGHT};
+    static const kn_role roles[] = {KN_ROLE_IDENTIFIER, KN_ROLE_QUASI,  KN_ROLE_SENSITIVE,
+                                    KN_ROLE_KEEP,       KN_ROLE_WEIGHT, KN_ROLE_COUNT};
     enum { ROLES = sizeof roles / sizeof *roles };
     const char *names[ROLES];
     size_t      found = 0;

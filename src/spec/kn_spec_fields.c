@@ -274,6 +274,7 @@ static const kn_key fields[KN_FIELDS_AND_OPTIONS] = {
     [KN_FIELD_PUBLIC_REPORT] = {"public-report", kn_read_path, AT(public_report)},
     [KN_FIELD_SUMMARY] = {"summary", read_summary, AT(summary)},
     [KN_FIELD_SPREADSHEET_SAFE] = {"spreadsheet-safe", kn_read_bool, AT(spreadsheet_safe)},
+    [KN_FIELD_EXPAND] = {"expand", kn_read_bool, AT(expand)},
     [KN_FIELD_KEEP_ORDER] = {"keep-order", kn_read_bool, AT(keep_order)},
     [KN_FIELD_KEEP_ROWMAP] = {"keep-rowmap", kn_read_bool, AT(keep_rowmap)},
     [KN_FIELD_KEEP_RECIPE] = {"keep-recipe", read_keep_recipe, AT(keep_recipe)},

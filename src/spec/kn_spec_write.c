@@ -178,6 +178,8 @@ static void put_attribute(writer *w, const kn_attribute *a)
         put_text(w, a->pseudonym_key_file);
         kn_buffer_char(w->to, '}');
     }
+    if (a->min_level >= 0) kn_buffer_format(w->to, ", min-level: %" PRId64, a->min_level);
+    if (a->max_level >= 0) kn_buffer_format(w->to, ", max-level: %" PRId64, a->max_level);
     kn_buffer_char(w->to, '}');
 }
 
@@ -231,6 +233,20 @@ static void put_promises(writer *w, const kn_spec *spec)
 
 /* ---- All of it ---- */
 
+static void put_levels(const writer *w, const kn_spec *spec)
+{
+    bool named = spec->level_count > 0 && spec->level_names[0];
+    if (spec->level_count == 0) return;
+    field(w, "levels");
+    kn_buffer_char(w->to, named ? '{' : '[');
+    for (int i = 0; i < spec->level_count; i++) {
+        if (i > 0) kn_buffer_add(w->to, ", ");
+        if (named) put_text(w, spec->level_names[i]);
+        kn_buffer_format(w->to, "%s%d", named ? ": " : "", spec->levels[i]);
+    }
+    kn_buffer_char(w->to, named ? '}' : ']');
+}
+
 static void put_method(const writer *w, const kn_spec *spec)
 {
     put_field(w, "method", spec->method_auto ? "auto" : kn_method_name(spec->method));
@@ -261,6 +277,7 @@ kn_status kn_spec_write(kn_buffer *to, const kn_spec *spec, kn_error *err)
     if (spec->missing != KN_MISSING_VALUE) put_field(&w, "missing", kn_missing_name(spec->missing));
     put_promises(&w, spec);
     put_method(&w, spec);
+    put_levels(&w, spec);
     if (spec->summary) put_field(&w, "summary", "side");
     put_true(&w, "spreadsheet-safe", spec->spreadsheet_safe);
     put_true(&w, "keep-order", spec->keep_order);

@@ -3,8 +3,14 @@
 #include "kn_marginal.h"
 
 /* One loop per width: the choice in kn_column_code would cost more than the counting. */
-void kn_marginal_count(int64_t *counts, const kn_column *column, int64_t rows)
+void kn_marginal_count(int64_t *counts, const kn_table *table, int column_index)
 {
+    const kn_column *column = &table->columns[column_index];
+    int64_t          rows = table->rows;
+    if (table->counts) {
+        for (int64_t row = 0; row < rows; row++) counts[kn_column_code(column, row)] += table->counts[row];
+        return;
+    }
     switch (column->width) {
     case 1:
         for (int64_t row = 0; row < rows; row++) counts[((const uint8_t *)column->codes)[row]]++;

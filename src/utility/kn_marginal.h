@@ -5,8 +5,8 @@
 
 #include "kn_hierarchy.h"
 
-/* Adds the column's rows to `counts` (values + 1: the last is "missing"). */
-void kn_marginal_count(int64_t *counts, const kn_column *column, int64_t rows);
+/* Adds the rows that a column of the table stands for to `counts` (values + 1: the last is "missing"). */
+void kn_marginal_count(int64_t *counts, const kn_table *table, int column);
 
 /* Rows at or below each node, from the counts of the column's codes; `node_rows` has one entry per node, all 0. The
  * root counts missing cells too. */

@@ -90,7 +90,7 @@ static bool has_spans(const attribute *a)
     return !a->h && a->column->dict.count > 0 && (a->column->dict.integers || a->column->dict.decimals);
 }
 
-static kn_status attribute_make(attribute *a, kn_context *ctx, int64_t rows, kn_error *err)
+static kn_status attribute_make(attribute *a, kn_context *ctx, const kn_table *table, kn_error *err)
 {
     uint32_t values = a->column->dict.count, nodes = a->h ? a->h->nodes : 0;
     int64_t *node_rows = kn_alloc_array_zero(ctx, (size_t)nodes + 1, sizeof *node_rows);
@@ -101,7 +101,7 @@ static kn_status attribute_make(attribute *a, kn_context *ctx, int64_t rows, kn_
         kn_free(node_rows);
         return kn_fail_memory(err, ctx, "measuring the loss");
     }
-    kn_marginal_count(a->below + 1, a->column, rows);
+    kn_marginal_count(a->below + 1, table, (int)(a->column - table->columns));
     if (a->h) kn_marginal_nodes(node_rows, a->h, a->below + 1);
     for (uint32_t c = 0; c <= values; c++) {
         a->code_logs[c] = log_units(a->below[c + 1]);
@@ -114,7 +114,7 @@ static kn_status attribute_make(attribute *a, kn_context *ctx, int64_t rows, kn_
         a->ordered = a->ordered && a->h->leaf_of_code[c - 1] <= a->h->leaf_of_code[c];
     a->values = a->h ? a->h->leaves : values;
     a->width = has_spans(a) ? span_of(a, 0, values - 1) : 0;
-    a->star_log = log_units(rows);
+    a->star_log = log_units(kn_table_total(table));
     return KN_OK;
 }
 
@@ -122,7 +122,7 @@ static kn_status attribute_range(void *arg, int64_t begin, int64_t end, int work
 {
     const measuring *m = arg;
     (void)worker;
-    for (int64_t q = begin; q < end; q++) KN_TRY(attribute_make(&m->attributes[q], m->ctx, m->table->rows, err));
+    for (int64_t q = begin; q < end; q++) KN_TRY(attribute_make(&m->attributes[q], m->ctx, m->table, err));
     return KN_OK;
 }
 
@@ -280,7 +280,7 @@ static void cell_metrics(kn_metrics *out, const measuring *m, const kn_ratio *we
 {
     long double lm = 0, ncp = 0, levels = 0, entropy = 0, all = 0;
     for (int q = 0; q < m->plan->quasi_count; q++) {
-        means       r = means_of(&m->attributes[q], &m->found[q], m->table->rows);
+        means       r = means_of(&m->attributes[q], &m->found[q], kn_table_total(m->table));
         long double w = weights ? (long double)weights[q].numerator / (long double)weights[q].denominator : 1;
         out->per_attribute[q] =
             (kn_attribute_loss){(double)r.lm, (double)r.ncp, (double)(1 - r.levels), (double)r.entropy};
@@ -310,7 +310,8 @@ static void class_metrics(kn_metrics *out, const measuring *m, int64_t k)
     kn_u128        squares = squares_of(plan->class_rows, plan->classes);
     int64_t        released = 0;
     for (uint32_t i = 0; i < plan->classes; i++) released += plan->class_rows[i];
-    out->value[KN_METRIC_DM] = (double)(squares + (kn_u128)(uint64_t)plan->suppressed * (uint64_t)m->table->rows);
+    out->value[KN_METRIC_DM] =
+        (double)(squares + (kn_u128)(uint64_t)plan->suppressed * (uint64_t)kn_table_total(m->table));
     out->value[KN_METRIC_DM_STAR] = plan->suppressed == 0 ? (double)squares : NAN;
     out->value[KN_METRIC_C_AVG] = INFINITY;
     if (plan->classes > 0)
@@ -363,7 +364,8 @@ static kn_status squares_of_suppressed(kn_u128 *out, const measuring *m, const k
         int64_t n = plan->rows - begin < CHUNK ? plan->rows - begin : CHUNK;
         st = kn_freq_classify(finest, m->table, quasi, begin, n, found, err);
         for (int64_t i = 0; st == KN_OK && i < n; i++)
-            if (plan->class_of_row[begin + i] == KN_CLASS_SUPPRESSED) sizes[found[i]]++;
+            if (plan->class_of_row[begin + i] == KN_CLASS_SUPPRESSED)
+                sizes[found[i]] += kn_table_weight(m->table, begin + i);
     }
     if (st == KN_OK) *out = squares_of(plan->class_rows, plan->classes) + squares_of(sizes, finest->classes);
     KN_FREE(sizes, found);

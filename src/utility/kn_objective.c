@@ -211,7 +211,7 @@ static kn_status fill_attribute(const fill *f, int q, int64_t *counts, int64_t *
     o->totals[q] = kn_alloc_array_zero(o->ctx, levels, sizeof *o->totals[q]);
     if (!o->costs[q] || !o->totals[q] || !counts || !node_rows || !by_node)
         return kn_fail_memory(err, o->ctx, "preparing the metric");
-    kn_marginal_count(counts, &f->table->columns[f->quasi[q]], o->rows);
+    kn_marginal_count(counts, f->table, f->quasi[q]);
     kn_marginal_nodes(node_rows, h, counts);
     for (uint32_t n = 0; n < h->nodes; n++) by_node[n] = node_cost(f, q, n, node_rows[n]);
     for (uint32_t level = 0; level < levels; level++) {
@@ -274,7 +274,7 @@ kn_status kn_objective_make(kn_objective **out, kn_context *ctx, const kn_table 
     o->ctx = ctx;
     o->metric = metric;
     o->cells = metric <= KN_METRIC_ENTROPY;
-    o->rows = table->rows;
+    o->rows = kn_table_total(table);
     o->k = k > 0 ? k : 1;
     o->quasi_count = quasi_count;
     o->heights = kn_alloc_array_zero(ctx, count, sizeof *o->heights);

@@ -134,7 +134,9 @@ void   kn_vform_add(kn_vform *to, const kn_vform *from, int columns);
 
 typedef struct kn_vtable {
     kn_context *ctx;
-    int64_t     rows;
+    int64_t     rows;   /* that it holds                                                        */
+    int64_t    *counts; /* per row: how many it stands for; NULL: itself (table/counts.c)       */
+    int64_t     total;  /* of the counts; without them not used: kn_vtotal                      */
     int         name_count;
     kn_string  *names; /* of all columns of the file, NUL-terminated                   */
     bool       *unnamed; /* per name: it is not the file's                               */
@@ -150,6 +152,16 @@ typedef struct kn_vtable {
     int64_t     unguarded;  /* texts that a spreadsheet would execute although the file is guarded */
     kn_vform    form;       /* where asked for               */
 } kn_vtable;
+
+static inline int64_t kn_vcount(const kn_vtable *t, int64_t row)
+{
+    return t->counts ? t->counts[row] : 1;
+}
+
+static inline int64_t kn_vtotal(const kn_vtable *t)
+{
+    return t->counts ? t->total : t->rows;
+}
 
 typedef struct kn_vread_options {
     const kn_csv_options *csv;
@@ -356,9 +368,9 @@ typedef struct kn_vkey {
     const int64_t    *rows;      /* use row rows[i] of the column; NULL: row i            */
 } kn_vkey;
 
-/* By one key or more. */
-KN_CHECK kn_status kn_vgroup(kn_vgroups *out, kn_context *ctx, int64_t rows, const kn_vkey *keys, int key_count,
-                             kn_error *err);
+/* By one key or more; `counts`: how many each row stands for, NULL: itself. */
+KN_CHECK kn_status kn_vgroup(kn_vgroups *out, kn_context *ctx, int64_t rows, const int64_t *counts, const kn_vkey *keys,
+                             int key_count, kn_error *err);
 void               kn_vgroups_free(kn_vgroups *groups);
 
 /* ---- The whole verification ---- */
@@ -406,6 +418,11 @@ typedef struct kn_verifier {
     kn_vcolumn   joined;   /* the entity's columns as one, where there are several               */
     bool         linked;   /* the release shows which rows are one person's                      */
 } kn_verifier;
+
+/* Rows that stand for several (table/counts.c): the counts of both files. Of the original rows that stand for none are taken out;
+ * a release that does not count as it should is a problem, and where it cannot be read at all nothing more is said of it. */
+KN_CHECK kn_status kn_verify_count_original(kn_verifier *v, const kn_attribute *a, kn_error *err);
+KN_CHECK kn_status kn_verify_count_release(kn_verifier *v, const kn_attribute *a, bool *readable, kn_error *err);
 
 /* Are the cells of a copied column spelled as a release spells them, or each as in the original (table/form.c)? */
 KN_CHECK kn_status kn_verify_spelling(kn_verifier *v, kn_vcopy *c, kn_error *err);

@@ -170,6 +170,7 @@ int cli_profile_database(const cli_common *common, const cli_table_options *inpu
     kn_error         err = KN_ERROR_INIT;
     kn_schema       *schema = NULL;
     int              code = 0;
+    if (input->count) return cli_usage(&cli_profile, "--count: a row of a database stands for itself; leave it out");
     if (!cli_table_csv_options(&csv, input, &types)) return 2;
     kn_context *ctx = cli_context(common);
     if (!ctx) {

@@ -120,6 +120,7 @@ typedef struct view {
 static void close_view(view *v)
 {
     for (int i = 0; v->columns && i < v->table.column_count; i++) kn_free(v->columns[i].codes);
+    kn_free(v->table.counts);
     kn_free(v->columns);
 }
 
@@ -141,11 +142,27 @@ static kn_status fill_column(kn_table_run *run, const kn_released_texts *t, kn_c
     return KN_OK;
 }
 
+/* The rows that are left, and what they stand for. */
+static kn_status count_view(view *v, const kn_table_run *run, kn_error *err)
+{
+    const kn_plan *plan = run->plan;
+    if (run->table->counts) v->table.counts = kn_alloc_array(run->all.ctx, (size_t)plan->rows + 1, sizeof(int64_t));
+    if (run->table->counts && !v->table.counts) return kn_fail_memory(err, run->all.ctx, "checking dependencies");
+    for (int64_t row = 0; row < plan->rows; row++) {
+        if (plan->class_of_row[row] == KN_CLASS_SUPPRESSED) continue;
+        if (v->table.counts) v->table.counts[v->table.rows] = run->table->counts[row];
+        v->table.total += kn_table_weight(run->table, row);
+        v->table.rows++;
+    }
+    return KN_OK;
+}
+
 static kn_status open_view(view *v, kn_table_run *run, kn_error *err)
 {
     kn_recode_input input = kn_table_run_recode_input(run);
     kn_released    *released = NULL;
-    *v = (view){.table = {.ctx = run->all.ctx, .rows = run->plan->rows - run->plan->suppressed}};
+    *v = (view){.table = {.ctx = run->all.ctx}};
+    KN_TRY(count_view(v, run, err));
     KN_TRY(kn_released_make(&released, run->all.ctx, &input, err));
     v->columns = kn_alloc_array_zero(run->all.ctx, (size_t)run->column_count + 1, sizeof *v->columns);
     kn_status st = v->columns ? KN_OK : kn_fail_memory(err, run->all.ctx, "checking dependencies");

@@ -126,7 +126,7 @@ static kn_status look(kn_release_run *all, void *user, kn_error *err)
     run->problem = kn_table_run_problem(run);
     KN_TRY(kn_fulldomain_explain(&f, models, all->ctx, &run->problem, run->low, err));
     out->holds = f.good;
-    out->rows = run->table->rows;
+    out->rows = kn_table_total(run->table);
     out->classes = f.classes;
     out->failing_classes = f.any.classes;
     out->failing_rows = f.any.rows;

@@ -47,7 +47,7 @@ static kn_status fill_head(kn_table_run *run, kn_frontier *out, const int64_t *k
     for (int q = 0; q < run->quasi_count; q++)
         if (!(names[q] = kn_release_text(&run->all, run->quasi_names[q], err))) return KN_MEMORY;
     out->metric = run->all.spec->utility;
-    out->rows = run->table->rows;
+    out->rows = kn_table_total(run->table);
     out->budget = run->budget;
     out->quasi_count = run->quasi_count;
     out->quasi = names;
@@ -89,7 +89,7 @@ static kn_status look(kn_release_run *all, void *user, kn_error *err)
                        "%s: only methods with one level for a whole column, such as optimal, have a frontier",
                        all->spec->method_auto ? "auto" : kn_method_name(all->spec->method));
     KN_TRY(kn_table_run_prepare(run, err));
-    int k_count = make_ladder(ks, all->spec, run->table->rows);
+    int k_count = make_ladder(ks, all->spec, kn_table_total(run->table));
     run->problem = kn_table_run_problem(run);
     KN_TRY(kn_frontier_search(&found, all->ctx, &run->problem, ks, k_count, err));
     kn_status st = fill_head(run, out, ks, k_count, err);

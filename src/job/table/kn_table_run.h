@@ -35,6 +35,8 @@ typedef struct kn_table_run {
     /* The table. */
     char     delimiter;
     kn_table *table;         /* the rows that take part                                              */
+    kn_table *whole;         /* where a method decides row by row: the counted table, of which `table` has each row as often
+                                as it stands for; NULL: it is that                                   */
     kn_table *population_table;
     int64_t  *original_rows; /* of each row of the table; NULL: the same                             */
     int       entity;        /* column of the table; -1: none                                        */
@@ -115,6 +117,7 @@ KN_CHECK kn_status kn_table_run_find_cuts(const kn_table_run *run, kn_partition_
 KN_CHECK kn_status kn_table_run_partition_problem(kn_table_run *run, kn_partition_problem *out, kn_error *err);
 
 /* Methods without a lattice: result and plan, or why there is none (kn_table_run_search calls them). */
+KN_CHECK kn_status kn_table_run_expand(kn_table_run *run, kn_error *err); /* before all else: rows one by one */
 KN_CHECK kn_status kn_table_run_partition(kn_table_run *run, kn_error *err);
 KN_CHECK kn_status kn_table_run_summary(kn_table_run *run, kn_error *err); /* the file of statistics, under its temporary name */
 KN_CHECK kn_status kn_table_run_kmsd(kn_table_run *run, kn_error *err);

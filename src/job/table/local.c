@@ -1,14 +1,82 @@
 /* table/local.c: the methods that decide row by row: partitioning and K-MSD. Their plans have no levels, their
  * counters have other names; all else is as in search.c.
+ *
+ * Where a method may part rows that are equal in the quasi-identifiers (mondrian-relaxed, kmsd), it is given the rows in the
+ * order of their values, so that its release does not depend on the order they came in, and counted ones one by one.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
 
+#include "kn_alloc.h"
 #include "kn_error.h"
 #include "kn_kmsd.h"
 #include "kn_partition.h"
 #include "kn_table_run.h"
+#include "kn_table_select.h"
 #include "kn_workload_regions.h"
+
+/* ---- Rows one by one ---- */
+
+/* May the method part rows that are equal in the quasi-identifiers? */
+static bool parts_equal_rows(const kn_table_run *run)
+{
+    kn_method method = run->all.spec->method;
+    return method == KN_METHOD_MONDRIAN_RELAXED || kn_method_family(method) == KN_FAMILY_KMSD;
+}
+
+kn_status kn_table_run_expand(kn_table_run *run, kn_error *err)
+{
+    kn_table *rows = NULL;
+    int64_t  *list = NULL;
+    if (!parts_equal_rows(run) || !run->table->counts) return KN_OK;
+    if (run->table->total >= UINT32_MAX - 1)
+        return kn_fail(err, KN_USAGE,
+                       "method %s looks at rows one by one and takes at most 4,294,967,294; this table stands for more",
+                       kn_method_name(run->all.spec->method));
+    KN_TRY(kn_table_order(&list, run->all.ctx, run->table, run->quasi, run->quasi_count, err));
+    kn_status st = kn_table_arrange(&rows, run->all.ctx, run->table, list, err);
+    kn_free(list);
+    if (st != KN_OK) return st;
+    run->whole = run->table;
+    run->table = rows;
+    return KN_OK;
+}
+
+/* The rows of an uncounted table in the order of their values, for as long as a method looks at them. */
+typedef struct ordered_rows {
+    kn_table *table;
+    int64_t  *order; /* NULL: the rows as they stand */
+} ordered_rows;
+
+static kn_status order_rows(ordered_rows *o, const kn_table_run *run, kn_error *err)
+{
+    *o = (ordered_rows){.table = run->table};
+    if (run->table->counts || !parts_equal_rows(run)) return KN_OK; /* they are in order, or need not be */
+    KN_TRY(kn_table_order(&o->order, run->all.ctx, run->table, run->quasi, run->quasi_count, err));
+    kn_status st = kn_table_arrange(&o->table, run->all.ctx, run->table, o->order, err);
+    if (st == KN_OK) return KN_OK;
+    kn_free(o->order);
+    return st;
+}
+
+/* The plan of the ordered rows becomes that of the table's. */
+static kn_status end_order(ordered_rows *o, kn_table_run *run, kn_status st, kn_error *err)
+{
+    if (!o->order) return st;
+    kn_plan  *plan = st == KN_OK ? run->plan : NULL;
+    uint32_t *classes = plan ? kn_alloc_array(run->all.ctx, (size_t)plan->rows + 1, sizeof *classes) : NULL;
+    if (plan && !classes) st = kn_fail_memory(err, run->all.ctx, "planning a release");
+    for (int64_t i = 0; classes && i < plan->rows; i++) classes[o->order[i]] = plan->class_of_row[i];
+    if (classes) {
+        kn_free(plan->class_of_row);
+        plan->class_of_row = classes;
+    }
+    kn_table_free(o->table);
+    kn_free(o->order);
+    return st;
+}
+
+/* ---- Partitioning ---- */
 
 static const kn_attribute *attribute_of(const kn_table_run *run, int q)
 {
@@ -67,9 +135,12 @@ kn_status kn_table_run_partition(kn_table_run *run, kn_error *err)
 {
     kn_partition_counters counters;
     kn_partition_problem  problem;
+    ordered_rows          rows;
     KN_TRY(kn_table_run_partition_problem(run, &problem, err));
     if (run->all.spec->keep_recipe && problem.method == KN_METHOD_MONDRIAN) problem.tree = &run->tree;
-    KN_TRY(search(run, &problem, &counters, err));
+    KN_TRY(order_rows(&rows, run, err));
+    problem.table = rows.table;
+    KN_TRY(end_order(&rows, run, search(run, &problem, &counters, err), err));
     run->result->head.complete = true;
     if (!run->result->head.found)
         return kn_release_none(&run->all, "not even all rows together, as one class, satisfy the requirements", err);
@@ -79,6 +150,8 @@ kn_status kn_table_run_partition(kn_table_run *run, kn_error *err)
         {"improvements", (double)counters.improvements}, {"depth", (double)counters.depth}};
     return kn_release_set_counters(&run->all, list, sizeof list / sizeof *list, err);
 }
+
+/* ---- K-MSD ---- */
 
 kn_status kn_table_run_kmsd(kn_table_run *run, kn_error *err)
 {
@@ -97,7 +170,11 @@ kn_status kn_table_run_kmsd(kn_table_run *run, kn_error *err)
         KN_TRY(kn_table_run_associations(run, associations, &problem.association_count, err));
         problem.associations = associations;
     }
-    KN_TRY(kn_kmsd_search(&run->plan, &run->result->head.found, &counters, run->all.ctx, &problem, err));
+    ordered_rows rows;
+    KN_TRY(order_rows(&rows, run, err));
+    problem.table = rows.table;
+    kn_status st = kn_kmsd_search(&run->plan, &run->result->head.found, &counters, run->all.ctx, &problem, err);
+    KN_TRY(end_order(&rows, run, st, err));
     run->result->head.complete = true;
     if (!run->result->head.found)
         return kn_release_none(&run->all, "not even all rows together, as one class, satisfy the requirements", err);

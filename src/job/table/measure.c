@@ -33,7 +33,12 @@ static kn_status open_view(view_table *v, kn_table_run *run, int own, kn_error *
     v->columns = kn_arena_array_zero(&v->arena, (size_t)own + (size_t)sensitive + 1, sizeof *v->columns);
     v->sensitive = kn_arena_array(&v->arena, (size_t)sensitive + 1, sizeof *v->sensitive);
     if (v->arena.failed) return kn_fail_memory(err, run->all.ctx, measuring);
-    v->table = (kn_table){.ctx = run->all.ctx, .rows = run->table->rows, .columns = v->columns, .column_count = own};
+    v->table = (kn_table){.ctx = run->all.ctx,
+                          .rows = run->table->rows,
+                          .counts = run->table->counts,
+                          .total = run->table->total,
+                          .columns = v->columns,
+                          .column_count = own};
     for (int s = 0; s < sensitive; s++) {
         v->sensitive[s] = v->table.column_count;
         v->columns[v->table.column_count++] = run->table->columns[r->sensitive[s]];
@@ -141,7 +146,7 @@ static kn_status average_suppressed(kn_table_run *run, int64_t *out, kn_error *e
                               .starred = -1};
         kn_cut_figures figures;
         st = kn_cut_measure(run, &cut, &figures, err);
-        if (st == KN_OK) *out = figures.good_rows - (run->plan->rows - run->plan->suppressed);
+        if (st == KN_OK) *out = figures.good_rows - (kn_table_total(run->table) - run->plan->suppressed);
     }
     kn_arena_free(&v.arena);
     return st;
@@ -185,7 +190,7 @@ static void set_bounds(kn_table_run *run)
             copies = r->head.size_count_before > 0 ? r->head.sizes_before[r->head.size_count_before - 1].size : 0;
     r->region_bound = 2 * (int64_t)run->quasi_count * (k - 1) + copies;
     r->c_avg_bound = (double)r->region_bound / (double)k;
-    r->dm_bound = (double)r->region_bound * (double)run->plan->rows;
+    r->dm_bound = (double)r->region_bound * (double)kn_table_total(run->table);
 }
 
 kn_status kn_table_run_measure(kn_release_run *all, kn_error *err)
@@ -209,7 +214,8 @@ kn_status kn_table_run_measure(kn_release_run *all, kn_error *err)
     result->head.size_count = after.size_count;
     result->head.classes = plan->classes;
     result->head.suppressed = plan->suppressed;
-    result->rows = plan->rows - (run->all.spec->suppressed == KN_SUPPRESSED_DROP ? plan->suppressed : 0);
+    result->rows =
+        kn_table_total(run->table) - (run->all.spec->suppressed == KN_SUPPRESSED_DROP ? plan->suppressed : 0);
     if (run->requirements->has_average && result->levels)
         KN_TRY(average_suppressed(run, &result->average_suppressed, err));
 

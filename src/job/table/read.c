@@ -140,7 +140,7 @@ static kn_status read_table(kn_table_run *run, kn_error *err)
     /* One file: the verifier need not guess its delimiter. Several may differ in it. */
     if (run->all.spec->input_count == 1) run->effective.csv.delimiter = run->delimiter;
     if (run->table->rows == 0) return kn_fail(err, KN_INPUT, "%s: the table has no rows", input_name(run));
-    run->result->rows_in = run->table->rows;
+    run->result->rows_in = kn_table_total(run->table);
     if (run->all.spec->entity_count > 1)
         return kn_table_add_joined(run->table, run->all.spec->entity_columns, run->all.spec->entity_count,
                                    run->all.spec->entity, err);
@@ -212,10 +212,11 @@ static kn_status drop_missing(kn_table_run *run, kn_error *err)
     if (run->all.spec->missing != KN_MISSING_DROP || run->missing_cells == 0) return KN_OK;
     int64_t count = 0;
     KN_TRY(rows_without_missing(run, &run->original_rows, &count, err));
-    run->result->missing_dropped = run->table->rows - count;
+    run->result->missing_dropped = kn_table_total(run->table);
     if (count == 0) return kn_fail(err, KN_INPUT, "every row has a missing quasi-identifier (missing: drop)");
     kn_table *kept = NULL;
     KN_TRY(kn_table_select(&kept, run->all.ctx, run->table, run->original_rows, count, err));
+    run->result->missing_dropped -= kn_table_total(kept);
     kn_table_free(run->table);
     run->table = kept;
     return KN_OK;
@@ -224,10 +225,10 @@ static kn_status drop_missing(kn_table_run *run, kn_error *err)
 static kn_status find_budget(kn_table_run *run, kn_error *err)
 {
     const kn_spec *spec = run->all.spec;
-    run->budget =
-        spec->suppression_is_count ? spec->suppression_rows : kn_fraction_of(spec->suppression, run->table->rows);
+    run->budget = spec->suppression_is_count ? spec->suppression_rows
+                                             : kn_fraction_of(spec->suppression, kn_table_total(run->table));
     if (run->budget < 0) return kn_fail(err, KN_USAGE, "the suppression budget must not be negative");
-    if (run->budget > run->table->rows) run->budget = run->table->rows;
+    if (run->budget > kn_table_total(run->table)) run->budget = kn_table_total(run->table);
     return KN_OK;
 }
 

@@ -31,7 +31,7 @@ static kn_status begin(kn_release_run *all, const kn_release_head *of, kn_error 
 static kn_status count(kn_release_run *all, kn_advisor *out, kn_error *err)
 {
     (void)err;
-    out->count = kn_table_run_of(all)->table->rows;
+    out->count = kn_table_total(kn_table_run_of(all)->table);
     return KN_OK;
 }
 
@@ -42,7 +42,7 @@ static kn_status judge(kn_release_run *all, kn_advice_candidate *out, kn_error *
     const kn_table_run *run = kn_table_run_of(all);
     double              loss = run->result->metrics[run->result->utility];
     bool                shown = all->spec->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE;
-    int64_t             rows = run->plan->rows - (shown ? 0 : run->plan->suppressed);
+    int64_t             rows = kn_table_total(run->table) - (shown ? 0 : run->plan->suppressed);
     out->loss = run->result->utility == KN_METRIC_PREC ? 1 - loss : loss; /* smaller is better */
     if (run->population || run->good_rows == rows) return KN_OK;
     return kn_fail(err, KN_INTERNAL, "a mistake in kanon: classes of method %s do not keep what was promised",
@@ -82,6 +82,9 @@ void kn_table_run_end_search(kn_release_run *all)
     kn_population_set_free(run->population);
     kn_requirements_free(run->requirements);
     kn_table_free(run->population_table);
+    if (run->whole) kn_table_free(run->table);
+    if (run->whole) run->table = run->whole;
+    run->whole = NULL;
     run->hierarchies = NULL;
     run->column_hierarchies = NULL;
     run->plan = NULL;

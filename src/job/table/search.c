@@ -23,8 +23,9 @@ static kn_status read_population(kn_table_run *run, kn_error *err)
     if (!kn_table_run_full_domain(run))
         return kn_fail(err, KN_USAGE, "a population needs a full-domain method, such as optimal; %s has no use for it",
                        kn_method_name(run->all.spec->method));
-    const kn_spec  *spec = run->all.spec;
-    kn_csv_options  csv = spec->csv;
+    const kn_spec *spec = run->all.spec;
+    kn_csv_options csv = spec->csv;
+    csv.count = NULL; /* a population is not counted */
     kn_column_type *types =
         kn_release_alloc(&run->all, &run->all.scratch, (size_t)run->quasi_count, sizeof *types, err);
     if (!types) return KN_MEMORY;
@@ -381,6 +382,7 @@ kn_status kn_table_run_search(kn_release_run *all, kn_error *err)
     kn_release_result *result = run->result;
     kn_error           unmet = KN_ERROR_INIT;
     if (all->recipe) KN_TRY(kn_table_run_admit(run, err));
+    KN_TRY(kn_table_run_expand(run, err));
     KN_TRY(kn_table_run_prepare(run, err));
     kn_status st = kn_requirements_feasible(run->requirements, run->table, run->population, run->budget > 0, &unmet);
     if (st == KN_UNMET) {

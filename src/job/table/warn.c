@@ -34,7 +34,7 @@ static kn_status warn_of_texts(kn_table_run *run, kn_error *err)
         const kn_attribute *a = &spec->attributes[i];
         if (a->role != KN_ROLE_SENSITIVE) continue;
         const kn_column *c = &run->table->columns[kn_table_find(run->table, a->name)];
-        int64_t          present = run->table->rows - c->missing;
+        int64_t          present = kn_table_total(run->table) - c->missing;
         if (c->type != KN_TYPE_TEXT || present < FEW_VALUES || 2 * (int64_t)c->dict.count <= present) continue;
         KN_TRY(kn_release_note(
             &run->all, err,
@@ -66,7 +66,11 @@ static kn_status open_kept(kn_table *view, int **numbers, kn_table_run *run, kn_
 {
     const kn_spec *spec = run->all.spec;
     size_t         most = (size_t)spec->attribute_count + 1;
-    *view = (kn_table){.ctx = run->all.ctx, .rows = run->plan->rows, .column_count = 1};
+    *view = (kn_table){.ctx = run->all.ctx,
+                       .rows = run->plan->rows,
+                       .counts = run->table->counts,
+                       .total = run->table->total,
+                       .column_count = 1};
     view->columns = kn_alloc_array_zero(run->all.ctx, most, sizeof *view->columns);
     *numbers = kn_alloc_array_zero(run->all.ctx, most, sizeof **numbers);
     uint32_t *codes = kn_alloc_array(run->all.ctx, (size_t)view->rows + 1, sizeof *codes);
@@ -111,7 +115,7 @@ static kn_status warn_of_kept(kn_table_run *run, kn_error *err)
 {
     kn_table view;
     int     *numbers = NULL;
-    int64_t  alone = 0;
+    int64_t  alone = 0, rows = kn_table_total(run->table);
     if (!has_kept(run->all.spec)) return KN_OK;
     kn_status st = open_kept(&view, &numbers, run, err);
     if (st == KN_OK) st = rows_alone(&alone, run, &view, numbers, err);
@@ -122,7 +126,7 @@ static kn_status warn_of_kept(kn_table_run *run, kn_error *err)
     return kn_release_note(&run->all, err,
                            "no promise covers the kept columns: of %lld %s %lld %s alone for whoever knows these, too; "
                            "what others may know is a quasi-identifier",
-                           (long long)run->plan->rows, run->plan->rows == 1 ? "row" : "rows", (long long)alone,
+                           (long long)rows, rows == 1 ? "row" : "rows", (long long)alone,
                            alone == 1 ? "stands" : "stand");
 }
 
@@ -166,7 +170,7 @@ static int64_t rows_alike(const kn_table_run *run, const kn_column *column, uint
     }
     for (int64_t row = 0; row < run->plan->rows; row++) {
         int64_t c = shown_class(run, row);
-        rows += c >= 0 && !mixed[c];
+        if (c >= 0 && !mixed[c]) rows += kn_table_weight(run->table, row);
     }
     return rows;
 }
@@ -255,7 +259,8 @@ kn_status kn_table_run_warn_of_classes(kn_table_run *run, kn_error *err)
     kn_free(first);
     kn_free(mixed);
     if (st == KN_OK) st = warn_of_kept(run, err);
-    if (st == KN_OK && !kn_table_run_full_domain(run) && run->plan->rows > MANY_ROWS && !run->all.spec->keep_rowmap)
+    if (st == KN_OK && !kn_table_run_full_domain(run) && run->plan->rows > MANY_ROWS && !run->table->counts &&
+        !run->all.spec->keep_rowmap)
         st = kn_release_note(&run->all, err, KN_JOB_MAP_NEEDED);
     return st == KN_OK ? warn_of_levels(run, err) : st;
 }

@@ -37,12 +37,14 @@ typedef struct kn_recode_input {
     const char                *missing; /* how a missing cell is written; NULL: empty           */
     bool                       columns_wanted; /* the output is in memory and becomes Arrow batches, not CSV */
     bool                       guarded; /* kn_csv_guarded_cell                                  */
+    bool                       counted; /* rows that show the same are one, with a column of counts behind the others; else
+                                         * a row of a counted table is written as often as it stands for    */
     int64_t                   *formulas; /* per column: is filled in with the released cells that a spreadsheet would
                                           * execute; NULL: not wanted                           */
 } kn_recode_input;
 
 /* Writes header and rows to `output`, which stays open. `map` receives the table row of each released row (kn_alloc;
- * freed by the caller), `*map_count` of them. KN_INPUT, naming the column, if a value of the data looks like what
+ * freed by the caller), `*map_count` of them; NULL and 0 where rows are counted. KN_INPUT, naming the column, if a value of the data looks like what
  * only a release may contain: a row that is not suppressed but would be "*" wherever a suppressed row is, or two
  * different groups of a column that would be written alike. */
 KN_CHECK kn_status kn_recode_write(kn_output *output, kn_context *ctx, const kn_recode_input *input, int64_t **map,

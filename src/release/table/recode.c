@@ -11,6 +11,7 @@
  */
 #include "kn_recode.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "kn_alloc.h"
@@ -39,6 +40,8 @@ typedef struct recoder {
     int                    leading; /* columns before the first that is no quasi-identifier */
     kn_sort_record        *records;
     int64_t               *map;
+    int64_t               *times; /* of a counted table, per entry of the map: rows that it stands for */
+    int64_t               *ends;  /* ... expanded: that it and all before it stand for                 */
 } recoder;
 
 static int bits_for(uint64_t values)
@@ -204,6 +207,43 @@ static kn_status make_map(recoder *r, int64_t *count, kn_error *err)
     return KN_OK;
 }
 
+/* ---- Counted rows ---- */
+
+/* Do two rows of the table show the same? */
+static bool same_row(const recoder *r, int64_t a, int64_t b)
+{
+    uint32_t x = r->input->plan->class_of_row[a], y = r->input->plan->class_of_row[b];
+    bool     suppressed = x == KN_CLASS_SUPPRESSED;
+    if (suppressed != (y == KN_CLASS_SUPPRESSED) || (!suppressed && r->class_ranks[x] != r->class_ranks[y]))
+        return false;
+    for (int i = 0; i < r->others; i++)
+        if (row_rank(r, i, a, suppressed) != row_rank(r, i, b, suppressed)) return false;
+    return true;
+}
+
+/* Rows that show the same become one entry of the map; expanded, all of them stay. */
+static kn_status count_rows(recoder *r, int64_t *count, kn_error *err)
+{
+    const kn_table *table = r->input->table;
+    int64_t         n = 0, sum = 0;
+    r->times = kn_alloc_array(r->ctx, (size_t)*count + 1, sizeof *r->times);
+    if (!r->input->counted) r->ends = kn_alloc_array(r->ctx, (size_t)*count + 1, sizeof *r->ends);
+    if (!r->times || (!r->input->counted && !r->ends)) return kn_fail_memory(err, r->ctx, recoding);
+    for (int64_t i = 0; i < *count; i++) {
+        int64_t rows = table->counts[r->map[i]];
+        sum += rows;
+        if (r->input->counted && n > 0 && same_row(r, r->map[n - 1], r->map[i])) {
+            r->times[n - 1] += rows;
+            continue;
+        }
+        if (r->ends) r->ends[n] = sum;
+        r->map[n] = r->map[i];
+        r->times[n++] = rows;
+    }
+    *count = n;
+    return KN_OK;
+}
+
 /* ---- Rows that would look suppressed ---- */
 
 static bool is_star(const kn_released_texts *t, uint32_t id)
@@ -299,14 +339,30 @@ static void write_row(const recoder *r, int64_t i, last_row *last, kn_buffer *to
         write_cell(r, &r->released->columns[c], class_index, row, to);
         if (c + 1 == r->leading) *last = (last_row){class_index, begin, to->size - begin};
     }
+    if (r->input->counted) kn_buffer_format(to, "%c%" PRId64, r->input->delimiter, r->times[i]);
     if (to->size == begin) kn_buffer_add(to, "\"\""); /* an empty line would be no row */
     kn_buffer_char(to, '\n');
 }
 
 typedef struct row_pieces {
     const recoder *recoder;
-    int64_t        count;
+    int64_t        entries; /* of the map           */
+    int64_t        count;   /* rows that are written */
 } row_pieces;
+
+/* The entry of the map that a row of an expanded release is. */
+static int64_t entry_of(const recoder *r, int64_t entries, int64_t row)
+{
+    int64_t low = 0, high = entries;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (r->ends[middle] <= row)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
 
 static kn_status write_piece(void *arg, int64_t piece, kn_buffer *to, kn_error *err)
 {
@@ -314,7 +370,11 @@ static kn_status write_piece(void *arg, int64_t piece, kn_buffer *to, kn_error *
     int64_t           first = piece * PIECE_ROWS, end = first + PIECE_ROWS;
     if (end > p->count) end = p->count;
     last_row last = {0};
-    for (int64_t i = first; i < end; i++) write_row(p->recoder, i, &last, to);
+    int64_t  at = p->recoder->ends ? entry_of(p->recoder, p->entries, first) : first;
+    for (int64_t i = first; i < end; i++) {
+        if (p->recoder->ends && p->recoder->ends[at] == i) at++;
+        write_row(p->recoder, p->recoder->ends ? at : i, &last, to);
+    }
     if (to->failed) return kn_fail_memory(err, p->recoder->ctx, recoding);
     kn_progress_add(p->recoder->ctx, (uint64_t)(end - first));
     return KN_OK;
@@ -328,9 +388,9 @@ static void count_formulas(const recoder *r, int64_t count)
         for (int64_t i = 0; t->formulas && i < count; i++) {
             uint32_t class_index = r->input->plan->class_of_row[r->map[i]];
             if (class_index == KN_CLASS_SUPPRESSED && !kn_recode_shown(r->input, t)) continue;
-            r->input->formulas[c] +=
-                kn_released_formula(t, t->kind == KN_RELEASED_QUASI ? t->ids_of_classes[class_index]
-                                                                    : kn_column_code(t->column, r->map[i]));
+            if (kn_released_formula(t, t->kind == KN_RELEASED_QUASI ? t->ids_of_classes[class_index]
+                                                                    : kn_column_code(t->column, r->map[i])))
+                r->input->formulas[c] += r->times ? r->times[i] : 1;
         }
     }
 }
@@ -343,6 +403,11 @@ static kn_status write_header(const recoder *r, kn_output *output, kn_error *err
         if (c > 0) kn_buffer_char(&line, r->input->delimiter);
         kn_csv_cell(&line, kn_string_of(r->released->columns[c].column->name), r->input->delimiter);
     }
+    const kn_table *table = r->input->table;
+    if (r->input->counted) {
+        kn_buffer_char(&line, r->input->delimiter);
+        kn_csv_cell(&line, kn_string_of(table->columns[table->column_count].name), r->input->delimiter);
+    }
     kn_buffer_char(&line, '\n');
     kn_status st = line.failed ? kn_fail_memory(err, r->ctx, recoding) : KN_OK;
     if (st == KN_OK) kn_output_write(output, line.data, line.size);
@@ -352,7 +417,8 @@ static kn_status write_header(const recoder *r, kn_output *output, kn_error *err
 
 static kn_status write_all(const recoder *r, kn_output *output, int64_t count, kn_error *err)
 {
-    row_pieces p = {r, count};
+    row_pieces p = {r, count, r->ends ? (count > 0 ? r->ends[count - 1] : 0) : count};
+    count = p.count;
     KN_TRY(write_header(r, output, err));
     kn_progress_begin(r->ctx, "writing", "rows", (uint64_t)count);
     kn_status st = kn_output_pieces(output, (count + PIECE_ROWS - 1) / PIECE_ROWS, write_piece, &p, err);
@@ -369,8 +435,9 @@ kn_status kn_recode_write(kn_output *output, kn_context *ctx, const kn_recode_in
     if (!kn_csv_delimiter_ok(input->delimiter))
         return kn_fail(err, KN_USAGE, "this character cannot be a CSV delimiter");
     kn_released *released = NULL;
-    for (int c = 0; c < input->column_count && input->guarded; c++) {
-        const char *name = input->table->columns[input->columns[c].column].name;
+    for (int c = 0; c < input->column_count + input->counted && input->guarded; c++) {
+        bool        counts = c == input->column_count;
+        const char *name = input->table->columns[counts ? input->table->column_count : input->columns[c].column].name;
         if (kn_csv_formula(kn_string_of(name)))
             return kn_fail(err, KN_INPUT, "a spreadsheet would execute the name of the column \"%s\"; give it another",
                            name);
@@ -381,6 +448,7 @@ kn_status kn_recode_write(kn_output *output, kn_context *ctx, const kn_recode_in
     kn_status st = check_stars(&r, err);
     if (st == KN_OK) st = rank_classes(&r, err);
     if (st == KN_OK) st = make_map(&r, map_count, err);
+    if (st == KN_OK && input->table->counts) st = count_rows(&r, map_count, err);
     if (st == KN_OK)
         st = input->columns_wanted ? kn_columns_put(output, ctx, input, released, r.map, *map_count, err)
                                    : write_all(&r, output, *map_count, err);
@@ -388,10 +456,12 @@ kn_status kn_recode_write(kn_output *output, kn_context *ctx, const kn_recode_in
     kn_free(r.records);
     kn_free(r.class_ranks);
     kn_free(r.order);
-    if (st == KN_OK)
+    KN_FREE(r.times, r.ends);
+    if (st == KN_OK && !input->table->counts)
         *map = r.map;
     else
         kn_free(r.map);
+    if (!*map) *map_count = 0;
     kn_released_free(released);
     return st;
 }

@@ -243,6 +243,9 @@ static void columns_by_role(kn_buffer *to, const kn_release_page *page)
     list_role(to, page->spec, KN_ROLE_SENSITIVE, "Sensitive, published as they are");
     list_role(to, page->spec, KN_ROLE_KEEP, "Kept as they are, covered by no promise");
     list_role(to, page->spec, KN_ROLE_WEIGHT, "Sampling weights, published as they are");
+    list_role(to, page->spec, KN_ROLE_COUNT,
+              page->spec->expand ? "How many rows a row stands for, left out: each is written as often"
+                                 : "How many rows a row stands for");
     list_role(to, page->spec, KN_ROLE_IDENTIFIER, "Identifiers, left out");
     if (page->result->head.dropped_count > 0) {
         kn_buffer_add(to, "<p>Not declared, left out: ");

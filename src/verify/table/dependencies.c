@@ -47,7 +47,9 @@ static void add_rest(checker *c)
     const kn_dependency *d = c->dependency;
     for (int i = 0; i < c->v->release->name_count; i++) {
         const char *name = c->v->release->names[i].data;
+        const char *count = c->v->spec->csv.count;
         if (named(d->left, d->left_count, name) || named(d->right, d->right_count, name)) continue;
+        if (count && strcmp(count, name) == 0) continue; /* it is no column */
         (void)add_names(c, &c->rest, &name, 1);
     }
 }
@@ -64,7 +66,7 @@ static kn_status group(checker *c, kn_vgroups *out, const side *a, const side *b
     keys[n++] = (kn_vkey){.omit = c->v->starred};
     for (int i = 0; i < 3; i++)
         for (int j = 0; sides[i] && j < sides[i]->count; j++) keys[n++] = sides[i]->keys[j];
-    kn_status status = kn_vgroup(out, c->v->ctx, c->v->release->rows, keys, n, err);
+    kn_status status = kn_vgroup(out, c->v->ctx, c->v->release->rows, c->v->release->counts, keys, n, err);
     kn_free(keys);
     return status;
 }

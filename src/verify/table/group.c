@@ -78,7 +78,7 @@ static kn_status pass(kn_vgroups *g, kn_context *ctx, int64_t rows, const kn_vke
     return st;
 }
 
-static kn_status count_rows(kn_vgroups *g, kn_context *ctx, int64_t rows, kn_error *err)
+static kn_status count_rows(kn_vgroups *g, kn_context *ctx, int64_t rows, const int64_t *counts, kn_error *err)
 {
     g->rows = kn_alloc_array_zero(ctx, (size_t)g->count + 1, sizeof *g->rows);
     g->first = kn_alloc_array(ctx, (size_t)g->count + 1, sizeof *g->first);
@@ -86,12 +86,14 @@ static kn_status count_rows(kn_vgroups *g, kn_context *ctx, int64_t rows, kn_err
     for (int64_t row = 0; row < rows; row++) {
         uint32_t group = g->of_row[row];
         if (group == KN_V_NONE) continue;
-        if (g->rows[group]++ == 0) g->first[group] = row;
+        if (g->rows[group] == 0) g->first[group] = row;
+        g->rows[group] += counts ? counts[row] : 1;
     }
     return KN_OK;
 }
 
-kn_status kn_vgroup(kn_vgroups *g, kn_context *ctx, int64_t rows, const kn_vkey *keys, int key_count, kn_error *err)
+kn_status kn_vgroup(kn_vgroups *g, kn_context *ctx, int64_t rows, const int64_t *counts, const kn_vkey *keys,
+                    int key_count, kn_error *err)
 {
     packing *packed = kn_alloc_array(ctx, (size_t)key_count + 1, sizeof *packed);
     *g = (kn_vgroups){0};
@@ -104,7 +106,7 @@ kn_status kn_vgroup(kn_vgroups *g, kn_context *ctx, int64_t rows, const kn_vkey 
         st = pass(g, ctx, rows, keys, packed, from, to, err);
     }
     kn_free(packed);
-    return st == KN_OK ? count_rows(g, ctx, rows, err) : st;
+    return st == KN_OK ? count_rows(g, ctx, rows, counts, err) : st;
 }
 
 void kn_vgroups_free(kn_vgroups *g)

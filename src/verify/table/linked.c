@@ -38,7 +38,7 @@ static kn_status group_originals(kn_verifier *v, kn_vgroups *g, const kn_vkey *k
 {
     kn_vkey all[3] = {{.omit = v->dropped}};
     for (int i = 0; i < count; i++) all[i + 1] = keys[i];
-    return kn_vgroup(g, v->ctx, v->original->rows, all, count + 1, err);
+    return kn_vgroup(g, v->ctx, v->original->rows, v->original->counts, all, count + 1, err);
 }
 
 /* Is the pseudonym's column one-to-one with the persons? */
@@ -186,8 +186,8 @@ static kn_status group_released(linking *l, const kn_vkey *person, kn_error *err
 {
     kn_verifier *v = l->v;
     kn_vkey      keys[3] = {{.omit = v->starred}, *person, {.direct = v->classes.of_row}};
-    KN_TRY(kn_vgroup(&l->persons, v->ctx, v->release->rows, keys, 2, err));
-    return kn_vgroup(&l->pairs, v->ctx, v->release->rows, keys, 3, err);
+    KN_TRY(kn_vgroup(&l->persons, v->ctx, v->release->rows, v->release->counts, keys, 2, err));
+    return kn_vgroup(&l->pairs, v->ctx, v->release->rows, v->release->counts, keys, 3, err);
 }
 
 static kn_status sort_pairs(linking *l, kn_error *err)

@@ -125,7 +125,7 @@ static kn_status refine_parts(matching *m, const kn_vcopy *c, uint32_t *column, 
     for (int64_t row = 0; row < v->release->rows; row++) column[n + row] = of_release[kn_vcode(c->release, row)];
     kn_vkey    keys[2] = {{.direct = m->part}, {.direct = column}};
     kn_vgroups g = {0};
-    kn_status  st = kn_vgroup(&g, v->ctx, m->rows, keys, 2, err);
+    kn_status  st = kn_vgroup(&g, v->ctx, m->rows, NULL, keys, 2, err);
     if (st == KN_OK) {
         kn_free(m->part);
         m->part = g.of_row;
@@ -161,7 +161,8 @@ static void miss_rows(matching *m)
     kn_verifier *v = m->v;
     for (int64_t row = 0; row < v->release->rows; row++) {
         if (v->starred[row] || m->part[v->original->rows + row] != KN_V_NONE) continue;
-        if (m->missing++ == 0) m->missing_row = row;
+        if (m->missing == 0) m->missing_row = row;
+        m->missing += kn_vcount(v->release, row);
     }
 }
 
@@ -173,10 +174,11 @@ static kn_status group_both(matching *m, kn_error *err)
     keys[0].direct = m->part;
     for (int i = 0; i < v->quasi_count; i++)
         keys[i + 1] = (kn_vkey){.column = v->quasi[i].original, .translate = v->quasi[i].domain.of_original};
-    kn_status st = kn_vgroup(&m->originals, v->ctx, v->original->rows, keys, v->quasi_count + 1, err);
+    kn_status st =
+        kn_vgroup(&m->originals, v->ctx, v->original->rows, v->original->counts, keys, v->quasi_count + 1, err);
     keys[0].direct = m->part + v->original->rows;
     keys[1] = (kn_vkey){.direct = v->classes.of_row};
-    if (st == KN_OK) st = kn_vgroup(&m->released, v->ctx, v->release->rows, keys, 2, err);
+    if (st == KN_OK) st = kn_vgroup(&m->released, v->ctx, v->release->rows, v->release->counts, keys, 2, err);
     kn_free(keys);
     return st;
 }
@@ -351,12 +353,14 @@ static kn_status match_sensitive(matching *m, kn_error *err)
     int64_t *balance = kn_alloc_array_zero(v->ctx, (size_t)parts + 1, sizeof *balance);
     if (st == KN_OK && !balance) st = kn_fail_memory(err, m->v->ctx, WHAT);
     for (int64_t row = 0; st == KN_OK && row < n; row++)
-        if (m->part[row] != KN_V_NONE) balance[m->part[row]]++;
+        if (m->part[row] != KN_V_NONE) balance[m->part[row]] += kn_vcount(v->original, row);
     for (int64_t row = 0; st == KN_OK && row < v->release->rows; row++) {
         uint32_t part = m->part[n + row];
-        if (part != KN_V_NONE && --balance[part] >= 0) continue;
+        int64_t  rows = kn_vcount(v->release, row), left = part == KN_V_NONE ? 0 : balance[part];
+        if (part != KN_V_NONE) balance[part] -= left < rows ? left : rows;
+        if (left >= rows) continue;
         if (m->missing == 0 || row < m->missing_row) m->missing_row = row;
-        m->missing++;
+        m->missing += rows - left;
     }
     kn_free(balance);
     return st;

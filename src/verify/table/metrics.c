@@ -194,13 +194,13 @@ static void count_rows(const kn_verifier *v, column *c)
     for (int64_t row = 0; row < v->original->rows; row++) {
         if (v->dropped && v->dropped[row]) continue;
         uint32_t value = q->domain.of_original[kn_vcode(q->original, row)];
-        c->value_rows[value == KN_V_MISSING ? q->domain.count : value]++;
+        c->value_rows[value == KN_V_MISSING ? q->domain.count : value] += kn_vcount(v->original, row);
     }
     for (uint32_t value = 0; value < q->domain.count; value++)
         for (uint32_t node = q->tree->leaf_of_value[value]; node != KN_V_NONE; node = q->tree->parent[node])
             c->node_rows[node] += c->value_rows[value];
     for (int64_t row = 0; row < v->release->rows; row++)
-        if (!v->starred[row]) c->text_rows[kn_vcode(q->release, row)]++;
+        if (!v->starred[row]) c->text_rows[kn_vcode(q->release, row)] += kn_vcount(v->release, row);
 }
 
 static kn_status measure_column(const kn_verifier *v, column *c, kn_error *err)
@@ -290,8 +290,9 @@ static kn_status star_metric(const kn_verifier *v, double *out, kn_error *err)
         const kn_vquasi *q = &v->quasi[i];
         keys[i + 1] = (kn_vkey){.column = q->original, .translate = parts_of(&room, q, node)};
     }
-    kn_status st = room.failed ? kn_fail_memory(err, v->ctx, WHAT)
-                               : kn_vgroup(&g, v->ctx, v->original->rows, keys, v->quasi_count + 1, err);
+    kn_status st = room.failed
+                       ? kn_fail_memory(err, v->ctx, WHAT)
+                       : kn_vgroup(&g, v->ctx, v->original->rows, v->original->counts, keys, v->quasi_count + 1, err);
     kn_u128   squares = 0;
     for (uint32_t c = 0; st == KN_OK && c < g.count; c++) squares += (kn_u128)g.rows[c] * (kn_u128)g.rows[c];
     for (uint32_t c = 0; !node && c < v->classes.count; c++) squares += (kn_u128)v->shown[c] * (kn_u128)v->shown[c];

@@ -82,7 +82,7 @@ static kn_status count_sizes(asking *a, kn_error *err)
     if (!a->persons || v->linked) return KN_OK;
     kn_vkey    keys[2] = {{.direct = v->classes.of_row}, a->person};
     kn_vgroups g = {0};
-    kn_status  st = kn_vgroup(&g, v->ctx, v->release->rows, keys, 2, err);
+    kn_status  st = kn_vgroup(&g, v->ctx, v->release->rows, v->release->counts, keys, 2, err);
     for (uint32_t i = 0; st == KN_OK && i < g.count; i++) a->sizes[v->classes.of_row[g.first[i]]]++;
     kn_vgroups_free(&g);
     return st;
@@ -102,10 +102,10 @@ static kn_status group_values(asking *a, const kn_vcopy *c, const uint32_t *valu
 {
     kn_verifier *v = a->v;
     kn_vkey      keys[3] = {{.direct = a->classes->of_row}, {.column = c->release, .translate = values}, a->person};
-    KN_TRY(kn_vgroup(g, v->ctx, v->release->rows, keys, 2, err));
+    KN_TRY(kn_vgroup(g, v->ctx, v->release->rows, v->release->counts, keys, 2, err));
     if (!a->persons || v->linked) return KN_OK; /* in a position every row counts */
     kn_vgroups fine = {0};
-    kn_status  st = kn_vgroup(&fine, v->ctx, v->release->rows, keys, 3, err);
+    kn_status  st = kn_vgroup(&fine, v->ctx, v->release->rows, v->release->counts, keys, 3, err);
     for (uint32_t i = 0; st == KN_OK && i < g->count; i++) g->rows[i] = 0;
     for (uint32_t i = 0; st == KN_OK && i < fine.count; i++) g->rows[g->of_row[fine.first[i]]]++;
     kn_vgroups_free(&fine);
@@ -162,7 +162,7 @@ static kn_status count_reference(asking *a, histograms *h, kn_error *err)
     uint32_t  *whose = NULL;
     kn_status  st = KN_OK;
     if (a->persons) {
-        st = kn_vgroup(&g, v->ctx, v->original->rows, keys, 2, err);
+        st = kn_vgroup(&g, v->ctx, v->original->rows, v->original->counts, keys, 2, err);
         whose = g.of_row;
     }
     /* With persons only the first row of each (value, person) counts. */
@@ -173,7 +173,7 @@ static kn_status count_reference(asking *a, histograms *h, kn_error *err)
         if (whose && (whose[row] == KN_V_NONE || seen[whose[row]])) continue;
         if (whose) seen[whose[row]] = 1;
         uint32_t value = d->of_original[kn_vcode(h->copy->original, row)];
-        h->reference[value == KN_V_MISSING ? d->count : value]++;
+        h->reference[value == KN_V_MISSING ? d->count : value] += a->persons ? 1 : kn_vcount(v->original, row);
     }
     kn_free(seen);
     kn_vgroups_free(&g);

@@ -35,7 +35,8 @@ static kn_status group_people(crowd *c, kn_error *err)
         keys[i + 1].column = c->weights ? q->original : q->population;
     }
     int64_t   rows = c->weights ? v->original->rows : v->population->rows;
-    kn_status st = kn_vgroup(&c->groups, v->ctx, rows, keys, v->quasi_count + 1, err);
+    kn_status st =
+        kn_vgroup(&c->groups, v->ctx, rows, c->weights ? v->original->counts : NULL, keys, v->quasi_count + 1, err);
     kn_free(keys);
     return st;
 }
@@ -75,7 +76,9 @@ static bool weigh(crowd *c, int decimals)
         int64_t    w = 0;
         if (g == KN_V_NONE) continue;
         if (!weight_of(v, v->weight->texts[kn_vcode(v->weight, row)], &d)) continue;
-        if (!scaled(&d, decimals, &w) || __builtin_add_overflow(total, w, &total)) return false;
+        if (!scaled(&d, decimals, &w) || __builtin_mul_overflow(w, kn_vcount(v->original, row), &w) ||
+            __builtin_add_overflow(total, w, &total))
+            return false;
         c->people[g] += w;
     }
     return true;

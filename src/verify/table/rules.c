@@ -18,7 +18,7 @@
 
 kn_status kn_verify_dropped(kn_verifier *v, kn_error *err)
 {
-    v->originals = v->original->rows;
+    v->originals = kn_vtotal(v->original);
     if (v->spec->missing != KN_MISSING_DROP) return KN_OK;
     v->dropped = kn_arena_array_zero(&v->arena, (size_t)v->original->rows + 1, sizeof *v->dropped);
     if (!v->dropped) return kn_fail_memory(err, v->ctx, WHAT);
@@ -31,7 +31,8 @@ kn_status kn_verify_dropped(kn_verifier *v, kn_error *err)
             if (missing[kn_vcode(column, row)]) v->dropped[row] = true;
         kn_free(missing);
     }
-    for (int64_t row = 0; row < v->original->rows; row++) v->originals -= v->dropped[row];
+    for (int64_t row = 0; row < v->original->rows; row++)
+        if (v->dropped[row]) v->originals -= kn_vcount(v->original, row);
     return KN_OK;
 }
 
@@ -81,7 +82,8 @@ static kn_status find_starred(kn_verifier *v, kn_error *err)
         keep_starred(v, c->release);
         telling = true;
     }
-    for (int64_t row = 0; row < rows; row++) v->star_rows += v->starred[row];
+    for (int64_t row = 0; row < rows; row++)
+        if (v->starred[row]) v->star_rows += kn_vcount(v->release, row);
     if (!telling && is_top(v)) {
         memset(v->starred, 0, (size_t)rows);
         v->star_rows = 0;
@@ -99,7 +101,7 @@ static int64_t budget_of(const kn_verifier *v)
 
 static void check_counts(kn_verifier *v)
 {
-    int64_t rows = v->release->rows;
+    int64_t rows = kn_vtotal(v->release);
     bool    drop = v->spec->suppressed == KN_SUPPRESSED_DROP;
     if (rows > v->originals)
         kn_vproblem(v->notes, "the release has %" PRId64 " row%s, the original %" PRId64 "", rows, rows == 1 ? "" : "s",
@@ -158,7 +160,7 @@ static kn_status count_shown(kn_verifier *v, kn_error *err)
     v->shown = kn_arena_array_zero(&v->arena, (size_t)v->classes.count + 1, sizeof *v->shown);
     if (!v->shown) return kn_fail_memory(err, v->ctx, WHAT);
     for (int64_t row = 0; row < v->release->rows; row++)
-        if (!v->starred[row]) v->shown[v->classes.of_row[row]]++;
+        if (!v->starred[row]) v->shown[v->classes.of_row[row]] += kn_vcount(v->release, row);
     for (uint32_t c = 0; c < v->classes.count; c++) v->class_count += v->shown[c] > 0;
     return KN_OK;
 }
@@ -169,7 +171,7 @@ static kn_status group_classes(kn_verifier *v, kn_error *err)
     if (!keys) return kn_fail_memory(err, v->ctx, WHAT);
     if (v->star_rows > 0 && v->spec->suppressed == KN_SUPPRESSED_STAR) keys[0].omit = v->starred;
     for (int i = 0; i < v->quasi_count; i++) keys[i + 1].column = v->quasi[i].release;
-    kn_status st = kn_vgroup(&v->classes, v->ctx, v->release->rows, keys, v->quasi_count + 1, err);
+    kn_status st = kn_vgroup(&v->classes, v->ctx, v->release->rows, v->release->counts, keys, v->quasi_count + 1, err);
     kn_free(keys);
     return st == KN_OK ? count_shown(v, err) : st;
 }

@@ -62,8 +62,9 @@ static kn_status make_report(kn_verifier *v, kn_error *err)
 
 /* ---- Reading ---- */
 
-static bool is_released(const kn_attribute *a)
+static bool is_released(const kn_spec *spec, const kn_attribute *a)
 {
+    if (a->role == KN_ROLE_COUNT) return !spec->expand;
     return a->role != KN_ROLE_IDENTIFIER || a->pseudonym_key_file;
 }
 
@@ -72,7 +73,7 @@ static int wanted_names(const kn_spec *spec, const char **names)
 {
     int n = 0;
     for (int i = 0; i < spec->attribute_count; i++)
-        if (is_released(&spec->attributes[i])) names[n++] = spec->attributes[i].name;
+        if (is_released(spec, &spec->attributes[i])) names[n++] = spec->attributes[i].name;
     return n;
 }
 
@@ -84,6 +85,7 @@ static kn_status read_originals(kn_verifier *v, const char **names, int count, k
     kn_vread_options         read = {.csv = &v->spec->csv, .columns = names, .column_count = count};
     if (path_count < 1) return kn_fail(err, KN_USAGE, "no original was given");
     for (int i = 0; i < v->spec->entity_count; i++) names[read.column_count++] = v->spec->entity_columns[i];
+    if (v->spec->csv.count && v->spec->expand) names[read.column_count++] = v->spec->csv.count;
     return kn_vtable_read(&v->original, v->ctx, paths, path_count, &read, err);
 }
 
@@ -132,7 +134,6 @@ static kn_status read_release(kn_verifier *v, const char **names, int count, kn_
                     "a spreadsheet would execute a cell of the release, which spreadsheet-safe does not allow");
     if (!v->release->form.marks) digest_compressed(kn_memory_path(v->ctx, path), v->release->sha256);
     memcpy(v->report->sha256, v->release->sha256, sizeof v->report->sha256);
-    v->report->rows = v->release->rows;
     return KN_OK;
 }
 
@@ -156,7 +157,7 @@ static kn_status read_population(kn_verifier *v, kn_error *err)
 
 static kn_status read_files(kn_verifier *v, kn_error *err)
 {
-    size_t       most = (size_t)v->spec->attribute_count + (size_t)v->spec->entity_count;
+    size_t       most = (size_t)v->spec->attribute_count + (size_t)v->spec->entity_count + 1;
     const char **names = kn_arena_array(&v->arena, most + 1, sizeof *names);
     if (!names) return no_memory(v, err);
     int count = wanted_names(v->spec, names);
@@ -174,8 +175,10 @@ static bool check_header(kn_verifier *v)
     for (int c = 0; c < v->release->name_count; c++) {
         const char *name = v->release->names[c].data;
         int         a = kn_spec_find(v->spec, name);
-        if (a >= 0 && is_released(&v->spec->attributes[a])) continue;
-        if (a >= 0)
+        if (a >= 0 && is_released(v->spec, &v->spec->attributes[a])) continue;
+        if (a >= 0 && v->spec->attributes[a].role == KN_ROLE_COUNT)
+            kn_vproblem(v->notes, "column \"%s\" counts rows and must not be in an expanded release", name);
+        else if (a >= 0)
             kn_vproblem(v->notes, "column \"%s\" is an identifier and must not be in the release", name);
         else if (kn_vtable_name(v->original, name) >= 0)
             kn_vproblem(v->notes, "column \"%s\" is not declared and must not be in the release", name);
@@ -184,8 +187,9 @@ static bool check_header(kn_verifier *v)
     }
     for (int i = 0; i < v->spec->attribute_count; i++) {
         const kn_attribute *a = &v->spec->attributes[i];
-        if (!is_released(a) || kn_vtable_name(v->release, a->name) >= 0) continue;
-        kn_vproblem(v->notes, "column \"%s\" is missing from the release", a->name);
+        if (!is_released(v->spec, a) || kn_vtable_name(v->release, a->name) >= 0) continue;
+        kn_vproblem(v->notes, "column \"%s\" is missing from the release%s", a->name,
+                    a->role == KN_ROLE_COUNT ? " (of an expanded one say so: expand)" : "");
         whole = false;
     }
     return whole;
@@ -201,6 +205,20 @@ static kn_status check_declared(const kn_verifier *v, kn_error *err)
         return kn_fail(err, KN_INPUT, "the original has no column \"%s\"%s%s%s", near.text, KN_MEANT(near));
     }
     return KN_OK;
+}
+
+/* How many rows each row stands for, in both files. */
+static kn_status take_counts(kn_verifier *v, bool *readable, kn_error *err)
+{
+    const char *count = v->spec->csv.count;
+    if (!count) return KN_OK;
+    const kn_attribute *a = &v->spec->attributes[kn_spec_find(v->spec, count)];
+    if (v->options->map || v->options->map_path || v->options->summary)
+        return kn_fail(err, KN_USAGE,
+                       "rows that are counted (role: count) have no number of their own: there is no row map, and "
+                       "no summary that one would check");
+    KN_TRY(kn_verify_count_original(v, a, err));
+    return v->spec->expand ? KN_OK : kn_verify_count_release(v, a, readable, err);
 }
 
 /* The entity: one column, or several that are joined when their texts are known. */
@@ -226,7 +244,7 @@ static kn_status find_columns(kn_verifier *v, kn_error *err)
     if (v->arena.failed) return no_memory(v, err);
     for (int i = 0; i < spec->attribute_count; i++) {
         const kn_attribute *a = &spec->attributes[i];
-        if (!is_released(a)) continue;
+        if (!is_released(spec, a) || a->role == KN_ROLE_COUNT) continue;
         const kn_vcolumn *original = kn_vtable_column(v->original, a->name);
         const kn_vcolumn *release = kn_vtable_column(v->release, a->name);
         if (a->role == KN_ROLE_WEIGHT) v->weight = original;
@@ -315,7 +333,7 @@ static kn_status join_entity(kn_verifier *v, kn_error *err)
         keys[i] = (kn_vkey){.column = kn_vtable_column(v->original, v->spec->entity_columns[i]),
                             .translate = domains[i].of_original};
     }
-    if (st == KN_OK) st = kn_vgroup(&groups, v->ctx, v->original->rows, keys, (int)n, err);
+    if (st == KN_OK) st = kn_vgroup(&groups, v->ctx, v->original->rows, v->original->counts, keys, (int)n, err);
     for (int64_t row = 0; st == KN_OK && row < v->original->rows; row++)
         for (size_t i = 0; i < n; i++)
             if (keys[i].translate[kn_vcode(keys[i].column, row)] == KN_V_MISSING) groups.of_row[row] = groups.count;
@@ -370,7 +388,10 @@ static kn_status check(kn_verifier *v, kn_error *err)
     KN_TRY(read_files(v, err));
     KN_TRY(check_declared(v, err));
     bool whole = check_header(v);
+    v->report->rows = v->release->rows;
+    if (whole) KN_TRY(take_counts(v, &whole, err));
     if (!whole) return KN_OK; /* the rest cannot be checked      */
+    v->report->rows = kn_vtotal(v->release);
     KN_TRY(find_columns(v, err));
     KN_TRY(prepare(v, err));
     kn_verify_form(v);
