@@ -60,9 +60,6 @@ kn_status kn_table_run_keep_recipe(kn_table_run *run, kn_error *err)
     kn_recipe *recipe = NULL;
     kn_buffer  text;
     if (!run->all.spec->keep_recipe) return KN_OK;
-    if (!kn_recipe_of_method(run->all.spec->method))
-        return kn_fail(err, KN_USAGE, "method %s, which auto chose, leaves no recipe; take optimal or mondrian",
-                       kn_method_name(run->all.spec->method));
     KN_TRY(kn_recipe_create(&recipe, run->all.ctx, run->quasi_count, count_files(run->all.spec), err));
     recipe->method = run->all.spec->method;
     take_columns(run, recipe);
