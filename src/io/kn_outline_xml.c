@@ -89,7 +89,8 @@ static void XMLCALL on_entity(void *state, const char *name, int parameter, cons
 
 static kn_status parse(looking *l, kn_source *source, kn_error *err)
 {
-    size_t got = PIECE;
+    size_t   got = PIECE;
+    uint64_t fed = 0, parsed = 0;
     while (got == PIECE) {
         char *buffer = XML_GetBuffer(l->parser, PIECE);
         if (!buffer) return kn_fail_memory(err, l->o->ctx, "looking at tree records");
@@ -101,6 +102,14 @@ static kn_status parse(looking *l, kn_source *source, kn_error *err)
             return kn_fail_at(err, KN_INPUT, l->o->file, (int64_t)XML_GetCurrentLineNumber(l->parser),
                               (int64_t)XML_GetCurrentColumnNumber(l->parser) + 1, "not XML: %s",
                               XML_ErrorString(XML_GetErrorCode(l->parser)));
+        /* As where records are read: expat has no position while it waits for the rest of something long. */
+        XML_Index at = XML_GetCurrentByteIndex(l->parser);
+        fed += got;
+        if (at >= 0) parsed = (uint64_t)at;
+        if (got == PIECE && fed - parsed > KN_RECORDS_MAX_TAG)
+            return kn_fail_at(err, KN_INPUT, l->o->file, (int64_t)XML_GetCurrentLineNumber(l->parser),
+                              (int64_t)XML_GetCurrentColumnNumber(l->parser) + 1,
+                              "an element's start, a comment or the like of more than %d bytes", KN_RECORDS_MAX_TAG);
     }
     return KN_OK;
 }
