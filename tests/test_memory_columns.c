@@ -108,6 +108,32 @@ static void test_same(void **state)
     assert_true(found >= testing_least(30));
 }
 
+/* More rows than a batch, and than a piece of the digest, has: two whole batches and one row. */
+static void test_several_batches(void **state)
+{
+    (void)state;
+    enum { ROWS = (1 << 17) + 1 };
+    static const char form[] =
+        "kanon: 1\nforce: true\ninput: @in.csv\noutput: @out\npublic-report: @public.html\n"
+        "privacy: [{k: 2}]\nmethod: optimal\nattributes: {a: {role: quasi}, s: {role: sensitive}}\n";
+    for (int threads = 1; threads < 4; threads += 2) {
+        kn_context *ctx = testing_context(threads);
+        char        place[300], *table = malloc(ROWS * 8 + 10);
+        int         n = sprintf(table, "a,s\n");
+        for (int i = 0; i < ROWS; i++) n += sprintf(table + n, "%d,%d\n", i % 3, i % 1000);
+        put_both(ctx, "in.csv", table);
+        free(table);
+        snprintf(place, sizeof place, "%s/", files);
+        assert_true(release(ctx, form, place));
+        assert_true(release(ctx, form, "memory:"));
+        assert_same_cells(ctx, "out");
+        for (int i = 0; outputs[i]; i++) assert_same_bytes(ctx, outputs[i]);
+        assert_true(holds(ctx, form));
+        kn_memory_clear(ctx);
+        testing_context_free(ctx);
+    }
+}
+
 /* ---- A small release ---- */
 
 static const char small[] =
@@ -504,10 +530,9 @@ static void test_mistakes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same),           cmocka_unit_test(test_types),
-        cmocka_unit_test(test_spoiled),        cmocka_unit_test(test_beside_the_cells),
-        cmocka_unit_test(test_lifetimes),      cmocka_unit_test(test_options),
-        cmocka_unit_test(test_refused_memory), cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_same),     cmocka_unit_test(test_several_batches),  cmocka_unit_test(test_types),
+        cmocka_unit_test(test_spoiled),  cmocka_unit_test(test_beside_the_cells), cmocka_unit_test(test_lifetimes),
+        cmocka_unit_test(test_options),  cmocka_unit_test(test_refused_memory),   cmocka_unit_test(test_cancelled),
         cmocka_unit_test(test_mistakes),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -188,6 +188,15 @@ static void clocks_of_a_place(void **state)
     expect(CLOCK("+00:00"), original, "a\n2024-M02\n2024-M02\n", NULL, NULL);
 }
 
+/* A set with a missing member, where the empty text is not how a missing cell is spelled. */
+static void sets_with_a_missing_member(void **state)
+{
+    (void)state;
+    const char *yaml = HEAD "na: [NA]\nattributes: {a: {role: quasi}}\nprivacy: [{k: 2}]\nmethod: kmsd\n";
+    expect(yaml, "a\nNA\nx\n", "a\n{;x}\n{;x}\n", NULL, NULL);
+    expect(yaml, "a\nNA\ny\n", "a\n{;x}\n{;x}\n", NULL, "cannot come from the original");
+}
+
 /* A label that stands on two levels for different values: the original tells which node a cell shows. */
 static void labels_of_two_nodes(void **state)
 {
@@ -717,6 +726,7 @@ int main(void)
         cmocka_unit_test(days_of_the_calendar),
         cmocka_unit_test(clocks_of_a_place),
         cmocka_unit_test(labels_of_two_nodes),
+        cmocka_unit_test(sets_with_a_missing_member),
         cmocka_unit_test(moments),
         cmocka_unit_test(many_pairs),
         cmocka_unit_test(claimed_levels),
