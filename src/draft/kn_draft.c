@@ -3,6 +3,7 @@
  * Interface: kanon/init.h, kn_draft.h. Cost: reading the data, and a look at each column.
  * SPDX-License-Identifier: Apache-2.0
  */
+#define _GNU_SOURCE
 #include "kn_draft.h"
 
 #include <kanon/database.h>
@@ -271,14 +272,6 @@ void kn_draft_free(kn_draft *draft)
 
 /* ---- Files ---- */
 
-static kn_status write_file(kn_context *ctx, const char *path, const char *text, size_t size, kn_error *err)
-{
-    kn_output *output = NULL;
-    KN_TRY(kn_output_open(&output, ctx, path, NULL, err));
-    kn_output_write(output, text, size);
-    return kn_output_commit(output, err);
-}
-
 static char *beside(kn_context *ctx, const char *path, const char *name)
 {
     const char *slash = strrchr(path, '/');
@@ -291,27 +284,33 @@ static kn_status check_free(const char *path, kn_error *err)
     return kn_fail(err, KN_USAGE, "%s: it is there already; --force replaces it", path);
 }
 
-/* Each hierarchy: checked, or written. */
-static kn_status each_file(const kn_draft *draft, kn_context *ctx, const char *path, bool writing, kn_error *err)
+/* Opens the i-th file, hierarchies first and the release file last, so that what it names is there; or says that it is there. */
+static kn_status open_file(kn_output **out, const kn_draft *draft, kn_context *ctx, const char *path, int i,
+                           bool replace, kn_error *err)
 {
-    kn_status st = KN_OK;
-    for (int i = 0; i < draft->file_count && st == KN_OK; i++) {
-        const kn_draft_file *f = &draft->files[i];
-        char                *name = beside(ctx, path, f->name);
-        if (!name) return kn_fail_memory(err, ctx, "writing a release file");
-        st = writing ? write_file(ctx, name, f->text, f->size, err) : check_free(name, err);
-        kn_free(name);
-    }
-    return st;
+    bool                 last = i == draft->file_count;
+    const kn_draft_file *f = last ? NULL : &draft->files[i];
+    char                *name = last ? kn_strformat(ctx, "%s", path) : beside(ctx, path, f->name);
+    if (!name) return kn_fail_memory(err, ctx, "writing a release file");
+    kn_status st = replace ? KN_OK : check_free(name, err);
+    if (st == KN_OK) st = kn_output_open(out, ctx, name, NULL, err);
+    kn_free(name);
+    if (st != KN_OK) return st;
+    kn_output_write(*out, last ? draft->text : f->text, last ? strlen(draft->text) : f->size);
+    return kn_output_in_memory(*out) ? kn_output_prepare(*out, err) : kn_output_sync(*out, err);
 }
 
 kn_status kn_draft_write(const kn_draft *draft, kn_context *ctx, const char *path, bool replace, kn_error *err)
 {
     KN_SERVE(ctx, err);
-    if (!replace) {
-        KN_TRY(check_free(path, err));
-        KN_TRY(each_file(draft, ctx, path, false, err));
-    }
-    KN_TRY(each_file(draft, ctx, path, true, err));
-    return write_file(ctx, path, draft->text, strlen(draft->text), err); /* last: what it names is there */
+    if (!replace) KN_TRY(check_free(path, err)); /* named first */
+    int         count = draft->file_count + 1;
+    kn_output **outputs = kn_alloc_array_zero(ctx, (size_t)count, sizeof *outputs);
+    if (!outputs) return kn_fail_memory(err, ctx, "writing a release file");
+    kn_status st = KN_OK;
+    for (int i = 0; i < count && st == KN_OK; i++) st = open_file(&outputs[i], draft, ctx, path, i, replace, err);
+    for (int i = 0; i < count; i++) /* nothing has its name before all of it is written */
+        if (outputs[i]) st = kn_output_finish(outputs[i], st, err);
+    kn_free(outputs);
+    return st;
 }
