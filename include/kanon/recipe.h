@@ -39,10 +39,6 @@ KN_API kn_spec *kn_recipe_spec(kn_recipe *recipe);
 KN_API KN_CHECK kn_status kn_apply(kn_release_result **out, kn_context *ctx, kn_recipe *recipe,
                                    const kn_anonymize_options *options, kn_error *err);
 
-/* May the recipe of a release by this spec be published? It may where it holds nothing but levels of hierarchies that were
- * given by a rule or a file, and no column is named that the release has not. */
-KN_API bool kn_recipe_is_public(const kn_spec *spec);
-
 #ifdef __cplusplus
 }
 #endif

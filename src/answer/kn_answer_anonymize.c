@@ -156,7 +156,7 @@ static void put_written(kn_to to, const kn_release_head *h, const kn_spec *spec,
     if (spec->public_report) append_path(shown, spec->public_report, "");
     append_path(kept, n.base, ".private.json");
     if (spec->keep_rowmap) append_path(kept, n.base, ".rowmap");
-    if (spec->keep_recipe) append_path(kn_recipe_is_public(spec) ? shown : kept, n.base, ".recipe.json");
+    if (spec->keep_recipe) append_path(kept, n.base, ".recipe.json");
     if (spec->report) append_path(kept, spec->report, "");
 }
 

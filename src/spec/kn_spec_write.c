@@ -286,15 +286,3 @@ kn_status kn_spec_write(kn_buffer *to, const kn_spec *spec, kn_error *err)
     if (w.inexact) return kn_fail(err, KN_USAGE, "a number of the request is no decimal of at most 18 digits");
     return to->failed ? kn_fail_memory(err, to->ctx, "writing a request") : KN_OK;
 }
-
-/* ---- Who may see it ---- */
-
-bool kn_recipe_is_public(const kn_spec *spec)
-{
-    if (spec->method_auto || kn_method_family(spec->method) != KN_FAMILY_FULL_DOMAIN) return false;
-    for (int i = 0; i < spec->attribute_count; i++) {
-        const kn_attribute *a = &spec->attributes[i];
-        if (a->role == KN_ROLE_IDENTIFIER || (a->role == KN_ROLE_QUASI && !a->has_hierarchy)) return false;
-    }
-    return spec->entity_count == 0;
-}

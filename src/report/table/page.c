@@ -333,8 +333,7 @@ void kn_release_files_begin(kn_buffer *to, const kn_spec *spec, const kn_release
     file_row(&t, f->name, ".private.json", "you alone", f->in_private);
     if (spec->keep_rowmap) file_row(&t, f->name, ".rowmap", "you alone", f->in_map);
     if (spec->keep_recipe)
-        file_row(&t, f->name, ".recipe.json", kn_recipe_is_public(spec) ? "everybody" : "you alone",
-                 "What was decided, to be used again on other rows.");
+        file_row(&t, f->name, ".recipe.json", "you alone", "What was decided, to be used again on other rows.");
     kn_html_table_end(&t);
 }
 
