@@ -195,6 +195,39 @@ static void sets_with_a_missing_member(void **state)
     const char *yaml = HEAD "na: [NA]\nattributes: {a: {role: quasi}}\nprivacy: [{k: 2}]\nmethod: kmsd\n";
     expect(yaml, "a\nNA\nx\n", "a\n{;x}\n{;x}\n", NULL, NULL);
     expect(yaml, "a\nNA\ny\n", "a\n{;x}\n{;x}\n", NULL, "cannot come from the original");
+    /* The empty text is a value here, and another one. */
+    yaml = HEAD "na: [NA]\nattributes: {a: {role: quasi}, b: {role: quasi}}\nprivacy: [{k: 2}]\nmethod: kmsd\n";
+    expect(yaml, "a,b\nNA,1\nx,1\n,2\n,2\n", "a,b\n{;x},1\n{;x},1\n,2\n,2\n", NULL, NULL);
+}
+
+/* What a count must be, in both files. */
+static void counts_of_rows(void **state)
+{
+    (void)state;
+    static const char *const wrong[][2] = {{"y,-1", "row 2: a negative number"},
+                                           {"y,", "row 2: the cell is missing"},
+                                           {"y,1.5", "row 2: not an integer"},
+                                           {"y,9007199254740989", "row 2: there are too many rows by here"}};
+    const char              *yaml = HEAD "attributes: {a: {role: quasi}, n: {role: count}}\nprivacy: [{k: 1}]\n";
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char original[100];
+        snprintf(original, sizeof original, "a,n\nx,3\n%s\n", wrong[i][0]);
+        expect_error(yaml, original, "a,n\nx,3\ny,1\n", NULL, KN_INPUT, wrong[i][1]);
+    }
+    expect(yaml, "a,n\nx,9007199254740991\n", "a,n\nx,9007199254740991\n", NULL, NULL);
+    expect(yaml, "a,n\nx,3\n", "a,n\nx,03\n", NULL, "not a number of rows as a release writes it");
+}
+
+/* A highest level above the hierarchy's is its own. */
+static void levels_that_are_asked_for(void **state)
+{
+    (void)state;
+    file("levels.csv", "a;A;*\nb;A;*\n");
+    const char *yaml =
+        HEAD "attributes: {a: {role: quasi, hierarchy: levels.csv, min-level: 1, max-level: 9}}\nprivacy: "
+             "[{k: 1}]\nmethod: optimal\n";
+    expect(yaml, "a\na\nb\n", "a\nA\nA\n", NULL, NULL);
+    expect(yaml, "a\na\nb\n", "a\na\nb\n", NULL, "one of the levels 1 to 2, which were asked for");
 }
 
 /* A label that stands on two levels for different values: the original tells which node a cell shows. */
@@ -727,6 +760,8 @@ int main(void)
         cmocka_unit_test(clocks_of_a_place),
         cmocka_unit_test(labels_of_two_nodes),
         cmocka_unit_test(sets_with_a_missing_member),
+        cmocka_unit_test(counts_of_rows),
+        cmocka_unit_test(levels_that_are_asked_for),
         cmocka_unit_test(moments),
         cmocka_unit_test(many_pairs),
         cmocka_unit_test(claimed_levels),

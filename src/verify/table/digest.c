@@ -101,11 +101,13 @@ static kn_status run_task(void *arg, int64_t begin, int64_t end, int worker, kn_
     digesting *d = arg;
     (void)worker;
     for (int64_t i = begin; i < end; i++) {
-        for (int64_t p = 0; i == 0 && p < d->done_count; p++) {
-            crypto_hash_sha256_update(&d->state, (const unsigned char *)d->done[p].data, d->done[p].size);
-            kn_buffer_clear(&d->done[p]);
+        if (i == 0) {
+            for (int64_t p = 0; p < d->done_count; p++) {
+                crypto_hash_sha256_update(&d->state, (const unsigned char *)d->done[p].data, d->done[p].size);
+                kn_buffer_clear(&d->done[p]);
+            }
+            continue;
         }
-        if (i == 0) continue;
         int64_t first = d->first + (i - 1) * PIECE_ROWS, last = first + PIECE_ROWS;
         if (last > d->table->rows) last = d->table->rows;
         for (int64_t row = first; row < last; row++) put_row(d, row, &d->made[i - 1]);
