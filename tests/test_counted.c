@@ -931,8 +931,8 @@ static void test_arrow(void **state)
     char *text = get(ctx, "memory:w.csv");
     assert_string_equal(text, "sex,age,n\nF,30,2\nM,41,5\n");
     free(text);
+    const char *only = "age";
     for (int i = 0; i < 2; i++) {
-        const char *only = "age";
         in.count = "n";
         in.columns = i ? &only : NULL;
         in.column_count = i;

@@ -28,7 +28,7 @@ void kn_document_wrong(kn_document *doc, const char *field, const char *why)
 {
     if (doc->status != KN_OK) return;
     doc->status = KN_INTERNAL;
-    doc->wrong = field;
+    snprintf(doc->wrong, sizeof doc->wrong, "%s", field);
     doc->why = why;
 }
 

@@ -44,7 +44,7 @@ struct kn_document {
     kn_context *ctx;
     uint64_t    charged;
     kn_status   status;      /* the first failure       */
-    const char *wrong;       /* field, where status is KN_INTERNAL */
+    char        wrong[64];   /* field, where status is KN_INTERNAL; its name may be the caller's */
     const char *why;
 };
 
