@@ -123,11 +123,11 @@ static int explain(const cli_anonymizing *a, kn_context *ctx, kn_spec *spec)
     kn_error        err = KN_ERROR_INIT;
     kn_explanation *explanation = NULL;
     kn_document    *doc = NULL;
-    /* What no method was named for is asked of levels. */
+    /* Without a named method, one that works with levels is assumed. */
     if (!spec->method_given && kn_spec_shape(spec) == KN_SHAPE_TABLE &&
         kn_spec_set(spec, "method", "optimal", "explain", &err) != KN_OK)
         return cli_fail(&err);
-    /* Nothing is written: whatever the output is, it must not stand in the way. */
+    /* Nothing is written, but a spec needs an output. */
     if (!spec->output && kn_spec_set(spec, "output", "\"-\"", "explain", &err) != KN_OK) return cli_fail(&err);
     if (kn_spec_check(spec, &err) != KN_OK || kn_explain(&explanation, ctx, spec, &err) != KN_OK) return cli_fail(&err);
     kn_status made = kn_document_explain(&doc, ctx, explanation, &err);
