@@ -1,5 +1,4 @@
-/* hierarchy_suggest.c: `kanon hierarchy suggest`: ways to build a hierarchy of a column, ranked by the loss of a
- * release with each. */
+/* hierarchy_suggest.c: `kanon hierarchy suggest`: ways to build a hierarchy of a column, ranked by loss. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "hierarchy_suggest.h"
 

@@ -1,5 +1,4 @@
-/* main.c: `kanon COMMAND ...`: finds the command, prints the general help, checks that standard output was written
- * completely. */
+/* main.c: `kanon COMMAND ...`: finds the command, prints the general help, checks standard output at the end. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli.h"
 
