@@ -85,7 +85,7 @@ typedef struct cli_common {
     int64_t  threads;      /* 0: all                                    */
     uint64_t memory_limit; /* bytes; 0: none                            */
     bool     list_methods, list_models, list_metrics; /* if the command has them (lists.h) */
-    bool     streams;      /* set by the command, before cli_context: it writes data to standard output while it works,
+    bool     streams;      /* set by the command, before cli_context: it writes data to standard output during work,
                               and a progress line on the same terminal would be mixed into it */
 } cli_common;
 
@@ -198,8 +198,8 @@ int  cli_stop(void);
  * that nobody reads any more. */
 int cli_fail(const kn_error *err);
 
-/* Prints "kanon: message" and a line that points to the command's --help; returns 2. Every message has one form: where,
- * what is wrong; what to do (docs/commands.md). */
+/* Prints "kanon: message" and a line that points to the command's --help; returns 2. Every message has the form
+ * "where: what is wrong; what to do" (docs/commands.md). */
 int cli_usage(const cli_command *command, const char *format, ...) KN_PRINTF(2, 3);
 
 /* Prints a note for the user: on stderr ("kanon: note: ..."), even with --quiet, and in the "notes" of the JSON that
@@ -231,8 +231,8 @@ char *cli_strndup(const char *text, size_t length);
 
 /* ---- Text for people ---- */
 
-/* Text made safe for a terminal, as a new string (free it): control characters, direction marks and bytes that are not
- * UTF-8 become \n, \t, \xNN or \uNNNN. */
+/* Text made safe for a terminal, as a new string (free it): control characters, direction marks and bytes that are
+ * not UTF-8 become \n, \t, \xNN or \uNNNN. */
 char *cli_escape(const char *text, size_t length);
 
 /* How many terminal columns an escaped text takes. */

@@ -1,5 +1,5 @@
-/* cmd_explain.c: `kanon explain`: which promise fails at one choice of levels, in how many classes, by how much. The spec is that
- * of `kanon anonymize` (anonymize_spec.c).
+/* cmd_explain.c: `kanon explain`: which promise fails at one choice of levels, in how many classes, by how much. The
+ * spec is that of `kanon anonymize` (anonymize_spec.c).
  * SPDX-License-Identifier: Apache-2.0 */
 #include <kanon/explain.h>
 #include <math.h>

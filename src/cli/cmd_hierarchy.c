@@ -1,4 +1,4 @@
-/* cmd_hierarchy.c: kanon hierarchy build | suggest | check | show: makes, checks and prints generalization hierarchies. */
+/* cmd_hierarchy.c: kanon hierarchy build | suggest | check | show: makes, checks and prints hierarchies. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <kanon/hierarchy.h>

@@ -1,4 +1,4 @@
-/* diagnose_over.c: `kanon diagnose --over C`: questions 3, 4, 7, 8, 10 and 12, for all subsets of a list of columns. */
+/* diagnose_over.c: `kanon diagnose --over C`: questions 3, 4, 7, 8, 10 and 12, for all subsets of a list. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 

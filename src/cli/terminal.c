@@ -84,7 +84,7 @@ static void format_amount(char *buffer, size_t size, uint64_t amount, const char
         snprintf(buffer, size, "%s %s", cli_format_integer(number, (int64_t)amount), unit ? unit : "");
 }
 
-/* The text after the bar: "120.3 MB/s ETA 0:12". */
+/* The text after the bar: "120.3 MB/s  ETA 0:12". */
 static void format_rate(char *buffer, size_t size, const kn_progress *p)
 {
     char   rate[80], left[32], done[80];

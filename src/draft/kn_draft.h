@@ -48,7 +48,7 @@ KN_CHECK kn_status kn_draft_add_column(kn_drafting *d, const char *table, const 
 /* How the values of a column may be generalized. */
 typedef struct kn_draft_rule {
     const char *type;      /* the type that the release file must declare; NULL: none */
-    const char *hierarchy; /* "{ranges: [5, 10, 20]}", "country.dgh"; NULL: none needed, or none was made; in the arena */
+    const char *hierarchy; /* "{ranges: [5, 10, 20]}", "country.dgh"; NULL: none; in the arena */
     const char *why;       /* in a few words; static */
 } kn_draft_rule;
 

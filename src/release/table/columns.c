@@ -40,12 +40,12 @@ typedef struct building {
     const kn_released_texts *texts;
     kn_batch_column         *out;
     uint32_t                 star, ranks;
-    uint32_t                *ids; /* per rank: an id with that text; UINT32_MAX: the star         */
-    uint32_t *entry;              /* per rank: 1 if a row shows it; then its place in the dictionary, NULLED for none */
-    kn_buffer bytes;              /* of the dictionary    */
-    uint64_t *ends;               /* per entry, in `bytes` */
-    uint32_t  entries;
-    bool      nulls;
+    uint32_t                *ids;   /* per rank: an id with that text; UINT32_MAX: the star         */
+    uint32_t                *entry; /* per rank: 1 if a row shows it; then its index in the dictionary, or NULLED */
+    kn_buffer                bytes; /* of the dictionary    */
+    uint64_t                *ends;  /* per entry, in `bytes` */
+    uint32_t                 entries;
+    bool                     nulls;
 } building;
 
 #define NULLED UINT32_MAX
