@@ -1,8 +1,7 @@
 /* kanon/answers.h: results as documents (kanon/document.h): one function per answer.
  *
- * Each copies what it needs; the result may be freed at once. The only failure is KN_MEMORY. The document's notes
- * hold what the user should know: what was read in an unexpected way, what a release drops, what an answer does not
- * cover.
+ * Each copies what it needs; the result may be freed at once. The only failure is KN_MEMORY. The document's notes are
+ * for the user: what was read in an unexpected way, what a release drops, what an answer does not cover.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KANON_ANSWERS_H
@@ -31,20 +30,20 @@ KN_API KN_CHECK kn_status kn_document_profile(kn_document **out, kn_context *ctx
 KN_API KN_CHECK kn_status kn_document_profile_database(kn_document **out, kn_context *ctx, const kn_schema *schema,
                                                        kn_error *err);
 
-/* Seconds of reading and of answering, by the clock and of all processors. */
+/* Seconds for reading and for answering: wall-clock time and processor time. */
 typedef struct kn_diagnose_times {
     double read, group, cpu_read, cpu_group;
 } kn_diagnose_times;
 
-/* "diagnose": a set of attributes. What was asked, and the answers; those that were not asked for are NULL. */
+/* "diagnose": one set of attributes. The questions and the answers; what was not asked is NULL. */
 typedef struct kn_diagnose_answers {
     size_t                     size; /* sizeof(kn_diagnose_answers), set by the initializer                        */
     const kn_diagnose_options *options;
     const kn_diagnosis        *diagnosis;
-    bool                       at_most; /* the question is whether k is at most this large                        */
+    bool                       at_most; /* the question is whether k is at most this                              */
     kn_suppress_mode           suppress_mode;
     const kn_model_report     *models;
-    const char *const         *requirements; /* of the models, as they were written, in their order               */
+    const char *const         *requirements; /* of the models, as written, in their order                         */
     const kn_risk             *risk;
     const kn_suda             *suda;
     const kn_diagnose_times   *times;
@@ -64,7 +63,7 @@ typedef struct kn_sets_answers {
     const kn_sets_diagnosis *sets;
     const kn_model_sets     *models;
     const char *const       *sensitive;    /* of the models: the columns, in their order              */
-    const char *const       *requirements; /* of the models, as they were written, in their order     */
+    const char *const       *requirements; /* of the models, as written, in their order               */
     const kn_diagnose_times *times;
 } kn_sets_answers;
 
@@ -74,18 +73,18 @@ KN_API void kn_sets_answers_init(kn_sets_answers *answers, size_t size);
 KN_API KN_CHECK kn_status kn_document_diagnose_sets(kn_document **out, kn_context *ctx, const kn_table *table,
                                                     const kn_sets_answers *answers, kn_error *err);
 
-/* "dependencies": what was asked of a table, and the answers; what was not asked is NULL or 0. */
+/* "dependencies": the questions about a table and the answers; what was not asked is NULL or 0. */
 typedef struct kn_dependency_answers {
     size_t                      size; /* sizeof(kn_dependency_answers), set by the initializer            */
     int                         given_count;
     const kn_dependency *const *given;  /* to be checked                                                  */
     const kn_dependency_check  *checks; /* one for each                                                   */
     const kn_discovery         *discovery;
-    int                         held_count; /* what holds: of the given, then all that were found        */
+    int                         held_count; /* those that hold: given ones, then found ones              */
     const kn_dependency *const *held;
-    const kn_dependency_list   *cover; /* instead of the functional dependencies among them               */
+    const kn_dependency_list   *cover; /* replaces the functional ones among them                         */
     const kn_name_list         *closure;
-    int                         closure_given; /* how many of its columns, the first, were asked about    */
+    int                         closure_given; /* the first so many of its columns were asked about       */
 } kn_dependency_answers;
 
 #define KN_DEPENDENCY_ANSWERS_INIT {sizeof(kn_dependency_answers), 0, NULL, NULL, NULL, 0, NULL, NULL, NULL, 0}
@@ -94,11 +93,12 @@ KN_API void kn_dependency_answers_init(kn_dependency_answers *answers, size_t si
 KN_API KN_CHECK kn_status kn_document_dependencies(kn_document **out, kn_context *ctx, const kn_table *table,
                                                    const kn_dependency_answers *answers, kn_error *err);
 
-/* "hierarchy-build": `path` is where it was written, `name` what notes call it. */
+/* "hierarchy-build": `path` is where it was written, `name` is used in notes. */
 KN_API KN_CHECK kn_status kn_document_hierarchy_build(kn_document **out, kn_context *ctx, const kn_hierarchy *hierarchy,
                                                       const char *path, const char *name, kn_error *err);
 
-/* "hierarchy-check": `table` (NULL: none) has the column that it was bound to; `failure` (NULL: it is valid) says why not. */
+/* "hierarchy-check": `table` (NULL: none) has the column it was bound to; `failure` (NULL: valid) is what is
+ * wrong. */
 KN_API KN_CHECK kn_status kn_document_hierarchy_check(kn_document **out, kn_context *ctx, const kn_hierarchy *hierarchy,
                                                       const char *path, const kn_table *table, const kn_error *failure,
                                                       kn_error *err);
@@ -119,7 +119,7 @@ KN_API KN_CHECK kn_status kn_document_explain(kn_document **out, kn_context *ctx
 KN_API KN_CHECK kn_status kn_document_advise(kn_document **out, kn_context *ctx, const kn_advice *advice,
                                              const char *command, kn_error *err);
 
-/* "anonymize", "anonymize-database", "anonymize-records": arguments and result of the call. */
+/* "anonymize", "anonymize-database", "anonymize-records": the arguments and the result of the call. */
 KN_API KN_CHECK kn_status kn_document_anonymize(kn_document **out, kn_context *ctx, const kn_spec *spec,
                                                 const kn_release_result *result, const kn_anonymize_options *options,
                                                 kn_error *err);
@@ -130,7 +130,7 @@ KN_API KN_CHECK kn_status kn_document_anonymize_records(kn_document **out, kn_co
                                                         const kn_records_result *result,
                                                         const kn_anonymize_options *options, kn_error *err);
 
-/* One of these, as kn_spec_shape says: of what kn_anonymize_any gave. */
+/* One of these, by kn_spec_shape, for the result of kn_anonymize_any. */
 KN_API KN_CHECK kn_status kn_document_anonymize_any(kn_document **out, kn_context *ctx, const kn_spec *spec,
                                                     const kn_release_head *head, const kn_anonymize_options *options,
                                                     kn_error *err);
@@ -159,15 +159,15 @@ KN_API KN_CHECK kn_status kn_document_hierarchy_suggest(kn_document **out, kn_co
                                                         const kn_suggestions *suggestions, const char *column,
                                                         kn_error *err);
 
-/* "init": `output`: where the release file was written; NULL: nowhere. */
+/* "init". `output`: where the release file was written; NULL: nowhere. */
 KN_API KN_CHECK kn_status kn_document_init(kn_document **out, kn_context *ctx, const kn_draft *draft, const char *output,
                                            kn_error *err);
 
-/* "generate": `kind` by its name; `output`: where it was written. */
+/* "generate". `kind`: its name; `output`: where it was written. */
 KN_API KN_CHECK kn_status kn_document_generate(kn_document **out, kn_context *ctx, const char *kind, int64_t rows,
                                                uint64_t seed, const char *output, kn_error *err);
 
-/* "catalogue": the lists that are asked for. */
+/* "catalogue": the lists that were asked for. */
 KN_API KN_CHECK kn_status kn_document_catalogue(kn_document **out, kn_context *ctx, bool methods, bool models, bool metrics,
                                                 kn_error *err);
 

@@ -1,4 +1,4 @@
-/* kanon/document.h: answers as documents: what a call found, as named fields that are declared once.
+/* kanon/document.h: answers as documents: the result of a call as named fields, which are declared once.
  *
  * Every answer (of profile, diagnose, anonymize, verify, ...) has a table of fields: name, type with its unit, who
  * may see it, one sentence. From it come the JSON that the program prints, the JSON Schema, docs/json.md and what
@@ -17,7 +17,7 @@ extern "C" {
 #endif
 
 typedef struct kn_document       kn_document;
-typedef struct kn_document_value kn_document_value; /* part of a document; valid as long as that     */
+typedef struct kn_document_value kn_document_value; /* part of a document; valid as long as it is    */
 
 /* ---- Lifetime ---- */
 
@@ -40,17 +40,17 @@ typedef enum kn_document_kind {
 /* Which answer it is: "verify", "profile-database", ... Static. */
 KN_API const char *kn_document_answer(const kn_document *doc);
 
-/* The value at a path: names of fields and, of lists, numbers from 0, with points between ("models.0.reached"); "": the
- * whole document. NULL: there is none. */
+/* The value at a path: names of fields and, in lists, numbers from 0, separated by points ("models.0.reached"); "":
+ * the whole document. NULL: there is none. */
 KN_API const kn_document_value *kn_document_find(const kn_document *doc, const char *path);
 
-/* The same, and its value; false, with *out unchanged: there is none, or it is of another kind. An integer is a
- * number too. */
+/* The value at a path; false, with *out unchanged: there is none, or it has another kind. An integer is also a
+ * number. */
 KN_API bool kn_document_boolean(const kn_document *doc, const char *path, bool *out);
 KN_API bool kn_document_integer(const kn_document *doc, const char *path, int64_t *out);
 KN_API bool kn_document_number(const kn_document *doc, const char *path, double *out);
 
-/* UTF-8, ended by a NUL; NULL: there is none, or it is no text. */
+/* UTF-8, ending with a NUL; NULL: there is none, or it is not a text. */
 KN_API const char *kn_document_text(const kn_document *doc, const char *path);
 
 /* Walking through a value. `value` may be NULL: it has kind KN_DOCUMENT_NULL and no members. */
@@ -66,7 +66,7 @@ KN_API const char              *kn_document_text_of(const kn_document_value *val
 
 /* ---- Notes ---- */
 
-/* Adds a sentence to the document's notes ("notes" of every answer): what the caller wants to add. */
+/* Adds a sentence of the caller to the document's notes ("notes" of every answer). */
 KN_API KN_CHECK kn_status kn_document_add_note(kn_document *doc, const char *note, kn_error *err);
 
 /* ---- As text ---- */
@@ -76,7 +76,7 @@ KN_API KN_CHECK kn_status kn_document_add_note(kn_document *doc, const char *not
 KN_API KN_CHECK kn_status kn_document_json(char **text, size_t *size, const kn_document *doc, kn_error *err);
 KN_API void               kn_text_free(char *text); /* NULL is fine */
 
-/* ---- What there is ---- */
+/* ---- Answers and their fields ---- */
 
 /* The answers by number, from 0; NULL after the last. Static. */
 KN_API const char *kn_answer_name(int index);
@@ -88,9 +88,9 @@ typedef struct kn_answer_field {
     const char *type;     /* "boolean", "integer", "number", "text", "list", "object" */
     const char *unit;     /* "rows", "seconds", ...; NULL: none              */
     const char *sentence;
-    bool        is_public; /* it may be published with the release           */
-    bool        optional; /* it may be absent                                */
-    bool        nullable; /* it may be null                                  */
+    bool        is_public; /* may be published with the release              */
+    bool        optional; /* may be absent                                   */
+    bool        nullable; /* may be null                                     */
 } kn_answer_field;
 
 /* Calls `each` for every field of an answer, nested ones after what contains them; `field` and its texts are borrowed
@@ -98,7 +98,7 @@ typedef struct kn_answer_field {
 KN_API KN_CHECK kn_status kn_answer_fields(const char *answer, void (*each)(void *user, const kn_answer_field *field),
                                            void *user, kn_error *err);
 
-/* The JSON Schema (draft 2020-12) of an answer; kn_text_free. KN_USAGE: there is no such answer. */
+/* The JSON Schema (draft 2020-12) of an answer; free it with kn_text_free. KN_USAGE: there is no such answer. */
 KN_API KN_CHECK kn_status kn_answer_schema(char **text, size_t *size, kn_context *ctx, const char *answer,
                                            kn_error *err);
 

@@ -1,9 +1,9 @@
-/* kanon/frontier.h: what more privacy, fewer suppressed rows and less loss cost each other: the choices of levels of a table
- * that no other beats in all three.
+/* kanon/frontier.h: the trade-off between k, suppressed rows and loss: the choices of levels of a table that no other
+ * choice beats in all three.
  *
- * Nothing is written. What is asked is said as for a release (kanon/spec.h): every promise but k must hold, at most `suppression`
- * may be suppressed, levels may be bounded; k is what the spec asks for and a ladder of larger ones (2, 3, 5, 10, 20, 30, 50, 100 and so
- * on). The answer depends on the original: it is the owner's.
+ * Nothing is written. The spec is that of a release (kanon/spec.h): every promise except k must hold, at most
+ * `suppression` may be suppressed, levels may be bounded. The values of k are the spec's and larger ones from a
+ * ladder (2, 3, 5, 10, 20, 30, 50, 100 and so on). The answer depends on the original, so it is for the owner only.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KANON_FRONTIER_H
@@ -26,13 +26,13 @@ typedef struct kn_frontier_point {
 
 typedef struct kn_frontier {
     kn_metric          metric;
-    int64_t            rows, budget; /* of the table; that may be suppressed                          */
+    int64_t            rows, budget; /* of the table; how many may be suppressed                      */
     int                quasi_count;
     const char *const *quasi;
     int                k_count;
-    const int64_t     *ks;      /* that were looked at                                                */
-    double             lattice; /* choices of levels there are, between the bounds                    */
-    int64_t            counted; /* of these, whose classes were counted                               */
+    const int64_t     *ks;      /* that were examined                                                 */
+    double             lattice; /* number of choices of levels within the bounds                      */
+    int64_t            counted; /* how many of these had their classes counted                        */
     int64_t            point_count;
     const kn_frontier_point *KN_PRIVATE(points); /* kn_frontier_point_at: by k, then by suppressed rows */
     int                note_count, dropped_count; /* of reading, as in a release's result             */
@@ -41,8 +41,9 @@ typedef struct kn_frontier {
 
 KN_API const kn_frontier_point *kn_frontier_point_at(const kn_frontier *frontier, int64_t index); /* NULL: none */
 
-/* Of a spec that passed kn_spec_check. No point at all is KN_OK. KN_USAGE: no table, a method without levels, more than a million
- * choices of levels, a promise that has no frontier (average risk, delta-presence with min, keep-sensitive, linked rows). */
+/* For a spec that passed kn_spec_check. Finding no point is KN_OK. KN_USAGE: no table, a method without levels, more
+ * than a million choices of levels, a promise that has no frontier (average risk, delta-presence with min,
+ * keep-sensitive, linked rows). */
 KN_API KN_CHECK kn_status kn_frontier_find(kn_frontier **out, kn_context *ctx, const kn_spec *spec, kn_error *err);
 KN_API void               kn_frontier_free(kn_frontier *frontier); /* NULL is fine */
 

@@ -1,4 +1,4 @@
-/* kn_answer.c: which answers there are, their fields and their schemas. */
+/* kn_answer.c: the list of answers, their fields and their schemas. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kn_answer.h"
 

@@ -1,4 +1,4 @@
-/* kn_answer.h: what the answers share: the list of their tables, parts that several have. */
+/* kn_answer.h: what the answers share: the list of their tables, and common parts. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_ANSWER_H
 #define KN_ANSWER_H
@@ -7,7 +7,7 @@
 
 #include "kn_document.h"
 
-/* The answers, each in a file of its own. */
+/* The answers, each in its own file. */
 extern const kn_fields kn_answer_profile, kn_answer_profile_database, kn_answer_dependencies, kn_answer_hierarchy_build,
     kn_answer_hierarchy_check, kn_answer_hierarchy_show, kn_answer_verify, kn_answer_verify_database,
     kn_answer_verify_records, kn_answer_measure, kn_answer_attack, kn_answer_attack_demo, kn_answer_generate, kn_answer_init, kn_answer_hierarchy_suggest,
@@ -15,22 +15,22 @@ extern const kn_fields kn_answer_profile, kn_answer_profile_database, kn_answer_
     kn_answer_anonymize_records, kn_answer_diagnose, kn_answer_diagnose_over, kn_answer_explain,
     kn_answer_frontier;
 
-const kn_fields *kn_answer_at(int index); /* NULL behind the last; for the tests */
+const kn_fields *kn_answer_at(int index); /* NULL after the last; for the tests */
 
-/* A document filled from a struct, to be completed and ended. */
+/* Begins a document and fills it from a struct; the caller completes and ends it. */
 KN_CHECK kn_status kn_answer_begin(kn_document **out, kn_context *ctx, const kn_fields *answer, const void *from,
                                    kn_error *err);
 
-/* A document made of one struct. */
+/* A complete document from one struct. */
 KN_CHECK kn_status kn_answer_of(kn_document **out, kn_context *ctx, const kn_fields *answer, const void *from,
                                 kn_error *err);
 
 /* ---- Notes ---- */
 
-/* What the reader decided and the user should know: spellings that fell together, dates with two readings. */
+/* Notes what the reader decided: spellings that became one value, ambiguous dates. */
 void kn_note_table(kn_document *doc, const kn_table *table);
 
-/* What was not declared, if anything. */
+/* Notes the undeclared columns, which a release drops. */
 void kn_note_dropped(kn_document *doc, const char *const *dropped, int count);
 
 /* Writes 1,234,567 into `out` and returns it. */
@@ -45,7 +45,7 @@ extern const kn_fields kn_metrics_part;
 extern const kn_fields kn_sizes_part;  /* kn_size_count */
 extern const kn_fields kn_advice_part; /* kn_advice     */
 
-/* The parameter of a model that `reached` is held against. */
+/* The parameter of a model that `reached` is compared with. */
 double kn_model_asked(const kn_model *model);
 double kn_ratio_number(kn_ratio ratio); /* NAN: none */
 

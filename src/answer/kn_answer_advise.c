@@ -1,4 +1,4 @@
-/* kn_answer_advise.c: which methods were tried and which is best, as a document, and as part of a release's. */
+/* kn_answer_advise.c: the methods that were tried and the best one, as a document and as a part of others. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kn_answer.h"
 #include "kn_error.h"

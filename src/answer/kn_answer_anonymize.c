@@ -1,5 +1,5 @@
-/* kn_answer_anonymize.c: what became of a release, of a table, a database and tree records, as documents. What every shape has
- * is put once (begin, finish); a shape adds its own figures.
+/* kn_answer_anonymize.c: releases of a table, a database and tree records, as documents. The fields that every shape
+ * has are put in one place (begin, finish); each shape adds its own.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <kanon/recipe.h>
 #include <math.h>
@@ -104,7 +104,7 @@ static void put_share(kn_to to, const kn_release_head *h)
     kn_put_number(to, "largest_share", h->largest_share > 0 ? h->largest_share : NAN);
 }
 
-/* A whole number, as far as it is one. */
+/* Puts a number as an integer, if it is one. */
 static void put_whole(kn_to to, const char *key, double value)
 {
     if (fabs(value) < 9e15 && value == floor(value))
@@ -126,9 +126,9 @@ static kn_status begin(kn_document **out, kn_context *ctx, const kn_fields *answ
     return KN_OK;
 }
 
-/* What it is called, and what the names of the files beside it begin with. */
+/* The release's name, and what the names of the files next to it begin with. */
 typedef struct names {
-    const char *release; /* NULL: a folder, whose certificate lies in it */
+    const char *release; /* NULL: a folder, which contains its certificate */
     const char *base;
 } names;
 
@@ -457,7 +457,7 @@ kn_status kn_document_anonymize_records(kn_document **out, kn_context *ctx, cons
 kn_status kn_document_anonymize_any(kn_document **out, kn_context *ctx, const kn_spec *spec,
                                     const kn_release_head *head, const kn_anonymize_options *options, kn_error *err)
 {
-    const void *result = head; /* which is what it begins with */
+    const void *result = head; /* every result begins with its head */
     switch (kn_spec_shape(spec)) {
     case KN_SHAPE_DATABASE: return kn_document_anonymize_database(out, ctx, spec, result, options, err);
     case KN_SHAPE_RECORDS: return kn_document_anonymize_records(out, ctx, spec, result, options, err);

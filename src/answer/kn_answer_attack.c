@@ -1,4 +1,4 @@
-/* kn_answer_attack.c: whom an attacker finds, in a release and in databases anonymized in three ways, as documents. */
+/* kn_answer_attack.c: who an attacker finds in a release, and in databases anonymized in three ways, as documents. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kn_answer.h"
 #include "kn_error.h"
@@ -50,7 +50,7 @@ static void put_attacked(kn_to to, const kn_attack_report *r, const kn_attack_ta
     for (int i = 0; i < r->sensitive_count; i++) kn_put_figure(certain, r->sensitive[i], (double)t->certain[i], true);
 }
 
-/* "Nobody is found" comforts only if somebody was looked for in the right way. */
+/* "Nobody is found" means little if most persons match no row: the cells may have been misread. */
 static void note_strangers(kn_document *doc, const kn_attack_report *r)
 {
     char none[KN_COUNT_TEXT], people[KN_COUNT_TEXT];

@@ -1,4 +1,4 @@
-/* kn_answer_catalogue.c: what there is to choose from, and what was generated, as documents. */
+/* kn_answer_catalogue.c: the methods, models and metrics, and generated data, as documents. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 
@@ -61,7 +61,7 @@ static const kn_field_row catalogue_rows[] = {
 const kn_fields kn_answer_catalogue =
     KN_ANSWER(char, "catalogue", catalogue_rows, NULL, "Which methods, privacy models and metrics are there?");
 
-/* "auto" can keep what some method can. */
+/* "auto" supports a model if any method does. */
 static bool keeps(int method, int model)
 {
     if (method != KN_CATALOGUE_AUTO) return kn_method_keeps((kn_method)method, model);
@@ -128,7 +128,7 @@ kn_status kn_document_catalogue(kn_document **out, kn_context *ctx, bool methods
     return kn_document_end(out, doc, err);
 }
 
-/* ---- What was generated ---- */
+/* ---- Generated data ---- */
 
 static const kn_field_row generate_rows[] = {
     KN_ANSWER_ROW,

@@ -118,7 +118,7 @@ static kn_status put_discovery(kn_to to, kn_context *ctx, const kn_dependency_an
     return KN_OK;
 }
 
-/* What holds, as it is written. */
+/* Puts the dependencies that hold, as text. */
 static void put_held(kn_to to, const kn_dependency_answers *a)
 {
     kn_to list = kn_put_list(to, "dependencies");

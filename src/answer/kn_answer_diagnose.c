@@ -1,4 +1,4 @@
-/* kn_answer_diagnose.c: the answers of a diagnosis, for a set of attributes and over all subsets of a list, as documents. */
+/* kn_answer_diagnose.c: diagnoses of one set of attributes and of all subsets of a list, as documents. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
@@ -229,7 +229,7 @@ static void put_times(kn_to to, kn_context *ctx, const kn_table *table, const kn
 
 /* ---- Notes ---- */
 
-/* The code of the value * in a column; -1: it does not occur. */
+/* The code of the value * in a column; -1: none. */
 static int64_t star_of(const kn_table *table, int column)
 {
     for (uint32_t code = 0; code < kn_table_distinct(table, column); code++) {
@@ -261,7 +261,7 @@ static int64_t count_stars(kn_document *doc, const kn_table *table, const char *
     return count;
 }
 
-/* Whoever diagnoses a release finds its suppressed rows in a class, often the smallest one. */
+/* In a diagnosis of a release the suppressed rows are a class, often the smallest. */
 static void note_suppressed(kn_document *doc, const kn_table *table, const char *const *quasi, int quasi_count)
 {
     char    rows[KN_COUNT_TEXT];
@@ -337,7 +337,7 @@ static void put_asked(kn_to to, int64_t k, bool at_most)
     kn_put_text(to, "reading", reading_name(at_most));
 }
 
-/* Yes or no, in the reading asked for. */
+/* Does k hold: at least, or at most, as asked? */
 static bool holds(const kn_diagnose_answers *a)
 {
     const kn_diagnosis *d = a->diagnosis;
@@ -502,7 +502,7 @@ static void put_model_sets(kn_to to, const kn_sets_answers *a)
     }
 }
 
-/* With k, "it holds" means on all columns together, hence on every set. */
+/* With k, "holds" refers to all columns together, and thus to every set. */
 static bool sets_hold(const kn_sets_options *o, const kn_sets_diagnosis *d)
 {
     if (o->at_most) return d->maximal_count == 0 || d->maximal[d->maximal_count - 1].count < o->over_count;
@@ -525,7 +525,7 @@ kn_status kn_document_diagnose_sets(kn_document **out, kn_context *ctx, const kn
     put_asked(to, o->k, o->at_most);
     if (o->suppress_mode == KN_SUPPRESS_GIVEN) kn_put_integer(to, "budget", d->budget);
     if (o->k > 0 && o->suppress_mode != KN_SUPPRESS_ASKED) {
-        /* Turned round, the large sets are those that violate it. */
+        /* With "at most" the large sets are those that violate it. */
         put_border(to, o->at_most ? "maximal_violating" : "maximal", o, d->maximal, d->maximal_count);
         put_border(to, o->at_most ? "minimal" : "minimal_violating", o, d->minimal_violating, d->minimal_count);
         kn_put_boolean(to, "holds", sets_hold(o, d));

@@ -1,4 +1,4 @@
-/* kn_answer_explain.c: what one choice of levels would mean, as a document. */
+/* kn_answer_explain.c: what fails at one choice of levels, as a document. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <kanon/explain.h>
 

@@ -1,4 +1,4 @@
-/* kn_answer_frontier.c: what k, suppressed rows and loss cost each other, as a document. */
+/* kn_answer_frontier.c: the trade-off between k, suppressed rows and loss, as a document. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <kanon/frontier.h>
 

@@ -1,4 +1,4 @@
-/* kn_answer_hierarchy.c: what a hierarchy is, as a document: built, checked or shown. */
+/* kn_answer_hierarchy.c: a hierarchy that was built, checked or shown, as a document. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <stdio.h>
@@ -32,7 +32,7 @@ static const kn_field_row tree_rows[] = {
 };
 static const kn_fields tree_part = KN_FIELDS_PUT("tree", tree_rows);
 
-/* What every action says; `optional` where a check may fail before it is known. */
+/* The rows of every action; `optional`: for a check, which may fail before they are known. */
 #define SUMMARY_ROWS(optional)                                                                                         \
     KN_VALUE("hierarchy", KN_F_TEXT, "the file"), KN_VALUE("levels", KN_F_COUNT | (optional), "levels, with level 0"), \
         KN_VALUE("leaves", KN_F_COUNT | (optional), "leaves, bound to a value or not"),                                \

@@ -1,4 +1,4 @@
-/* kn_answer_init.c: what is suggested, as documents: a first release file with the files beside it; hierarchies of a column. */
+/* kn_answer_init.c: suggestions as documents: a first release file with its files; hierarchies of a column. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kn_answer.h"
 #include "kn_error.h"

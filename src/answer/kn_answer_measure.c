@@ -1,4 +1,4 @@
-/* kn_answer_measure.c: what a release lost, and how it answers a workload, as a document. */
+/* kn_answer_measure.c: the loss of a release, and its answers to a workload, as a document. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kn_answer.h"
 #include "kn_error.h"
@@ -54,7 +54,7 @@ static const kn_field_row measure_rows[] = {
 const kn_fields kn_answer_measure =
     KN_ANSWER(kn_measure_report, "measure", measure_rows, NULL, "What did a release lose?");
 
-/* Classes are those of rows, whoever the rows belong to. */
+/* Notes that classes are of rows, not of persons. */
 static void note_persons(kn_document *doc, const kn_spec *spec)
 {
     bool persons = spec->entity != NULL;

@@ -1,4 +1,4 @@
-/* kn_answer_notes.c: what a user should know, in sentences: of a table that was read, of what a release drops. */
+/* kn_answer_notes.c: notes for the user: on a table that was read, on what a release drops. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <stdio.h>
@@ -6,7 +6,7 @@
 
 #include "kn_answer.h"
 
-/* "12,5": digits, at most one comma among them, perhaps a sign. `fraction`: how many stand behind the comma. */
+/* "12,5": digits, at most one comma, an optional sign. `fraction`: the number of digits after the comma. */
 static bool is_comma_number(const char *text, size_t length, size_t *fraction)
 {
     size_t i = length > 0 && text[0] == '-', begin = i, comma = length;
@@ -20,7 +20,8 @@ static bool is_comma_number(const char *text, size_t length, size_t *fraction)
     return length > begin && comma + 1 != length;
 }
 
-/* Is it text only because its decimal mark is a comma? Where three digits follow every comma, it may be one of thousands. */
+/* Is the column text only because its decimal mark is a comma? If three digits follow every comma, it may separate
+ * thousands. */
 static bool has_decimal_commas(const kn_table *table, int column)
 {
     bool found = false;

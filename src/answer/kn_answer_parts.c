@@ -1,4 +1,4 @@
-/* kn_answer_parts.c: parts that several answers have. */
+/* kn_answer_parts.c: parts of several answers. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <assert.h>
 #include <math.h>

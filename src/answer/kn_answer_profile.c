@@ -1,4 +1,4 @@
-/* kn_answer_profile.c: what a table, and the schema of a database, look like, as documents. */
+/* kn_answer_profile.c: the profiles of a table and of a database's schema, as documents. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <ctype.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "kn_answer.h"
 #include "kn_error.h"
 
-/* Once a column is read its type is known. */
+/* Without "auto": the type of a column that was read is known. */
 static const char *value_type(kn_type type)
 {
     return type == KN_TYPE_AUTO ? NULL : kn_type_name(type);
@@ -45,7 +45,7 @@ static const kn_field_row profile_rows[] = {
 const kn_fields kn_answer_profile = KN_ANSWER(kn_profile, "profile", profile_rows, NULL,
                                               "What do the columns of a table look like, and which role has each?");
 
-/* Does a column's name say that its values are numbers given to persons? Names, streets and telephones repeat, too. */
+/* Does a column's name say that its values number persons? Names, streets and telephone numbers repeat, too. */
 static bool says_who(const char *name)
 {
     static const char *const words[] = {"id",      "ids",      "ssn",    "passport", "person",
@@ -61,10 +61,11 @@ static bool says_who(const char *name)
     return false;
 }
 
-/* Rows are counted unless the owner of the data says whose they are: an identifier that occurs again may be just that. */
+/* Rows are counted unless the owner names the column that identifies persons; a repeated identifier may be that
+ * column. */
 static void note_persons(kn_document *doc, const kn_profile *p)
 {
-    enum { MOST_ROWS_EACH = 20 }; /* more look like surnames or the wards of a hospital, not like persons */
+    enum { MOST_ROWS_EACH = 20 }; /* more suggests surnames or hospital wards, not persons */
     for (int i = 0; i < p->columns; i++) {
         const kn_column_profile *c = &p->column[i];
         int64_t                  present = p->rows - c->missing;

@@ -1,11 +1,11 @@
-/* kn_answer_verify.c: what the verifier found, of a table, a database and tree records, as documents. */
+/* kn_answer_verify.c: the verifier's findings for a table, a database and tree records, as documents. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kn_answer.h"
 #include "kn_error.h"
 
 /* ---- Promises ---- */
 
-/* How what was reached is held against what was asked. */
+/* How `reached` is compared with what was asked. */
 static const char *bound_of(kn_model_kind kind)
 {
     switch (kind) {
@@ -43,7 +43,7 @@ static const kn_field_row model_rows[] = {
 };
 static const kn_fields model_part = KN_FIELDS(kn_verified_model, "model", model_rows, fill_model);
 
-/* ---- What all shapes have ---- */
+/* ---- Common to all shapes ---- */
 
 #define VERDICT_ROWS(S, units)                                                                                         \
     KN_ANSWER_ROW, KN_FIELD_AS(S, ok, "verified", KN_F_BOOLEAN | KN_F_PUBLIC, "whether it may be published"),          \

@@ -1,7 +1,7 @@
 /* kn_memory.c: names in memory. Interface: kn_memory.h, kanon/memory.h.
  *
- * A sorted list of entries behind a lock; a program holds some dozens. An entry's name and path stay where they are until it
- * ends. Cost: a binary search per lookup.
+ * A sorted list of entries, protected by a lock; a program has some dozens. An entry's name and path do not move
+ * until it is freed. Cost: a binary search per lookup.
  * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE
@@ -28,7 +28,7 @@ typedef struct entry {
     char             path[32]; /* below /proc; empty: an object */
     int              fd;       /* -1: an object                 */
     uint64_t         size;
-    void            *map;  /* the bytes, once asked for */
+    void            *map;  /* the bytes, once requested */
     const char      *kind; /* of the object             */
     void            *object;
     kn_memory_end_fn end;
@@ -38,7 +38,7 @@ struct kn_memory {
     pthread_mutex_t lock;
     entry         **entries; /* by name */
     size_t          count, capacity;
-    size_t          promised; /* places that are kept free */
+    size_t          promised; /* places reserved for promises */
 };
 
 static bool prefixed(const char *name)
@@ -61,7 +61,7 @@ static void end_entry(kn_context *ctx, entry *e)
     kn_free(e);
 }
 
-/* The first entry whose name is not before this one. */
+/* The index of the first entry whose name is not less than this one. */
 static size_t place_of(const struct kn_memory *m, const char *name)
 {
     size_t low = 0, high = m->count;
@@ -86,7 +86,7 @@ static entry *find(const kn_context *ctx, const char *name)
     return e;
 }
 
-/* Takes the entry, also on failure; what had its name ends. */
+/* Takes ownership of the entry, also on failure; frees what had its name. */
 static kn_status put_entry(kn_context *ctx, entry *e, kn_error *err)
 {
     struct kn_memory *m = ctx->memory;
@@ -200,7 +200,7 @@ void kn_memory_remove(kn_context *ctx, const char *name)
     end_entry(ctx, take_entry(ctx, name));
 }
 
-/* All new names are made before one is given: a failure changes nothing. */
+/* All new names are allocated before any is set: a failure changes nothing. */
 kn_status kn_memory_rename(kn_context *ctx, const char *from, const char *to, kn_error *err)
 {
     size_t size = strlen(from), count = 0, made = 0;
@@ -220,7 +220,7 @@ kn_status kn_memory_rename(kn_context *ctx, const char *from, const char *to, kn
         kn_free(e->name);
         e->name = names[i];
         names[i] = NULL;
-        st = put_entry(ctx, e, err); /* there is space: it was in the list */
+        st = put_entry(ctx, e, err); /* cannot fail: the entry was in the list */
     }
     for (size_t i = 0; names && i < made; i++) kn_free(names[i]);
     kn_free(names);
@@ -233,8 +233,7 @@ int kn_memory_file(void)
 {
     int fd = memfd_create("kanon", MFD_CLOEXEC);
     if (fd < 0 || fd > 2) return fd;
-    int moved = fcntl(fd, F_DUPFD_CLOEXEC, 3),
-        error = errno; /* 0, 1 and 2 are the program's, also where it closed them */
+    int moved = fcntl(fd, F_DUPFD_CLOEXEC, 3), error = errno; /* 0, 1 and 2 are the program's, even if closed */
     close(fd);
     errno = error;
     return moved;
@@ -304,7 +303,7 @@ kn_status kn_memory_make_promise(kn_memory_promise **out, kn_context *ctx, const
     return kn_fail_memory(err, ctx, WHAT);
 }
 
-/* The place is free for whoever comes next: its own entry, unless the promise is broken. */
+/* Frees the promise and its reserved place; returns its entry, which the caller puts there or frees. */
 static entry *end_promise(kn_memory_promise *p)
 {
     entry *e = p->entry;

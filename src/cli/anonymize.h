@@ -1,7 +1,7 @@
-/* anonymize.h: what the files of `kanon anonymize` share, and `kanon attack` uses: cmd_anonymize.c reads the options and
- * runs, anonymize_spec.c turns them into a spec, anonymize_hierarchy.c reads `--hierarchy`, anonymize_print.c prints what
- * came of it, table/anonymize.c, database/anonymize.c and records/anonymize.c what is of one shape only,
- * anonymize_models.c what was promised.
+/* anonymize.h: what the files of `kanon anonymize` share with each other and with `kanon attack`. cmd_anonymize.c
+ * reads the options and runs the release, anonymize_spec.c turns them into a spec, anonymize_hierarchy.c reads
+ * `--hierarchy`, anonymize_print.c prints the result; table/anonymize.c, database/anonymize.c and records/anonymize.c
+ * print what only their shape has, anonymize_models.c the promises.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef CLI_ANONYMIZE_H
 #define CLI_ANONYMIZE_H
@@ -10,9 +10,9 @@
 
 #include "document.h"
 
-/* What the options say, as they were written. */
+/* The options as written. */
 typedef struct cli_anonymizing {
-    const cli_command *command; /* whom messages name */
+    const cli_command *command; /* named in messages */
     cli_common        common;
     cli_table_options input;
     const char       *spec_path;
@@ -31,8 +31,8 @@ typedef struct cli_anonymizing {
     int               file_count;
 } cli_anonymizing;
 
-/* The options that say what is read, asked and searched for: of every command that makes such a spec. Those of reading tables
- * and of writing are apart. */
+/* The options of every command that makes a spec: inputs, promises and search. The options for reading tables and for
+ * writing are separate. */
 /* clang-format off */
 #define CLI_REQUIREMENT_OPTIONS(a)                                                                                     \
     {"--spec", CLI_TEXT, &(a).spec_path},                                                                              \
@@ -77,59 +77,59 @@ typedef struct cli_anonymizing {
     {"--support", CLI_TEXT, &(a).support}
 /* clang-format on */
 
-/* Frees what parsing those options took. */
+/* Frees what parsing those options allocated. */
 void cli_anonymizing_free(cli_anonymizing *a);
 
-/* Makes the spec that the release file and the options describe, not yet checked. 0, or the exit code after saying what
- * is wrong. */
+/* Makes the spec that the release file and the options describe; it is not checked yet. Returns 0, or the exit code
+ * after reporting what is wrong. */
 int cli_anonymize_spec(kn_spec **out, kn_context *ctx, const cli_anonymizing *a);
 
-/* Changes a spec that there is (a recipe's) by the options and the files. The exit code. */
+/* Applies the options and the files to an existing spec (a recipe's). Returns the exit code. */
 int cli_anonymize_change(kn_spec *spec, kn_context *ctx, const cli_anonymizing *w);
 
-/* The same for a command about one table that asks for no promises: everything in it is of use to the method, or it is
- * refused. */
+/* Like cli_anonymize_spec, for a command on one table that needs no promises; refuses what the method cannot use. */
 int cli_usable_spec(kn_spec **out, kn_context *ctx, const cli_anonymizing *a);
 
-/* "COLUMN:FILE" or "COLUMN:KIND=..." as the column and the text of its `hierarchy` in a release file; free both. 0, or
- * the exit code after saying what is wrong. */
+/* "COLUMN:FILE" or "COLUMN:KIND=..." as the column and the text of its `hierarchy` in a release file; free both.
+ * Returns 0, or the exit code after reporting what is wrong. */
 int cli_hierarchy_text(char **column, char **text, const cli_command *command, const char *option);
 
-/* A text as a quoted scalar of YAML; free it. */
+/* A text as a quoted YAML scalar; free it. */
 char *cli_yaml_text(const char *text);
 
-/* The file without its folder and the ending that a file beside it gets; free it. */
+/* The path with `ending` appended: the name of a file next to it. Free it. */
 char *cli_beside(const char *path, const char *ending);
 
-/* ---- What is printed of a release ---- */
+/* ---- Printing a release ---- */
 
-/* What a shape adds to what is printed of every release, in this order. */
+/* What a shape adds to the text of every release, in this order. */
 typedef struct cli_shape {
     void (*verdict)(const cli_value *answer, FILE *out); /* what it promises, who or what is left out */
     void (*lost)(const cli_value *answer, FILE *out);    /* by column, table or kind of value         */
-    void (*choice)(const cli_value *answer, FILE *out);  /* behind the name of the method             */
-    void (*loss)(const cli_value *answer, FILE *out);    /* metrics and what follows from them        */
+    void (*choice)(const cli_value *answer, FILE *out);  /* after the name of the method              */
+    void (*loss)(const cli_value *answer, FILE *out);    /* metrics and what follows                  */
 } cli_shape;
 
 extern const cli_shape cli_table_shape, cli_database_shape, cli_records_shape;
 
-/* Prints what became of a release of that shape, in words. */
+/* Prints the result of a release of that shape as text. */
 void cli_release_print(const cli_value *answer, kn_shape shape, FILE *out);
 
-/* Prints notes and the answer: words, or JSON to standard output, unless that is where the release went. The exit code. */
+/* Prints the notes and the answer, as text or as JSON on standard output, unless the release went there. Returns the
+ * exit code. */
 int cli_release_answer(const cli_anonymizing *a, const kn_spec *spec, kn_status made, kn_document *doc, const kn_error *err);
 
-/* Parts of a verdict: how many look alike, before and after; how much of them one sensitive value has; "; verified". */
+/* Parts of a verdict: how many look alike, before and after; the share of one sensitive value; "; verified". */
 void        cli_print_crowds(const cli_value *answer, const char *units, FILE *out);
 void        cli_print_share(const cli_value *answer, const char *whom, FILE *out);
 const char *cli_release_state(const cli_value *answer);
 
-/* A table of promises, what the original and, where there is one, the release reach. */
+/* A table of the promises with what the original and the release, if there is one, reach. */
 void cli_models_print(const cli_value *answer, FILE *out);
 
 /* ---- Parts ---- */
 
-/* A number as it is best read; "none" where there is none. */
+/* A number in its most readable form; "none" for NaN. */
 void cli_text_table_figure(cli_text_table *t, double value);
 
 #endif

@@ -1,4 +1,4 @@
-/* anonymize_hierarchy.c: `--hierarchy COLUMN:...` of `kanon anonymize` as text of a release file.
+/* anonymize_hierarchy.c: turns `--hierarchy COLUMN:...` into the text of a release file.
  *
  *     age:ages.csv                        a file                  (./mask=right where a file is called like a kind)
  *     zip:mask=right                      also mask=left; more: :step=2 :character=x :pad
@@ -9,7 +9,7 @@
  *     job:taxonomy=jobs.txt               what follows is the file
  *     sex:suppress
  *
- * A colon or a backslash in a column's name is written with a backslash before it.
+ * A colon or a backslash in a column's name is escaped with a backslash.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdlib.h>
@@ -88,7 +88,7 @@ static void add_breaks(text *t, const char *from, const char *end)
     add(t, "]");
 }
 
-/* The options behind a kind: ":step=2:pad". False where one is not known. */
+/* The options after a kind: ":step=2:pad". False if one is unknown. */
 static bool add_options(text *t, const char *from, const char *const *names)
 {
     while (*from == ':') {
@@ -126,7 +126,7 @@ static const kind kinds[] = {
     {"suppress", NOTHING, {NULL}},
 };
 
-/* "{kind: value, option: value}"; false where the text is of this kind but cannot be understood. */
+/* "{kind: value, option: value}"; false if the text is of this kind but malformed. */
 static bool add_kind(text *t, const kind *k, const char *value)
 {
     const char *end = k->value == REST ? value + strlen(value) : value + strcspn(value, ":");
@@ -148,7 +148,7 @@ static bool add_kind(text *t, const kind *k, const char *value)
     return fine && (k->value == NOTHING || end > value);
 }
 
-/* Which kind the text behind the column begins with; NULL: it is a file. *value: behind the equals sign. */
+/* The kind that the text after the column begins with; NULL: it is a file. *value: what follows the equals sign. */
 static const kind *find_kind(const char *what, const char **value)
 {
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
@@ -160,8 +160,7 @@ static const kind *find_kind(const char *what, const char **value)
     return NULL;
 }
 
-/* A word that is no file and stands where a kind would, as in rang=5: the kind that was meant, "" where none is near; NULL: it
- * is a file. */
+/* For a misspelt kind, as in rang=5: the kind that was probably meant, "" if none is similar; NULL: it is a file. */
 static const char *misspelt(const char *what)
 {
     const char *names[sizeof kinds / sizeof *kinds + 1] = {NULL};

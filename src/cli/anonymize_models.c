@@ -1,4 +1,4 @@
-/* anonymize_models.c: promises and figures in words, for releases of every shape. */
+/* anonymize_models.c: prints promises and figures, for releases of every shape. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 

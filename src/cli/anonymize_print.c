@@ -1,5 +1,5 @@
-/* anonymize_print.c: what `kanon anonymize` prints of a release of any shape: a page of words, or its document as JSON. What is
- * of one shape only comes from its cli_shape (anonymize.h).
+/* anonymize_print.c: prints a release of any shape: a page of text, or its document as JSON. What only one shape has
+ * comes from its cli_shape (anonymize.h).
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
-/* anonymize_spec.c: a release file and the options of `kanon anonymize` as one spec; options win.
+/* anonymize_spec.c: makes one spec from a release file and the options of `kanon anonymize`; options take precedence.
  *
- * Every option is handed to the spec in the release file's own notation, so that a flag and a line of the file cannot mean
- * different things. Order matters twice: --qi gives the order of the quasi-identifiers, and roles come before what else is
- * said of a column, so that a mistyped name is noticed.
+ * Every option is passed to the spec in the release file's own notation, so that an option and a line of the file
+ * cannot mean different things. Order matters twice: --qi gives the order of the quasi-identifiers, and roles are set
+ * before any other property of a column, so that a mistyped name is noticed.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
@@ -21,7 +21,7 @@ void cli_anonymizing_free(cli_anonymizing *a)
     cli_table_options_free(&a->input);
 }
 
-/* One run of applying options: the first failure ends it. */
+/* State while options are applied; the first failure ends it. */
 typedef struct applying {
     const cli_command *command;
     kn_spec           *spec;
@@ -33,7 +33,7 @@ static void take(applying *a, kn_status status, const kn_error *err)
     if (status != KN_OK) a->code = cli_fail(err);
 }
 
-/* field: text, as it stands. */
+/* Sets a field to `text` verbatim. */
 static void set(applying *a, const char *field, const char *text, const char *what)
 {
     kn_error err = KN_ERROR_INIT;
@@ -41,7 +41,7 @@ static void set(applying *a, const char *field, const char *text, const char *wh
     take(a, kn_spec_set(a->spec, field, text, what, &err), &err);
 }
 
-/* field: text, whatever characters it has. */
+/* Sets a field to a plain text, whatever characters it contains. */
 static void set_plain(applying *a, const char *field, const char *text, const char *what)
 {
     kn_error err = KN_ERROR_INIT;
@@ -72,7 +72,7 @@ static void set_roles(applying *a, const cli_list *names, kn_role role)
     }
 }
 
-/* The same column in two roles: the later one would win silently. */
+/* Refuses a column with two roles: the later one would silently win. */
 static int check_roles(const cli_anonymizing *a)
 {
     const cli_list  count = {(char **)(uintptr_t)&a->input.count, a->input.count != NULL};
@@ -113,7 +113,7 @@ static bool declared(applying *a, const char *column, const char *what)
     return false;
 }
 
-/* Says more of a column that has a role. */
+/* Sets another property of a column that has a role. */
 static void set_more(applying *a, const char *column, const char *key, const char *text, const char *what)
 {
     kn_error err = KN_ERROR_INIT;
@@ -202,7 +202,7 @@ static void set_models(applying *a, const cli_anonymizing *w)
     }
 }
 
-/* A share (0.05, 5%) or so many rows (100 rows). */
+/* A share (0.05, 5%) or a number of rows (100 rows). */
 static void set_suppression(applying *a, const char *text)
 {
     if (!text || a->code) return;
@@ -298,13 +298,13 @@ static bool is_release_file(const char *path)
     return ends_with(path, ".yaml") || ends_with(path, ".yml") || ends_with(path, ".json");
 }
 
-/* Changes a spec by the options and the arguments from the `first` on. */
+/* Applies the options, and the arguments from `first` on, to a spec. */
 static int change(kn_spec *spec, kn_context *ctx, const cli_anonymizing *w, int first)
 {
     applying a = {.command = w->command, .spec = spec};
     apply(&a, w, w->file_count > first ? w->files + first : NULL, w->file_count - first);
     for (int i = 0; !a.code && i < spec->input_count; i++) a.code = cli_settle(ctx, spec->inputs[i], true);
-    /* Whoever makes a release is refused at once where another run is making it. */
+    /* While another run is writing this release, only `kanon verify` waits; others fail at once. */
     return a.code ? a.code : cli_settle(ctx, spec->output, w->command == &cli_verify);
 }
 

@@ -5,8 +5,8 @@
 
 #include "cli.h"
 
-/* Anonymizes the database that a release file describes (`database` instead of its input, where given) in three ways, in
- * memory, attacks each and prints what is found; returns the exit code. `k` 0: the release file's. */
+/* Anonymizes the database that a release file describes (`database` replaces its input, if given) in three ways, in
+ * memory, attacks each and prints the findings; returns the exit code. `k` 0: the release file's. */
 int cli_attack_demo(const cli_common *common, const char *spec_path, const char *database, int64_t k);
 
 #endif

@@ -1,6 +1,6 @@
 /* cli.h: what the commands share. The command line uses the public API only.
  *
- * How a command looks:
+ * The outline of a command:
  *
  *     static int run(int argc, char **argv)
  *     {
@@ -13,8 +13,8 @@
  *         ...
  *     }
  *
- * Nothing here is called from more than one thread, except where said. Memory of the command line's own comes from
- * malloc; when there is none left the program says so and ends with exit code 3.
+ * All functions are for one thread only, unless stated otherwise. The command line's own memory comes from malloc;
+ * when it runs out, the program reports that and ends with exit code 3.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef CLI_H
@@ -24,7 +24,7 @@
 #include <kanon/table.h>
 #include <stdio.h>
 
-/* A command: `run` gets the arguments behind its name and returns the exit code. */
+/* A command: `run` gets the arguments after its name and returns the exit code. */
 typedef struct cli_command {
     const char *name;
     const char *summary; /* one line for `kanon --help`                */
@@ -49,8 +49,8 @@ extern const cli_command cli_generate;
 
 /* ---- Options ----
  * A command describes its options in an array that ends with {0}; cli_parse fills them in and leaves the other
- * arguments, in order, at the front of argv. Forms understood: `--name value`, `--name=value`, `-n value`, `-nvalue`;
- * `--` ends the options, `-` is an ordinary argument. A target keeps its value where its option is not given. */
+ * arguments, in order, at the front of argv. Accepted forms: `--name value`, `--name=value`, `-n value`, `-nvalue`;
+ * `--` ends the options, `-` is an ordinary argument. A target keeps its value if its option is not given. */
 typedef enum cli_kind {
     CLI_FLAG,    /* bool *: set to true                                                        */
     CLI_TEXT,    /* const char **: points into argv                                            */
@@ -67,8 +67,8 @@ typedef struct cli_option {
     void       *target;  /* bool *, const char **, cli_list *, int64_t *, double * */
 } cli_option;
 
-/* A repeatable option; a value may hold several items separated by commas (`a,b`), a backslash keeps a comma (`\,`) or
- * a backslash (`\\`) and stands for itself elsewhere. An empty value is one empty item. Items are freed by
+/* A repeatable option; a value may hold several items separated by commas (`a,b`), a backslash escapes a comma (`\,`)
+ * or a backslash (`\\`) and is an ordinary character elsewhere. An empty value is one empty item. Items are freed by
  * cli_list_free. */
 typedef struct cli_list {
     char **items;
@@ -77,35 +77,36 @@ typedef struct cli_list {
 
 void cli_list_free(cli_list *list);
 
-/* The options that every command has. Filled in by cli_parse. */
+/* The options of every command. Filled in by cli_parse. */
 typedef struct cli_common {
     bool     json;
     bool     quiet;        /* --quiet: no progress; notes stay          */
     bool     help;         /* the help, or a list, was printed: return 0 */
     int64_t  threads;      /* 0: all                                    */
     uint64_t memory_limit; /* bytes; 0: none                            */
-    bool     list_methods, list_models, list_metrics; /* of commands that have them (lists.h) */
-    bool     streams;      /* set by the command, before cli_context: it writes data to standard output while it works,
-                              and a progress line on the same terminal would stand in its way */
+    bool     list_methods, list_models, list_metrics; /* if the command has them (lists.h) */
+    bool     streams;      /* set by the command, before cli_context: it writes data to standard output during work,
+                              and a progress line on the same terminal would be mixed into it */
 } cli_common;
 
 /* Parses argv; on a mistake prints a message and returns false (exit code 2). *argc becomes the number of the other
  * arguments. After false, or with common->help set, every list among the options is empty: nothing needs freeing. */
 bool cli_parse(const cli_command *command, int *argc, char **argv, const cli_option *options, cli_common *common);
 
-/* Strict readers of a whole token; false where it is none or out of range. A size is a number of bytes with an optional
- * fraction and unit: k M G T (powers of 1000), Ki Mi Gi Ti (powers of 1024), an optional B, in either case. */
+/* Strict readers of a whole token; false if it is malformed or out of range. A size is a number of bytes with an
+ * optional fraction and unit: k M G T (powers of 1000), Ki Mi Gi Ti (powers of 1024), an optional B, in either
+ * case. */
 bool cli_parse_integer(const char *text, int64_t *out);
 bool cli_parse_number(const char *text, double *out);
 bool cli_parse_size(const char *text, uint64_t *out);
 
-/* "100 rows" is 100, as options that take a share of the rows take it too; -1: it is no such text. */
+/* "100 rows" is 100, for options that take a share or a number of rows; -1: not of this form. */
 int64_t cli_rows_text(const char *text);
 
-/* The name nearest to a mistyped word, or NULL where none is near. `names` ends with NULL. */
+/* The name nearest to a mistyped word, or NULL if none is similar. `names` ends with NULL. */
 const char *cli_nearest(const char *word, const char *const *names);
 
-/* The help of the options that every command has, with its heading. */
+/* The help text for the options of every command, with its heading. */
 #define CLI_COMMON_HELP                                                                                                \
     "Options of every command:\n"                                                                                      \
     "      --json               write the result as JSON\n"                                                            \
@@ -120,8 +121,8 @@ const char *cli_nearest(const char *word, const char *const *names);
     "decided.\n"
 
 /* ---- Reading tables ----
- * The same options for every command that reads a table: start from {0}, put CLI_TABLE_OPTIONS(table) into the options,
- * CLI_TABLE_HELP into the help, then call cli_table_read and, in the end, cli_table_options_free. */
+ * The same options for every command that reads a table: start from {0}, put CLI_TABLE_OPTIONS(table) into the
+ * options, CLI_TABLE_HELP into the help, then call cli_table_read and finally cli_table_options_free. */
 typedef struct cli_table_options {
     const char *delimiter;
     bool        no_header;
@@ -162,15 +163,17 @@ typedef struct cli_table_options {
 bool cli_has_scheme(const char *name, const char *scheme);
 
 /* Reads the files (same columns; "-" is standard input) as one table with these columns only (NULL: all). On failure
- * prints why, sets *exit_code and returns false. Checks the table options first: a mistake there costs no reading. */
+ * prints why, sets *exit_code and returns false. Checks the table options first: a mistake there is reported before
+ * anything is read. */
 bool cli_table_read(kn_table **out, kn_context *ctx, const cli_table_options *options, char *const *paths,
                     int path_count, const char *const *columns, int column_count, int *exit_code);
 
-/* Is one of the inputs the file that would be written? Then nothing may be: the original would be gone. */
+/* Is one of the inputs the file to be written? Writing it would destroy the original. */
 bool cli_overwrites_input(const char *output, char *const *inputs, int input_count);
 
-/* The library's options for these, for a command that reads by itself. `csv` points into `options` and into *types,
- * which the caller frees with cli_column_types_free. false after printing what is wrong (exit code 2). */
+/* The library's options for these, for a command that calls the reader itself. `csv` points into `options` and into
+ * *types, which the caller frees with cli_column_types_free. Returns false after printing what is wrong (exit code
+ * 2). */
 typedef struct cli_column_types {
     kn_column_type *items;
     int             count;
@@ -182,8 +185,8 @@ void cli_table_options_free(cli_table_options *options);
 
 /* ---- Running ---- */
 
-/* A context with progress on a terminal and Ctrl-C tied to it; NULL after printing why not (exit code 3). One at a
- * time. Ctrl-C, SIGTERM and SIGHUP cancel it; a second one ends the program at once. */
+/* A context that shows progress on a terminal; NULL after printing why not (exit code 3). One at a time. Ctrl-C,
+ * SIGTERM and SIGHUP cancel it; a second signal ends the program at once. */
 kn_context *cli_context(const cli_common *common);
 void        cli_context_free(kn_context *ctx);
 
@@ -191,56 +194,57 @@ void        cli_context_free(kn_context *ctx);
 bool cli_stopped(void);
 int  cli_stop(void);
 
-/* Prints "kanon: message" on stderr; returns the exit code of the error's status. Silent where standard output is a
- * pipe nobody reads any more. */
+/* Prints "kanon: message" on stderr; returns the exit code of the error's status. Silent if standard output is a pipe
+ * that nobody reads any more. */
 int cli_fail(const kn_error *err);
 
-/* Prints "kanon: message" and a line that points to the command's --help; returns 2. Every message has one form: where,
- * what is wrong; what to do (docs/commands.md). */
+/* Prints "kanon: message" and a line that points to the command's --help; returns 2. Every message has the form
+ * "where: what is wrong; what to do" (docs/commands.md). */
 int cli_usage(const cli_command *command, const char *format, ...) KN_PRINTF(2, 3);
 
-/* What the user should know: on stderr ("kanon: note: ..."), also with --quiet, and among the "notes" of the JSON that is
- * printed afterwards. */
+/* Prints a note for the user: on stderr ("kanon: note: ..."), even with --quiet, and in the "notes" of the JSON that
+ * is printed afterwards. */
 void cli_note(const char *format, ...) KN_PRINTF(1, 2);
 
-/* The same of a note that is in the answer already: on stderr alone. */
+/* The same for a note that the answer already has: on stderr only. */
 void cli_say(const char *note);
 
 /* The notes so far, made safe for a terminal. */
 const cli_list *cli_notes(void);
 
-/* What was done ("kanon: 3 rows written to ..."): on stderr, unless --quiet. */
+/* Reports what was done ("kanon: 3 rows written to ...") on stderr, unless --quiet. */
 void cli_done(const cli_common *common, const char *format, ...) KN_PRINTF(2, 3);
 
-/* Completes or undoes what a killed run left at a file that is going to be read or replaced, and says so, --quiet or not.
- * `wait`: for another run that is just giving it its name. Returns 0, or an exit code after saying what failed. */
+/* Completes or undoes what a killed run left at a file that will be read or replaced, and reports it even with
+ * --quiet. `wait`: waits for another run that is just renaming its files to their final names. Returns 0, or an exit
+ * code after reporting what failed. */
 int cli_settle(kn_context *ctx, const char *path, bool wait);
 
-/* Flushes standard output and checks that all of it arrived; returns `code`, or 3 after saying why. main does it at the
- * end of every command. */
+/* Flushes standard output and checks that all of it arrived; returns `code`, or 3 after reporting why not. main calls
+ * it at the end of every command. */
 int cli_finish(int code);
 
-/* malloc, realloc and strndup that end the program with exit code 3 where there is no memory. */
+/* malloc, realloc and strndup that end the program with exit code 3 when memory runs out. */
 void *cli_alloc(size_t size);
 void *cli_realloc(void *block, size_t size);
 char *cli_strndup(const char *text, size_t length);
 
 /* ---- Text for people ---- */
 
-/* Text made safe for a terminal, as a new string (free it): control characters, direction marks and bytes that are not
- * UTF-8 become \n, \t, \xNN or \uNNNN. */
+/* Text made safe for a terminal, as a new string (free it): control characters, direction marks and bytes that are
+ * not UTF-8 become \n, \t, \xNN or \uNNNN. */
 char *cli_escape(const char *text, size_t length);
 
 /* How many terminal columns an escaped text takes. */
 int cli_text_width(const char *text);
 
 bool cli_utf8(void);                 /* the locale's character set is UTF-8                          */
-int  cli_terminal_width(FILE *file); /* columns of the terminal behind it; 80 where it is none       */
+int  cli_terminal_width(FILE *file); /* columns of the terminal; 80 if it is not one                 */
 
 typedef enum cli_style { CLI_PLAIN, CLI_BOLD, CLI_DIM, CLI_RED, CLI_GREEN, CLI_YELLOW } cli_style;
 
-/* The escape sequence that turns a style on (CLI_PLAIN: all off); "" where the file is no terminal, NO_COLOR is set or
- * TERM is "dumb". */
+/* The escape sequence that turns a style on (CLI_PLAIN: all off); "" if the file is not a terminal, NO_COLOR is set
+ * or TERM is "dumb". */
 const char *cli_style_on(FILE *file, cli_style style);
 
 enum { CLI_NUMBER_SIZE = 32 };
@@ -278,7 +282,7 @@ void cli_text_table_format(cli_text_table *table, const char *format, ...) KN_PR
 void cli_text_table_style(cli_text_table *table, cli_style style);                        /* of the cell just added */
 void cli_text_table_bar(cli_text_table *table, double share, int width);                  /* see cli_bar         */
 
-/* Prints the table, each line behind `indent` blanks. Ends an unfinished row with empty cells. */
+/* Prints the table, each line indented by `indent` blanks. Fills an unfinished row with empty cells. */
 void cli_text_table_print(cli_text_table *table, FILE *file, int indent);
 
 #endif

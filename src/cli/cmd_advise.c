@@ -1,5 +1,6 @@
-/* cmd_advise.c: `kanon advise`: which method should I use? Tries those that fit, shows them side by side, explains the choice
- * and prints the command that makes the release. The spec is that of `kanon anonymize` (anonymize_spec.c).
+/* cmd_advise.c: `kanon advise`: which method should I use? Tries the applicable ones, shows them side by side,
+ * explains the choice and prints the command that makes the release. The spec is that of `kanon anonymize`
+ * (anonymize_spec.c).
  * SPDX-License-Identifier: Apache-2.0 */
 #include <ctype.h>
 #include <kanon/catalogue.h>
@@ -60,7 +61,7 @@ static void add_text(words *w, const char *text, size_t size)
     w->text[w->used] = '\0';
 }
 
-/* A word as a shell takes it. */
+/* Appends a word, quoted for a shell. */
 static void add_word(words *w, const char *word)
 {
     size_t plain = 0;
@@ -79,7 +80,7 @@ static void add_word(words *w, const char *word)
     add_text(w, "'", 1);
 }
 
-/* An option that the method has no use for, and would refuse. */
+/* Is this an option that the method would refuse? */
 static bool is_useless(const char *word, kn_method method, int *values)
 {
     static const char *const switches[] = {"--anatomy", "--complete", "--reference", "--strict-structure",
@@ -93,7 +94,7 @@ static bool is_useless(const char *word, kn_method method, int *values)
     return !kn_method_uses(method, name);
 }
 
-/* Arguments that say how to look, not what to release. `values`: how many follow. */
+/* Is this an argument of the search for a method, not of the release? `values`: how many values follow it. */
 static bool only_of_advise(const char *word, kn_method method, int *values)
 {
     if (is_useless(word, method, values)) return true;
@@ -112,7 +113,7 @@ static const char *usual_output(kn_shape shape)
     return names[shape];
 }
 
-/* Free it. */
+/* The command line that makes the release; free it. */
 static char *command_text(const cli_advising *a, kn_method method, kn_shape shape)
 {
     words w = {0};
@@ -133,7 +134,7 @@ static char *command_text(const cli_advising *a, kn_method method, kn_shape shap
         add_word(&w, "--output");
         add_word(&w, usual_output(shape));
     }
-    for (int i = 0; i < a->argc && !options; i++) /* what stands behind "--" stays there */
+    for (int i = 0; i < a->argc && !options; i++) /* what follows "--" stays there */
         if (strcmp(a->argv[i], "--") == 0)
             for (options = true; i < a->argc; i++) add_word(&w, a->argv[i]);
     return w.text;
@@ -154,7 +155,7 @@ static bool loses_less(const cli_value *c, const cli_value *than)
     return one != other ? one : cli_number(c, "loss") < cli_number(than, "loss");
 }
 
-/* The candidate with the next larger loss; NULL: there is none. Equal ones in their order, the chosen one first. */
+/* The candidate with the next larger loss; NULL: none. Equal ones in their order, the chosen one first. */
 static const cli_value *next_best(const cli_value *candidates, const char *chosen, bool *shown)
 {
     int64_t best = -1;
@@ -238,7 +239,7 @@ static void print_others(const cli_value *answer)
     cli_text_table_free(t);
 }
 
-/* One sentence, broken where a line is full. */
+/* Prints one sentence, wrapped. */
 static void print_sentence(const char *sentence)
 {
     enum { WIDTH = 78 };
@@ -293,12 +294,11 @@ static int advise(cli_advising *a, kn_context *ctx, kn_spec *spec)
     kn_error   err = KN_ERROR_INIT;
     kn_advice *advice = NULL;
     a->has_output = spec->output != NULL;
-    /* Nothing is written: whatever the output is, it must not stand in the way. All methods are looked at, also where the
-     * release file has decided for one. */
+    /* All methods are tried, even if the release file names one. Nothing is written, but a spec needs an output. */
     if (kn_spec_set(spec, "method", "auto", "advise", &err) != KN_OK) return cli_fail(&err);
     if (!spec->output && kn_spec_set(spec, "output", "\"-\"", "advise", &err) != KN_OK) return cli_fail(&err);
     if (kn_spec_check(spec, &err) != KN_OK || kn_advise(&advice, ctx, spec, &err) != KN_OK) return cli_fail(&err);
-    /* What the others took into account may be of no use to the chosen one. Of flags the command says what is left. */
+    /* The chosen method may not use everything in the spec. For options, the printed command shows what is left. */
     kn_method   method = advice->found ? kn_advice_candidate_at(advice, advice->chosen)->method : spec->method;
     const char *chosen = advice->found ? kn_method_name(method) : NULL;
     if (chosen &&
@@ -331,7 +331,7 @@ static int run(int argc, char **argv)
     const cli_option options[] = {CLI_REQUIREMENT_OPTIONS(*a), CLI_TABLE_OPTIONS(a->input), {0}};
     kn_context      *ctx = NULL;
     kn_spec         *spec = NULL;
-    advising.argv = cli_alloc(((size_t)argc + 1) * sizeof *advising.argv); /* parsing moves the arguments about */
+    advising.argv = cli_alloc(((size_t)argc + 1) * sizeof *advising.argv); /* parsing reorders the arguments */
     memcpy(advising.argv, argv, (size_t)argc * sizeof *argv);
     bool parsed = cli_parse(&cli_advise, &argc, argv, options, &a->common);
     if (!parsed || a->common.help) {

@@ -1,5 +1,5 @@
-/* cmd_anonymize.c: `kanon anonymize`: from a release file, or options alone, to a verified release. The spec is made by
- * anonymize_spec.c, the answer printed by anonymize_print.c.
+/* cmd_anonymize.c: `kanon anonymize`: makes a verified release from a release file or from options alone.
+ * anonymize_spec.c makes the spec, anonymize_print.c prints the answer.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <kanon/anonymize.h>
 #include <kanon/catalogue.h>
@@ -66,7 +66,7 @@ static const char help[] =
 
 /* ---- Before the run ---- */
 
-/* Everything that is read. */
+/* All files that are read. */
 typedef struct read_files {
     char **paths;
     int    count;
@@ -79,7 +79,7 @@ static void add_read(read_files *f, const char *path)
     f->paths[f->count++] = (char *)(uintptr_t)path;
 }
 
-/* Would anything that is written take the place of something that is read? */
+/* Would an output overwrite an input? */
 static int check_paths(const kn_spec *spec)
 {
     static const char *const endings[] = {"", ".certificate.json", ".private.json", ".rowmap", ".recipe.json"};
@@ -152,7 +152,7 @@ static int anonymize(cli_anonymizing *a, kn_context *ctx, kn_spec *spec)
     /* A spec needs an output, a dry run does not. */
     if (a->dry_run && !spec->output && kn_spec_set(spec, "output", "\"-\"", "--dry-run", &err) != KN_OK)
         return cli_fail(&err);
-    /* Who asks for nodes asks for a method that has them. */
+    /* --all-solutions implies a method that has nodes. */
     if (a->all_solutions && !spec->method_given && !spec->method_auto && kn_spec_shape(spec) == KN_SHAPE_TABLE &&
         kn_spec_set(spec, "method", "optimal", "--all-solutions", &err) != KN_OK)
         return cli_fail(&err);

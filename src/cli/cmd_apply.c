@@ -1,4 +1,5 @@
-/* cmd_apply.c: `kanon apply`: other rows, released by the recipe of an earlier release. The answer is that of `kanon anonymize`.
+/* cmd_apply.c: `kanon apply`: releases other rows by the recipe of an earlier release. The answer is that of `kanon
+ * anonymize`.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <kanon/answers.h>
 #include <kanon/recipe.h>

@@ -1,5 +1,6 @@
-/* cmd_attack.c: `kanon attack`: the linking attack. Somebody holds a table with names and some of the quasi-identifiers;
- * how many of these people can they find in the release, and could they find in the original? With --demo: attack_demo.c.
+/* cmd_attack.c: `kanon attack`: the linking attack. An attacker has a table with names and some of the
+ * quasi-identifiers; how many of these persons can be found in the release, and how many could be in the original?
+ * For --demo see database/attack_demo.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <kanon/attack.h>
 #include <stdlib.h>
@@ -55,7 +56,7 @@ typedef struct attacking {
     bool              demo;
 } attacking;
 
-/* A line with a figure of the original, where it was given, and of the release. */
+/* A line with a figure of the original, if given, and of the release. */
 static void row(cli_text_table *t, const char *name, const cli_value *before, const cli_value *after, const char *key)
 {
     cli_text_table_text(t, name);
@@ -134,14 +135,14 @@ static void print_words(const cli_value *answer)
 
 /* ---- The run ---- */
 
-/* Is anything said about how the external table is written? */
+/* Does any option describe the format of the external table? */
 static bool said_how(const cli_table_options *o)
 {
     return o->delimiter || o->no_header || o->encoding || o->decimal || o->timezone || o->na.count > 0 || o->no_na;
 }
 
-/* What is not said of the external table is as the release file says of the inputs. The encoding is not: a release is
- * UTF-8, and so is most of what stands beside it. */
+/* Where no option describes the external table, the release file's options for the inputs apply, except the encoding:
+ * a release is UTF-8, and so are most external tables. */
 static void read_alike(kn_csv_options *csv, const cli_table_options *o, const kn_spec *spec)
 {
     const kn_csv_options *inputs = kn_spec_csv(spec);
@@ -188,7 +189,7 @@ static int attack(attacking *w, kn_context *ctx, const char *release)
     cli_anonymizing   words = w->a;
     if (!cli_table_csv_options(&csv, &w->a.input, &types)) return 2;
     cli_column_types_free(&types);
-    /* With a release file, how tables are written is said of the external one alone. */
+    /* With a release file, format options describe the external table only. */
     if (words.spec_path) words.input = (cli_table_options){.types = w->a.input.types, .count = w->a.input.count};
     int code = cli_usable_spec(&spec, ctx, &words);
     if (code == 0) code = cli_settle(ctx, release, true);
@@ -217,7 +218,7 @@ static int attack_release(attacking *w, const char *release)
     return code;
 }
 
-/* A lone argument is the release file; beside --spec it is the database. */
+/* A single argument is the release file; with --spec it is the database. */
 static int demo(const attacking *w, int argc, char **argv)
 {
     const char *argument = argc > 0 ? argv[0] : NULL, *spec = w->a.spec_path;

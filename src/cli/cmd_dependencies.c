@@ -1,4 +1,4 @@
-/* cmd_dependencies.c: `kanon dependencies`: do dependencies hold, which are there, what follows from them? */
+/* cmd_dependencies.c: `kanon dependencies`: do dependencies hold, which ones are there, what follows from them? */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <math.h>
@@ -36,7 +36,7 @@ static const char help[] =
     "  $ kanon dependencies people.csv --check 'education -> salary-class' --check 'race -5-> sex'\n"
     "  $ kanon dependencies people.csv --discover --error 5% --max-left 2\n";
 
-/* The question and its answers. */
+/* The questions and their answers. */
 typedef struct asking {
     cli_common            common;
     cli_table_options     input;
@@ -53,7 +53,7 @@ typedef struct asking {
     kn_discovery         *discovery;
     kn_dependency_list   *found, *cover;
     kn_name_list         *closure;
-    int                   held_count; /* given and found: what holds */
+    int                   held_count; /* those that hold, given and found */
     const kn_dependency **held;
 } asking;
 

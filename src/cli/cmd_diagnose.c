@@ -1,5 +1,5 @@
-/* cmd_diagnose.c: `kanon diagnose`: the privacy diagnosis centre on the command line. Options here; the answers are
- * printed by diagnose_set.c (a given set of attributes) and diagnose_over.c (all subsets of a list).
+/* cmd_diagnose.c: `kanon diagnose`: how private a table is. This file reads the options; diagnose_set.c prints the
+ * answers for a given set of attributes, diagnose_over.c for all subsets of a list.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 #include <string.h>
@@ -98,7 +98,7 @@ int cli_diagnose_answer(cli_diagnosing *d, kn_status made, kn_document *doc, con
     return cli_answer(&d->common, made, doc, err, words);
 }
 
-/* What the options say before they are understood. */
+/* The options as written, not yet interpreted. */
 typedef struct words {
     int64_t     k, max_size;
     double      time_limit;
@@ -155,7 +155,7 @@ static int check_more(const cli_diagnosing *d)
     return 0;
 }
 
-/* Understands the words; returns 0 or the exit code. */
+/* Checks and interprets the options; returns 0 or the exit code. */
 static int check(cli_diagnosing *d, const words *w, int files)
 {
     if (w->missing && !kn_missing_parse(w->missing, &d->missing))
@@ -190,7 +190,6 @@ static int check(cli_diagnosing *d, const words *w, int files)
     return 0;
 }
 
-/* Adds a column unless it is there already. */
 static void want(const char **columns, int *count, const char *name)
 {
     for (int i = 0; i < *count; i++)
@@ -198,7 +197,7 @@ static void want(const char **columns, int *count, const char *name)
     columns[(*count)++] = name;
 }
 
-/* Reads only the columns it needs. */
+/* Reads only the columns that the questions need. */
 static bool read_table(cli_diagnosing *d, int *code)
 {
     const cli_list *list = d->over.count > 0 ? &d->over : &d->qi;
@@ -214,7 +213,7 @@ static bool read_table(cli_diagnosing *d, int *code)
     return fine;
 }
 
-/* Several columns that together say whose row it is become one. */
+/* Joins several columns that together identify the person of a row into one. */
 static int join_entity(cli_diagnosing *d)
 {
     kn_error err = KN_ERROR_INIT;
@@ -234,7 +233,7 @@ static int join_entity(cli_diagnosing *d)
                : cli_fail(&err);
 }
 
-/* So many rows as a share of those that there are. */
+/* Converts a number of rows to a share of all rows. */
 static void set_rows(cli_diagnosing *d)
 {
     int64_t rows = kn_table_total(d->table);

@@ -1,5 +1,5 @@
-/* cmd_explain.c: `kanon explain`: which promise fails at one choice of levels, in how many classes, by how much. The spec is that
- * of `kanon anonymize` (anonymize_spec.c).
+/* cmd_explain.c: `kanon explain`: which promise fails at one choice of levels, in how many classes, by how much. The
+ * spec is that of `kanon anonymize` (anonymize_spec.c).
  * SPDX-License-Identifier: Apache-2.0 */
 #include <kanon/explain.h>
 #include <math.h>
@@ -123,11 +123,11 @@ static int explain(const cli_anonymizing *a, kn_context *ctx, kn_spec *spec)
     kn_error        err = KN_ERROR_INIT;
     kn_explanation *explanation = NULL;
     kn_document    *doc = NULL;
-    /* What no method was named for is asked of levels. */
+    /* Without a named method, one that works with levels is assumed. */
     if (!spec->method_given && kn_spec_shape(spec) == KN_SHAPE_TABLE &&
         kn_spec_set(spec, "method", "optimal", "explain", &err) != KN_OK)
         return cli_fail(&err);
-    /* Nothing is written: whatever the output is, it must not stand in the way. */
+    /* Nothing is written, but a spec needs an output. */
     if (!spec->output && kn_spec_set(spec, "output", "\"-\"", "explain", &err) != KN_OK) return cli_fail(&err);
     if (kn_spec_check(spec, &err) != KN_OK || kn_explain(&explanation, ctx, spec, &err) != KN_OK) return cli_fail(&err);
     kn_status made = kn_document_explain(&doc, ctx, explanation, &err);

@@ -1,5 +1,5 @@
-/* cmd_frontier.c: `kanon frontier`: what more privacy, fewer suppressed rows and less loss cost each other. The spec is that of
- * `kanon anonymize` (anonymize_spec.c).
+/* cmd_frontier.c: `kanon frontier`: the trade-off between k, suppressed rows and loss. The spec is that of `kanon
+ * anonymize` (anonymize_spec.c).
  * SPDX-License-Identifier: Apache-2.0 */
 #include <kanon/frontier.h>
 #include <string.h>
@@ -78,11 +78,11 @@ static int frontier(const cli_anonymizing *a, kn_context *ctx, kn_spec *spec)
     kn_error     err = KN_ERROR_INIT;
     kn_frontier *found = NULL;
     kn_document *doc = NULL;
-    /* What no method was named for is asked of levels. */
+    /* Without a named method, one that works with levels is assumed. */
     if (!spec->method_given && kn_spec_shape(spec) == KN_SHAPE_TABLE &&
         kn_spec_set(spec, "method", "optimal", "frontier", &err) != KN_OK)
         return cli_fail(&err);
-    /* Nothing is written: whatever the output is, it must not stand in the way. */
+    /* Nothing is written, but a spec needs an output. */
     if (!spec->output && kn_spec_set(spec, "output", "\"-\"", "frontier", &err) != KN_OK) return cli_fail(&err);
     if (kn_spec_check(spec, &err) != KN_OK || kn_frontier_find(&found, ctx, spec, &err) != KN_OK) return cli_fail(&err);
     kn_status made = kn_document_frontier(&doc, ctx, found, &err);

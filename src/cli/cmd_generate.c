@@ -19,7 +19,7 @@ typedef struct arguments {
     const char *output, *delimiter;
 } arguments;
 
-/* "tab" or one character; the library says which are allowed. */
+/* "tab" or one character; the library checks which are allowed. */
 static bool read_delimiter(const char *text, char *out)
 {
     if (strcmp(text, "tab") == 0 || strcmp(text, "\\t") == 0) {
@@ -30,7 +30,7 @@ static bool read_delimiter(const char *text, char *out)
     return text[0] != '\0' && text[1] == '\0';
 }
 
-/* Fills in the library's options; 0, or the exit code after printing what is wrong. */
+/* Fills in the library's options; returns 0, or the exit code after printing what is wrong. */
 static int read_options(kn_generate_options *o, const arguments *a, int argc, char **argv)
 {
     if (argc < 1)
@@ -87,9 +87,9 @@ static int report(const arguments *a, kn_context *ctx, const char *kind, int64_t
     return 0;
 }
 
-/* What is not one table: a database or records. */
+/* Everything but a single table: a database or records. */
 typedef struct other_kind {
-    const char *name, *one, *many; /* what it is called, and its rows                       */
+    const char *name, *one, *many; /* its name, and that of its rows                        */
     const char *target;            /* what --output must name; NULL: it may be left out     */
     kn_status (*write)(kn_context *ctx, const char *target, int64_t rows, uint64_t seed, kn_error *err);
 } other_kind;

@@ -1,4 +1,4 @@
-/* cmd_hierarchy.c: kanon hierarchy build | suggest | check | show: makes, checks and prints generalization hierarchies. */
+/* cmd_hierarchy.c: kanon hierarchy build | suggest | check | show: makes, checks and prints hierarchies. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <kanon/hierarchy.h>
@@ -9,7 +9,7 @@
 #include "document.h"
 #include "hierarchy_suggest.h"
 
-enum { SMALL_TREE = 60 }; /* nodes up to which `show` draws the tree by itself */
+enum { SMALL_TREE = 60 }; /* up to so many nodes `show` draws the tree unasked */
 
 static int run_build(int argc, char **argv);
 static int run_check(int argc, char **argv);
@@ -114,7 +114,7 @@ static char data_decimal(const cli_table_options *table)
     return table->decimal ? table->decimal[0] : '.';
 }
 
-/* A table with one column only; NULL after printing why not. */
+/* Reads one column as a table; NULL after printing why not. */
 static kn_table *read_column(kn_context *ctx, const cli_table_options *options, char *const *paths, int path_count,
                              const char *column, int *exit_code)
 {
@@ -203,7 +203,7 @@ static int read_groups(kn_hierarchy_spec *spec, const build_arguments *a)
     return 0;
 }
 
-/* Fills in the spec; 0, or the exit code after printing what is wrong. */
+/* Fills in the spec; returns 0, or the exit code after printing what is wrong. */
 static int read_spec(kn_hierarchy_spec *spec, const build_arguments *a)
 {
     int kinds = (a->mask != NULL) + (a->ranges.count > 0) + (a->breaks != NULL) + a->calendar + (a->prefix != NULL) +
@@ -351,7 +351,7 @@ static void print_check(const cli_value *answer)
     putchar('\n');
 }
 
-/* A hierarchy that is wrong is an answer too, for programs. */
+/* With --json an invalid hierarchy is an answer too, not only an error. */
 static int fail_check(const check_arguments *a, kn_context *ctx, const char *path, const kn_error *failure)
 {
     kn_error     err = KN_ERROR_INIT;
@@ -437,7 +437,7 @@ static void print_levels(const cli_value *answer)
     cli_text_table_free(t);
 }
 
-/* Indented text: a taxonomy, so that it can be edited and read back. */
+/* Prints a taxonomy as indented text, which can be edited and read back. */
 static void print_tree(const cli_value *node, int depth)
 {
     int64_t          count;

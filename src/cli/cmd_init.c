@@ -1,4 +1,4 @@
-/* cmd_init.c: `kanon init`: a first release file for a table, a database or records. */
+/* cmd_init.c: `kanon init`: writes a first release file for a table, a database or records. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <kanon/init.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ typedef struct arguments {
     bool              force;
 } arguments;
 
-/* The folder that a file stands in; NULL: the working folder. Free it. */
+/* The folder of a file; NULL: the working folder. Free it. */
 static char *folder_of(const char *path)
 {
     const char *slash = strrchr(path, '/');

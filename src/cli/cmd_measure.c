@@ -1,4 +1,4 @@
-/* cmd_measure.c: `kanon measure`: what a release lost, by every metric, from the two files alone. */
+/* cmd_measure.c: `kanon measure`: the loss of a release, by every metric, from the original and the release alone. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <kanon/measure.h>
 #include <math.h>
@@ -103,7 +103,7 @@ static void print_words(const cli_value *answer)
 
 /* ---- The run ---- */
 
-/* The command's own options beside those of a spec. */
+/* The command's own options in addition to those of a spec. */
 typedef struct measuring {
     cli_anonymizing a;
     const char     *workload, *summary;

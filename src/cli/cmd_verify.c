@@ -1,4 +1,4 @@
-/* cmd_verify.c: `kanon verify`: does a release keep its promises? In words, or as JSON. */
+/* cmd_verify.c: `kanon verify`: does a release keep its promises? Answers as text or JSON. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <kanon/verify.h>
 #include <math.h>
@@ -136,7 +136,8 @@ static void print_words(const cli_value *answer)
 
 /* ---- The run ---- */
 
-/* The originals are the spec's inputs, the release its output: named last, or by --output as when it was made. */
+/* The originals are the spec's inputs, the release its output: the last argument, or --output as when the release was
+ * made. */
 static void take_files(cli_anonymizing *a, int argc, char **argv)
 {
     bool named = a->output && (argc == 0 || strcmp(argv[argc - 1], a->output) != 0);
@@ -192,7 +193,7 @@ static int verify(cli_anonymizing *a, kn_context *ctx, kn_verify_options *option
     int               code = cli_anonymize_spec(&spec, ctx, a);
     if (code == 0 && kn_spec_check(spec, &err) != KN_OK) code = cli_fail(&err);
     if (code == 0 && a->time_limit)
-        options->time_limit = spec->time_limit; /* a release file's is of making the release */
+        options->time_limit = spec->time_limit; /* the release file's limits making the release */
     if (code == 0 && kn_spec_shape(spec) != KN_SHAPE_TABLE) {
         code = kn_spec_shape(spec) == KN_SHAPE_DATABASE ? verify_database(a, ctx, spec, options)
                                                         : verify_records(a, ctx, spec, options);

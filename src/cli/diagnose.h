@@ -1,6 +1,6 @@
-/* diagnose.h: what the files of `kanon diagnose` share: cmd_diagnose.c reads the options, diagnose_set.c answers for a
- * given set of attributes, diagnose_over.c for all subsets of a list; diagnose_models.c and diagnose_risk.c add what goes
- * beyond identity.
+/* diagnose.h: what the files of `kanon diagnose` share: cmd_diagnose.c reads the options, diagnose_set.c answers for
+ * a given set of attributes, diagnose_over.c for all subsets of a list; diagnose_models.c and diagnose_risk.c add
+ * privacy models and risk.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef CLI_DIAGNOSE_H
 #define CLI_DIAGNOSE_H
@@ -15,7 +15,7 @@ typedef struct cli_moment {
 
 cli_moment cli_now(void);
 
-/* Everything one run of the command knows. */
+/* The state of one run of the command. */
 typedef struct cli_diagnosing {
     cli_common        common;
     cli_table_options input;
@@ -24,10 +24,10 @@ typedef struct cli_diagnosing {
     bool              at_most;
     kn_suppress_mode  suppress_mode;
     kn_fraction       suppress;
-    int64_t           suppress_rows; /* given as so many rows; -1: as a share */
-    cli_list          entities; /* the columns that say whose row it is, and                        */
-    char             *joined;   /* the latter text, where it was made                                */
-    const char       *entity;   /* what stands for them: the column, or several as "a, b"; NULL: none */
+    int64_t           suppress_rows; /* given as a number of rows; -1: as a share */
+    cli_list          entities; /* the columns that identify the person               */
+    char             *joined;   /* the text of `entity`, if it was made               */
+    const char       *entity;   /* the column, or several joined as "a, b"; NULL: none */
     kn_missing        missing;
     kn_set_algorithm  algorithm;
     int64_t           max_size;
@@ -50,34 +50,34 @@ typedef struct cli_diagnosing {
     cli_moment        start, read, end;
 } cli_diagnosing;
 
-/* Answer and print; the exit code. */
+/* Answers and prints; returns the exit code. */
 int cli_diagnose_set(cli_diagnosing *d);
 int cli_diagnose_over(cli_diagnosing *d);
 
-/* Measure, and keep what was found. The exit code: 1 where something required does not hold. */
+/* Measures, and keeps the results in `d`. Returns the exit code: 1 if a requirement does not hold. */
 int cli_diagnose_models(cli_diagnosing *d);
 int cli_diagnose_risk(cli_diagnosing *d);
 int cli_diagnose_suda(cli_diagnosing *d);
 
-/* Prints the answer that was made, keeps it, and whether it holds; `words` prints it as text. 0 or the exit code. */
+/* Prints the answer, keeps it and sets *holds; `words` prints it as text. Returns 0 or the exit code. */
 int cli_diagnose_answer(cli_diagnosing *d, kn_status made, kn_document *doc, const kn_error *err, bool *holds,
                         void (*words)(const cli_value *answer));
 
-/* Sections on models, risk and special uniques, as far as they are in the answer. */
+/* Add the sections on models, risk and special uniques that the answer has. */
 void cli_models_figures(cli_figures *to, const cli_value *models);
 void cli_risk_figures(cli_figures *to, const cli_value *risk);
 void cli_suda_figures(cli_figures *to, const cli_value *suda);
 
-/* About single rows: on the terminal, never in the report. */
+/* Figures on single rows: only for the terminal, never for the report. */
 void cli_suda_rows(cli_figures *to, const cli_value *suda);
 
-/* The models on every set, in words. */
+/* Prints the models of every set as text. */
 void cli_model_sets_print(const cli_value *models);
 
-/* Writes the HTML report; either answer may be NULL. 0 or the exit code. */
+/* Writes the HTML report; either answer may be NULL. Returns 0 or the exit code. */
 int cli_diagnose_report(const cli_diagnosing *d, const kn_diagnosis *one, const kn_sets_diagnosis *all);
 
-/* With --timings. */
+/* The times for --timings. */
 kn_diagnose_times cli_diagnose_times(const cli_diagnosing *d);
 void              cli_timings_print(const cli_value *answer);
 

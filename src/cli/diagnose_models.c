@@ -1,5 +1,5 @@
-/* diagnose_models.c: `kanon diagnose --sensitive`: beyond identity. What does knowing somebody's class reveal about the
- * sensitive columns? For a given set of attributes, and over all subsets of a list.
+/* diagnose_models.c: `kanon diagnose --sensitive`: what does knowing a person's class reveal about the sensitive
+ * columns? For a given set of attributes, and over all subsets of a list.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <kanon/models.h>
 #include <math.h>
@@ -12,7 +12,7 @@
 
 /* ---- Requirements ---- */
 
-/* The attribute may be left out where there is one sensitive column. */
+/* The attribute may be left out if there is only one sensitive column. */
 static int read_requirement(cli_requirement *r, const char *text, const cli_list *sensitive)
 {
     int code = cli_requirement_read(r, &cli_diagnose, text, false);
@@ -23,7 +23,7 @@ static int read_requirement(cli_requirement *r, const char *text, const cli_list
     return 0;
 }
 
-/* ---- Hierarchies of sensitive columns: COLUMN:FILE or COLUMN:KIND, as a release file would say it ---- */
+/* ---- Hierarchies of sensitive columns: COLUMN:FILE or COLUMN:KIND, as in a release file ---- */
 
 static int read_hierarchy(kn_hierarchy **out, const cli_diagnosing *s, const char *text, int *which)
 {
@@ -57,7 +57,7 @@ static int read_hierarchy(kn_hierarchy **out, const cli_diagnosing *s, const cha
 
 /* ---- What was measured ---- */
 
-/* What is said of a figure, and what where there is none; absent: it is left out then. */
+/* The text for a figure, and the text if it is missing; `absent`: it is then left out. */
 typedef struct figure_words {
     const char *key, *name, *meaning, *otherwise, *otherwise_meaning;
 } figure_words;

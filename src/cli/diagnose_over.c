@@ -1,4 +1,4 @@
-/* diagnose_over.c: `kanon diagnose --over C`: questions 3, 4, 7, 8, 10 and 12, for all subsets of a list of columns. */
+/* diagnose_over.c: `kanon diagnose --over C`: questions 3, 4, 7, 8, 10 and 12, for all subsets of a list. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
@@ -41,7 +41,7 @@ static void print_borders(const cli_value *answer)
     print_border(cli_largest_sets(answer));
 }
 
-/* Question 12 has a staircase per set; a line shows its first steps. */
+/* Question 12 has a staircase per set; the line shows its first steps. */
 static void add_steps(cli_text_table *t, const cli_value *steps)
 {
     char             line[160];
@@ -143,7 +143,7 @@ int cli_diagnose_over(cli_diagnosing *s)
     if (kn_diagnose_sets(&d, s->ctx, s->table, &o, &err) != KN_OK) return cli_fail(&err);
     int code = s->sensitive.count > 0 ? cli_diagnose_models(s) : 0;
     s->end = cli_now();
-    if (code < 2) { /* nothing is printed where something failed */
+    if (code < 2) { /* nothing is printed after a failure */
         int written = print_answer(s, &o, d, &holds);
         if (written == 0 && s->report) written = cli_diagnose_report(s, NULL, d);
         if (written) code = written;

@@ -1,5 +1,5 @@
-/* diagnose_risk.c: `kanon diagnose --risk` and `--suda`: how likely is it that somebody is found, and what makes a row
- * special?
+/* diagnose_risk.c: `kanon diagnose --risk` and `--suda`: how likely is it that a person is found, and what makes a
+ * row special?
  * SPDX-License-Identifier: Apache-2.0 */
 #include <kanon/risk.h>
 #include <stdlib.h>
@@ -59,7 +59,7 @@ void cli_risk_figures(cli_figures *to, const cli_value *r)
     add_summary(to, kn_document_member(r, "individual"), "individual (weights)");
 }
 
-/* Understands the words of the risk options; 0 or the exit code. */
+/* Interprets the risk options; returns 0 or the exit code. */
 static int read_options(kn_risk_options *o, const cli_diagnosing *s)
 {
     o->quasi = (const char *const *)s->qi.items;
@@ -87,7 +87,7 @@ int cli_diagnose_risk(cli_diagnosing *s)
     if (s->population) {
         char             *paths[] = {(char *)(uintptr_t)s->population};
         cli_table_options input = s->input;
-        input.count = NULL; /* a population is not counted */
+        input.count = NULL; /* --count does not apply to it */
         if (!cli_table_read(&population, s->ctx, &input, paths, 1, o.quasi, o.quasi_count, &code)) return code;
         o.population = population;
     }
@@ -124,7 +124,7 @@ void cli_suda_figures(cli_figures *to, const cli_value *r)
                         (int)cli_integer(r, "max_size"));
 }
 
-/* The most special rows, by their numbers: for who holds the table. */
+/* Lists the most special rows by number: for the owner of the table. */
 void cli_suda_rows(cli_figures *to, const cli_value *r)
 {
     enum { MOST = 5 };

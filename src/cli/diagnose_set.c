@@ -5,7 +5,7 @@
 
 /* ---- Text ---- */
 
-/* Class sizes in powers of two, as a person wants to see them. */
+/* Class sizes in powers of two, which are easier to read. */
 static void print_histogram(const cli_value *sizes, const char *of)
 {
     static const cli_align aligns[] = {CLI_RIGHT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT, CLI_LEFT};
@@ -177,7 +177,7 @@ static void print_words(const cli_value *answer)
     cli_timings_print(answer);
 }
 
-/* The rows that go, into a file of their own. */
+/* Writes the rows to be removed to a file of their own. */
 static int write_suppressed(const cli_diagnosing *s, const kn_diagnose_options *o, const kn_diagnosis *d)
 {
     kn_error     err = KN_ERROR_INIT;
@@ -197,7 +197,7 @@ static int write_suppressed(const cli_diagnosing *s, const kn_diagnose_options *
     return code;
 }
 
-/* Models, risk and special uniques, where they were asked for: the worst exit code. */
+/* Models, risk and special uniques, if asked for. Returns the worst exit code. */
 static int measure_more(cli_diagnosing *s)
 {
     int code = 0;
@@ -254,7 +254,7 @@ int cli_diagnose_set(cli_diagnosing *s)
     if (kn_diagnose(&d, s->ctx, s->table, &o, &err) != KN_OK) return cli_fail(&err);
     int code = measure_more(s);
     s->end = cli_now();
-    if (code < 2) { /* nothing is printed where something failed */
+    if (code < 2) { /* nothing is printed after a failure */
         int written = print_answer(s, &o, d, &holds);
         if (written == 0 && s->write_suppressed) written = write_suppressed(s, &o, d);
         if (written == 0 && s->report) written = cli_diagnose_report(s, d, NULL);

@@ -1,4 +1,4 @@
-/* figures.h: named figures with their meaning, for the terminal and for the report. */
+/* figures.h: named figures and their meanings, for the terminal and for the report. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef CLI_FIGURES_H
 #define CLI_FIGURES_H
@@ -26,7 +26,7 @@ void cli_figures_number(cli_figures *figures, const char *name, const char *mean
 /* The same for a count: 1,234,567. */
 void cli_figures_integer(cli_figures *figures, const char *name, const char *meaning, int64_t value);
 
-/* Prints the sections behind each other. */
+/* Prints the sections one after another. */
 void cli_figures_print(const cli_figures *figures, FILE *file);
 void cli_figures_free(cli_figures *figures);
 

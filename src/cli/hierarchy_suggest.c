@@ -1,4 +1,4 @@
-/* hierarchy_suggest.c: `kanon hierarchy suggest`: ways to build a hierarchy of a column, by what a release loses with each. */
+/* hierarchy_suggest.c: `kanon hierarchy suggest`: ways to build a hierarchy of a column, ranked by loss. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "hierarchy_suggest.h"
 
@@ -59,7 +59,8 @@ static void print_words(const cli_value *answer)
     cli_text_table_free(t);
 }
 
-/* What the options leave open: the column is a quasi-identifier, k is 5, a method that others without a hierarchy suit. */
+/* Sets what the options leave open: the column is a quasi-identifier, k is 5, the method allows other columns without
+ * a hierarchy. */
 static kn_status complete(kn_spec *spec, const cli_anonymizing *a, const char *column, kn_error *err)
 {
     bool others = false;

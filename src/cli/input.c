@@ -1,7 +1,7 @@
-/* input.c: the options of reading a table, with one meaning in every command, and the reading itself.
+/* input.c: the options for reading a table, the same in every command, and the reading itself.
  *
  * --na LIST replaces the usual spellings of a missing cell; --na '' leaves only the empty cell; --no-na leaves none.
- * --type COLUMN:TYPE[:FORMAT]: a column's name may hold colons, so the first colon behind which a type stands ends it;
+ * --type COLUMN:TYPE[:FORMAT]: a column's name may contain colons, so it ends at the first colon that a type follows;
  * a backslash before a colon (or a backslash) makes it part of the name.
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -84,7 +84,7 @@ static char *unescape_name(const char *text, size_t length)
     return name;
 }
 
-/* Is `text` a type, with a format behind a colon where the type takes one? */
+/* Is `text` a type, followed by a colon and a format if the type takes one? */
 static bool read_type(const char *text, kn_type *type, const char **format)
 {
     char   name[16];
@@ -197,13 +197,13 @@ bool cli_has_scheme(const char *name, const char *scheme)
     return true;
 }
 
-/* Named by its scheme; a folder may be meant otherwise. */
+/* Only a scheme makes it a database here; a folder may be something else. */
 static bool is_database(const char *path)
 {
     return cli_has_scheme(path, "sqlite:") || cli_has_scheme(path, "postgresql:") || cli_has_scheme(path, "postgres:");
 }
 
-/* By its name: read as CSV, such a file would be a table of one column. */
+/* Judged by its name: read as CSV, such a file would be a table of one column. */
 static bool is_tree_file(const char *path)
 {
     static const char *const endings[] = {".xml", ".json", ".jsonl", ".ndjson"};
@@ -226,7 +226,7 @@ bool cli_table_read(kn_table **out, kn_context *ctx, const cli_table_options *op
         inputs += strcmp(paths[i], "-") == 0;
         if (!is_tree_file(paths[i]) && !is_database(paths[i])) continue;
         char *path = cli_escape(paths[i], strlen(paths[i]));
-        if (is_database(paths[i])) /* its name may hold a password */
+        if (is_database(paths[i])) /* its name may contain a password */
             complain("a database is not a table: 'kanon profile' reads one by itself, 'kanon anonymize' and 'kanon "
                      "verify' through a release file");
         else

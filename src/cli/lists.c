@@ -1,7 +1,7 @@
-/* lists.c: --list-methods, --list-models and --list-metrics: the library's catalogue in words and as JSON.
+/* lists.c: --list-methods, --list-models and --list-metrics: the library's catalogue as text and as JSON.
  *
- * Words: a heading for what neighbours have in common, then a paragraph each, wrapped to the terminal. One object of JSON
- * holds all lists that were asked for.
+ * As text: a heading for what neighbouring entries have in common, then a paragraph for each, wrapped to the
+ * terminal. As JSON: one object holds all lists that were asked for.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "lists.h"
@@ -39,14 +39,14 @@ static void print_field(const char *label, const char *text)
     putchar('\n');
 }
 
-/* Cut off where it has no room. */
+/* Truncates what does not fit. */
 static void append(char *text, const char *first, const char *second)
 {
     size_t used = strlen(text);
     snprintf(text + used, TEXT_SIZE - used, "%s%s", first, second);
 }
 
-/* Appends to a list that is read: "a, b, c". */
+/* Appends to a list in a sentence: "a, b, c". */
 static void join(char *text, const char *item)
 {
     append(text, text[0] ? ", " : "", item);
@@ -57,7 +57,7 @@ static bool same_text(const char *a, const char *b)
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-/* Is model i the first of its name that is kept? */
+/* Is it the first model of its name that the method supports? */
 static bool first_of_name(kn_method method, int model)
 {
     for (int i = 0; i < model; i++)
@@ -86,7 +86,7 @@ static const char *shape_words(kn_shape shape)
     return words[shape];
 }
 
-/* The enumeration is in no order that a reader needs: shape by shape, and what decides alike together. */
+/* Ordered by shape, then by how methods decide: the order of the enumeration means nothing to a reader. */
 static void print_methods(void)
 {
     char                   keeps[TEXT_SIZE];
@@ -112,7 +112,7 @@ static void print_methods(void)
     }
 }
 
-/* Methods that keep it, family by family where all do. */
+/* The methods that support a model; a family is named as a whole if all its methods do. */
 static void keeping_methods(char *text, int model)
 {
     text[0] = '\0';
@@ -181,7 +181,7 @@ static void print_json(const cli_common *common)
         made = kn_document_catalogue(&doc, ctx, common->list_methods, common->list_models, common->list_metrics, &err);
     int code = cli_answer(common, made, doc, &err, NULL);
     kn_context_free(ctx);
-    if (code) exit(code); /* no memory, as everywhere here */
+    if (code) exit(code); /* out of memory: ends the program, as everywhere here */
 }
 
 /* ---- Interface ---- */

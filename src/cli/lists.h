@@ -14,11 +14,12 @@
 #define CLI_LIST_MODELS_HELP "      --list-models        every privacy model: how it is written, what it says, when\n"
 #define CLI_LIST_METRICS_HELP "      --list-metrics       every metric: of which data, what it says, when\n"
 
-/* Prints the lists that were asked for, as words or JSON; false: none was. cli_parse does it, so that a command needs
- * nothing but the options above and their help. */
+/* Prints the lists that were asked for, as text or JSON; false: none was. cli_parse calls it, so that a command needs
+ * only the options above and their help. */
 bool cli_lists_print(const cli_common *common);
 
-/* The privacy models that --require takes, in words: "k, l-diversity (kind=distinct, entropy or recursive), ..."; free it. */
+/* The privacy models that --require takes, as text: "k, l-diversity (kind=distinct, entropy or recursive), ..."; free
+ * it. */
 char *cli_model_names(bool release);
 
 #endif

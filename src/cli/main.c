@@ -1,4 +1,4 @@
-/* main.c: `kanon COMMAND ...`: finds the command, prints the general help, sees standard output through to its end. */
+/* main.c: `kanon COMMAND ...`: finds the command, prints the general help, checks standard output at the end. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli.h"
 
@@ -71,7 +71,7 @@ static const cli_command *find_command(const char *name)
     return NULL;
 }
 
-/* `what`: "command", or, behind `help`, "command or topic". */
+/* `what`: "command", or "command or topic" after `help`. */
 static int unknown_word(const char *word, const char *what, bool topics)
 {
     const char *names[COMMANDS + OTHER_WORDS + MOST_TOPICS + 1];
@@ -91,8 +91,8 @@ static int unknown_word(const char *word, const char *what, bool topics)
     return 2;
 }
 
-/* `kanon help COMMAND WORD` is `kanon COMMAND WORD --help`: a command may have a help for each of its words. A topic may
- * have several: `kanon help release rules`. `kanon help answers NAME` is the schema of an answer. */
+/* `kanon help COMMAND WORD` is `kanon COMMAND WORD --help`: a command may have help for each of its actions. A topic
+ * may have several words: `kanon help release rules`. `kanon help answers NAME` is the schema of an answer. */
 static int help(int argc, char **argv)
 {
     if (argc == 0 || strcmp(argv[0], "help") == 0 || strcmp(argv[0], "--help") == 0) {
@@ -138,15 +138,15 @@ static int run(int argc, char **argv)
     return command ? command->run(argc - 2, argv + 2) : unknown_word(word, "command", false);
 }
 
-/* A closed standard descriptor would be given to the next file opened, and data meant for nobody written into it. What
- * takes its place here fails every use. */
+/* The next file opened would get the number of a closed standard descriptor, and stray output would be written into
+ * it. The descriptors opened here in its place fail every use. */
 static void fill_closed_descriptors(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         if (fcntl(fd, F_GETFD) == -1) (void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
-/* Large blocks that are freed go back to the system at once: left to itself, malloc comes to keep them for more. */
+/* Returns large freed blocks to the system at once: by default malloc raises its threshold and keeps them. */
 static void give_memory_back(void)
 {
 #ifdef __GLIBC__
@@ -157,7 +157,7 @@ static void give_memory_back(void)
 int main(int argc, char **argv)
 {
     fill_closed_descriptors();
-    /* A reader that goes away, or a limit on the size of files, is an error of a write, not the end. */
+    /* A reader that goes away, or a file size limit, is reported as a write error instead of ending the program. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     give_memory_back();

@@ -1,4 +1,4 @@
-/* measure_workload.c: `kanon measure --workload`: each query's answers, in words. */
+/* measure_workload.c: `kanon measure --workload`: prints each query's answers as text. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "measure_workload.h"
 

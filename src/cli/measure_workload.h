@@ -5,7 +5,7 @@
 
 #include "document.h"
 
-/* "workload" of the answer of measure, in words. */
+/* Prints "workload" of the answer "measure" as text. */
 void cli_workload_print(const cli_value *workload);
 
 #endif

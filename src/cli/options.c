@@ -1,7 +1,7 @@
 /* options.c: the arguments of a command, and the strict readers of numbers and sizes.
  *
- * One pass over argv: options are matched against the command's own and then the common ones, everything else is moved
- * to the front. A mistake is answered with the nearest name we know. Looking a name up is linear: a command has some
+ * One pass over argv: options are matched against the command's own and then the common ones, everything else is
+ * moved to the front. A mistyped name is answered with the most similar one. Lookup is linear: a command has some
  * twenty options.
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -34,7 +34,7 @@ bool cli_parse_integer(const char *text, int64_t *out)
 
 bool cli_parse_number(const char *text, double *out)
 {
-    /* strtod alone would take blanks, hexadecimal, "inf" and "nan". */
+    /* strtod alone would accept blanks, hexadecimal, "inf" and "nan". */
     if (!*text || text[strspn(text, "0123456789+-.eE")] != '\0') return false;
     char  *end;
     double value = strtod(text, &end);
@@ -43,7 +43,7 @@ bool cli_parse_number(const char *text, double *out)
     return true;
 }
 
-/* The factor of a unit such as "", "B", "k", "MB", "Gi", "GiB"; 0 where it is none. */
+/* The factor of a unit such as "", "B", "k", "MB", "Gi", "GiB"; 0 if it is not one. */
 static uint64_t unit_factor(const char *unit)
 {
     static const char prefixes[] = "kmgt";
@@ -128,7 +128,7 @@ static void consider(const char *word, const char *name, const char **best, size
 {
     size_t length = strlen(word);
     size_t distance = edit_distance(word, name);
-    /* An abbreviation is near, however much is missing. */
+    /* An abbreviation counts as similar, however much is missing. */
     if (length >= 3 && strncmp(word, name, length) == 0) distance = 1;
     if (distance < *best_distance && distance <= (length < 4 ? 1 : length / 3)) {
         *best = name;
@@ -200,7 +200,7 @@ static int count_options(const cli_option *options)
     return n;
 }
 
-/* Does `arg` (of that length) stand among the names "-k|--k"? */
+/* Is `arg` (of that length) one of the names "-k|--k"? */
 static bool has_name(const cli_option *option, const char *arg, size_t length)
 {
     for (const char *name = option->name; name;) {
@@ -231,7 +231,7 @@ static void unknown_option(const parser *p, const char *arg, size_t length)
             bar = strchr(name, '|');
             if (bar) *bar = '\0';
             best = NULL;
-            /* The dashes are skipped: they would make any two short options alike. */
+            /* The dashes are skipped: they would make any two short options similar. */
             if (strncmp(name, "--", 2) == 0)
                 consider(word + (strncmp(word, "--", 2) == 0 ? 2 : 1), name + 2, &best, &best_distance);
             if (best) snprintf(near, sizeof near, "%s", name);
@@ -271,7 +271,7 @@ static bool store(const parser *p, const cli_option *option, const char *name, s
     return false;
 }
 
-/* The length of the option's name in `arg`, and its value where the argument holds one (`--a=b`, `-ab`, `-a=b`). */
+/* The length of the option's name in `arg`, and its value if the argument contains one (`--a=b`, `-ab`, `-a=b`). */
 static size_t split_argument(char *arg, char **value)
 {
     *value = NULL;
@@ -284,7 +284,7 @@ static size_t split_argument(char *arg, char **value)
     return length;
 }
 
-/* Reads the option at argv[*i] and moves *i behind it. */
+/* Reads the option at argv[*i] and moves *i past it. */
 static bool parse_option(const parser *p, int argc, char **argv, int *i)
 {
     char  *arg = argv[*i], *value;

@@ -1,9 +1,9 @@
 /* pictures.c: pictures of a diagnosis as text (pictures.h).
  *
- * The staircase is drawn column by column on a grid of characters; the subsets of a list are lines of letters.
- * What is known of a set comes from the list of sets or follows from the borders: what breaks breaks with more columns,
- * what holds holds with fewer. Cost: one pass over the class sizes; 2^n sets for up to twenty columns,
- * beyond that only the borders are counted.
+ * The staircase is drawn column by column on a grid of characters; the subsets of a list are lines of letters. What
+ * is known of a set comes from the list of sets or follows from the borders: a set that fails also fails with more
+ * columns, a set that holds also holds with fewer. Cost: one pass over the class sizes; 2^n sets for up to twenty
+ * columns, beyond that, only the sizes of the borders.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "pictures.h"
@@ -19,7 +19,7 @@ enum { HEIGHT = 10, MOST_WIDTH = 64 };
 typedef struct plot {
     int    width;
     int    row[MOST_WIDTH];          /* where the line is in each column; 0 is the top */
-    char   cell[HEIGHT][MOST_WIDTH]; /* ' ', '-', '|', '/' (up: end of a rise), 'J' (its begin) */
+    char   cell[HEIGHT][MOST_WIDTH]; /* ' ', '-', '|', '/' (end of a rise), 'J' (its start) */
     double low, high;                /* log k */
     double most;                     /* share at the right edge */
 } plot;
@@ -37,10 +37,10 @@ static int64_t size_at(const cli_value *sizes, int64_t index, const char *key)
 
 static void draw_plot(plot *p, const cli_value *sizes, int64_t last)
 {
-    int64_t step = 0, removed = size_at(sizes, 0, "rows"); /* the step the line is on, and what the next one costs */
+    int64_t step = 0, removed = size_at(sizes, 0, "rows"); /* the current step, and the rows the next one removes */
     memset(p->cell, ' ', sizeof p->cell);
     for (int x = 0; x < p->width; x++) {
-        /* The last column is the last step exactly. */
+        /* The last column is exactly the last step. */
         double removable = x + 1 == p->width ? (double)last : (double)last * x / (p->width - 1);
         while (step + 1 < kn_document_count(sizes) && (double)removed <= removable)
             removed += size_at(sizes, ++step, "rows");
@@ -67,7 +67,7 @@ static void print_cells(const plot *p, int y, bool utf8, FILE *out)
         }
 }
 
-/* "12 %", with as many decimals as it takes to be more than 0. */
+/* "12 %", with enough decimals not to be 0. */
 static int percent(char *text, size_t size, double share)
 {
     double value = 100 * share;
@@ -91,7 +91,7 @@ static void print_axis(const plot *p, int margin, bool utf8, FILE *out)
     fprintf(out, "  %*s  share of the rows removed\n", margin, "");
 }
 
-/* Where a k is written beside the axis: the ends, and round numbers that stand clear of them. */
+/* Chooses the values of k to label on the axis: the ends, and round numbers at a distance from them. */
 static void label_rows(int64_t *labels, const plot *p, int64_t low, int64_t high)
 {
     for (int y = 0; y < HEIGHT; y++) labels[y] = 0;
@@ -137,7 +137,7 @@ typedef enum state { UNKNOWN, HOLDS, BREAKS } state;
 typedef struct map {
     const cli_value *over;
     int              n;
-    int64_t          k; /* sets hold from here on */
+    int64_t          k; /* a set holds if it reaches this */
     bool             figures;
     unsigned char   *state;
     int64_t         *value; /* k; -1: not known */
@@ -155,7 +155,7 @@ const cli_value *cli_smallest_sets(const cli_value *answer)
     return sets ? sets : kn_document_member(answer, "minimal");
 }
 
-/* The names of a set stand in the order of the list. */
+/* The names of a set are in the order of the list. */
 static uint32_t mask_of(const map *m, const cli_value *set)
 {
     uint32_t mask = 0;
@@ -206,7 +206,7 @@ static void free_map(map *m)
     free(m->value);
 }
 
-/* The smallest that break and the largest that hold. */
+/* Is it one of the smallest sets that fail or of the largest that hold? */
 static bool on_border(const map *m, uint32_t set)
 {
     state s = (state)m->state[set];
@@ -226,7 +226,8 @@ static const char *mark_of(state s, bool utf8)
     return marks[utf8][s];
 }
 
-/* One set: "●ABC", its figure where it has one, brackets on the border. Returns its width; prints with `out`. */
+/* One set: "●ABC", its figure if it has one, brackets if on the border. Returns its width; prints if `out` is not
+ * NULL. */
 static int print_set(const map *m, uint32_t set, bool utf8, FILE *out)
 {
     static const cli_style styles[] = {CLI_DIM, CLI_GREEN, CLI_RED};
@@ -309,7 +310,7 @@ static void print_legend(const map *m, bool utf8, FILE *out)
             unknown ? "   ? not known" : "");
 }
 
-/* More columns than a picture has room for: how many sets of each size hold. */
+/* Too many columns for a picture: how many sets of each size hold. */
 static void print_counts(const map *m, bool asked, FILE *out)
 {
     const char *const titles[] = {

@@ -6,7 +6,7 @@
 #include "cli.h"
 
 typedef struct cli_profile_database_options {
-    const char *entity; /* the table of persons; NULL: found out          */
+    const char *entity; /* the table of persons; NULL: guess              */
     const char *svg;    /* a picture; NULL: none                          */
     const char *spec;   /* a release file with the keys; NULL: none       */
 } cli_profile_database_options;

@@ -26,7 +26,7 @@ static bool is(const char *key, const char *name)
     return strcmp(key, name) == 0;
 }
 
-/* What each model takes, as a release file has it. */
+/* The parameters of each model, named as in a release file. */
 static const struct {
     const char *model, *keys[5];
 } taken[] = {{"k", {"k"}},
@@ -41,7 +41,7 @@ static const struct {
              {"average-risk", {"risk"}}};
 enum { TAKEN = sizeof taken / sizeof *taken };
 
-/* The key's place among those that the model takes; -1 after saying which they are. */
+/* The key's index among those that the model takes; -1 after reporting which they are. */
 static int find_key(const reader *r, const char *model, const char *key)
 {
     char keys[80] = "";
@@ -86,7 +86,7 @@ static int read_parameter(reader *r, const char *key, const char *value)
     return 0;
 }
 
-/* The model of that name; some are of releases alone. */
+/* The model of that name; some are for releases only. */
 static int find_model(reader *r, const char *name)
 {
     if (kn_model_parse(name, r->variant, &r->model->kind) && (r->release || kn_model_diagnosed(r->model->kind)))
@@ -97,7 +97,7 @@ static int find_model(reader *r, const char *name)
     return code;
 }
 
-/* The parameters, each once. */
+/* Reads the parameters; each may be given once. */
 static int read_parameters(reader *r, const char *model, char *rest)
 {
     unsigned seen = 0;

@@ -1,6 +1,6 @@
-/* spec_help.h: the help of the options that say what a release is to be (anonymize.h has the options themselves): one
- * text for all commands that have them, so that the same option is explained, and means, the same everywhere. Each macro
- * begins with its heading.
+/* spec_help.h: the help of the options that describe a release (the options themselves are in anonymize.h): one text
+ * for all commands, so that an option means, and is explained, the same everywhere. Each macro begins with its
+ * heading.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef CLI_SPEC_HELP_H
 #define CLI_SPEC_HELP_H

@@ -1,9 +1,9 @@
-/* terminal.c: what the program says on stderr, the progress line, Ctrl-C, and the end of standard output.
+/* terminal.c: messages on stderr, the progress line, Ctrl-C, and the end of standard output.
  *
- * The progress line is drawn by whichever worker the library calls back on (never two at once), only where stderr is a
+ * The progress line is drawn by whichever worker makes the callback (never two at once), only if stderr is a
  * terminal, and erased when its stage ends or a message is printed. Signals reach the main thread only: the library's
- * workers block them. The handler cancels the context; calls then return KN_CANCELLED and clean up behind themselves.
- * The few variables of file scope are what a signal handler needs.
+ * workers block them. The handler cancels the context; calls then clean up and return KN_CANCELLED. The few variables
+ * at file scope are there for the signal handler.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli.h"
@@ -51,7 +51,7 @@ const char *cli_style_on(FILE *file, cli_style style)
 
 /* ---- The progress line ---- */
 
-/* Columns the line on the terminal takes; 0: there is none. */
+/* Columns of the line now on the terminal; 0: none. */
 static atomic_int line_width;
 
 static void erase_line(void)
@@ -84,7 +84,7 @@ static void format_amount(char *buffer, size_t size, uint64_t amount, const char
         snprintf(buffer, size, "%s %s", cli_format_integer(number, (int64_t)amount), unit ? unit : "");
 }
 
-/* What stands behind the bar: "120.3 MB/s  ETA 0:12". */
+/* The text after the bar: "120.3 MB/s  ETA 0:12". */
 static void format_rate(char *buffer, size_t size, const kn_progress *p)
 {
     char   rate[80], left[32], done[80];
@@ -151,7 +151,7 @@ enum { STOP_SIGNALS = sizeof stop_signals / sizeof *stop_signals };
 static struct sigaction      before_context[STOP_SIGNALS];
 static _Atomic(kn_context *) current;
 static atomic_bool           stop_asked;
-static struct timespec       stop_time; /* of the first stroke; only the handler uses it */
+static struct timespec       stop_time; /* of the first signal; only the handler uses it */
 
 static void on_stop(int signal_number)
 {
@@ -163,7 +163,7 @@ static void on_stop(int signal_number)
         kn_context *ctx = atomic_load(&current);
         if (ctx) kn_context_cancel(ctx);
     } else if (signal_number != SIGHUP) {
-        /* A wrapper may pass the same key stroke on once more, and a closed terminal is reported twice. */
+        /* A wrapper may forward the same keystroke again, and a closed terminal is reported twice. */
         int64_t ms = (int64_t)(now.tv_sec - stop_time.tv_sec) * 1000 + (now.tv_nsec - stop_time.tv_nsec) / 1000000;
         if (ms > SAME_STROKE_MS) {
             signal(signal_number, SIG_DFL);
@@ -194,7 +194,7 @@ static void watch_signals(void)
         sigemptyset(&action.sa_mask);
         for (int j = 0; j < STOP_SIGNALS; j++) sigaddset(&action.sa_mask, stop_signals[j]);
         sigaction(stop_signals[i], NULL, &before_context[i]);
-        /* Ignored by whoever started us (nohup, a shell's background job): stays so. */
+        /* A signal that our parent ignored (nohup, a shell's background job) stays ignored. */
         if (before_context[i].sa_handler != SIG_IGN) sigaction(stop_signals[i], &action, NULL);
     }
 }
@@ -252,7 +252,7 @@ int cli_fail(const kn_error *err)
 
 static char *message_of(const char *format, va_list args) KN_PRINTF(1, 0);
 
-/* Fit to be shown; free it. */
+/* The formatted message, made safe for a terminal; free it. */
 static char *message_of(const char *format, va_list args)
 {
     char text[2000];

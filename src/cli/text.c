@@ -1,8 +1,8 @@
-/* text.c: text for people: safe for a terminal, aligned, with numbers and bars one can read.
+/* text.c: text for people: safe for a terminal, aligned, with readable numbers and bars.
  *
- * Everything a user's file can bring in (column names, paths, labels) goes through cli_escape before it is printed: a
- * terminal obeys control characters, and direction marks can make a line read as something else. Widths are those of
- * terminal columns (wide East Asian characters take two, combining marks none).
+ * Everything that comes from a user's files (column names, paths, labels) goes through cli_escape before it is
+ * printed: a terminal obeys control characters, and direction marks can disguise a line. Widths are in terminal
+ * columns (wide East Asian characters take two, combining marks none).
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli.h"
@@ -44,14 +44,14 @@ char *cli_strndup(const char *text, size_t length)
 
 /* ---- Characters ---- */
 
-/* Characters that move the cursor, end the line or turn the direction of the text around. */
+/* Characters that move the cursor, end the line or change the direction of the text. */
 static bool is_unsafe(int32_t c)
 {
     return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x061C || c == 0x200E || c == 0x200F ||
            (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
 }
 
-/* The character at `text`, its length in *bytes; -1 (and one byte) where it is no UTF-8. */
+/* The character at `text`, its length in *bytes; -1 (and one byte) if it is not UTF-8. */
 static int32_t next_character(const char *text, size_t length, size_t *bytes)
 {
     utf8proc_int32_t c;
@@ -63,7 +63,7 @@ static int32_t next_character(const char *text, size_t length, size_t *bytes)
 
 char *cli_escape(const char *text, size_t length)
 {
-    /* The longest replacement of one byte is \xNN; \uNNNN stands for at least two. */
+    /* The longest replacement of one byte is \xNN; \uNNNN replaces at least two. */
     char  *out = cli_alloc(length * 4 + 1);
     size_t used = 0;
     for (size_t i = 0, bytes; i < length; i += bytes) {
@@ -97,7 +97,7 @@ int cli_text_width(const char *text)
 
 bool cli_utf8(void)
 {
-    /* Asks without setlocale: the program itself stays in the C locale, numbers keep their point. */
+    /* No setlocale: the program itself stays in the C locale, and numbers keep their decimal point. */
     locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
     if (!locale) return false;
     bool utf8 = strcmp(nl_langinfo_l(CODESET, locale), "UTF-8") == 0;

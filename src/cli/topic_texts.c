@@ -1,7 +1,7 @@
-/* topic_texts.c: the texts of `kanon help TOPIC`: plain words, one small example, where to read on.
+/* topic_texts.c: the texts of `kanon help TOPIC`: an explanation, one small example, where to read more.
  *
- * Each has fewer than 40 lines of at most 80 characters; lines that begin with "  $ kanon" run as tests, in the folder of
- * tests/docs/prelude.sh and in the order of this file.
+ * Each has fewer than 40 lines of at most 80 characters; lines that begin with "  $ kanon" run as tests, in the folder
+ * of tests/docs/prelude.sh and in the order of this file.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <stddef.h>
@@ -464,7 +464,7 @@ static const char files_text[] =
     "\n"
     "Read on: kanon help release rules, docs/release-file.md, docs/tables.md\n";
 
-/* main.c prints the list of answers behind it. */
+/* main.c prints the list of answers after it. */
 static const char answers_text[] =
     "Answers: what --json prints, for programs\n"
     "\n"

@@ -1,4 +1,4 @@
-/* topics.c: finding a topic of `kanon help TOPIC` by its name or another word for it (topics.h). */
+/* topics.c: finds a topic of `kanon help TOPIC` by its name or an alias (topics.h). */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "topics.h"
 

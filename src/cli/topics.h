@@ -1,14 +1,14 @@
-/* topics.h: `kanon help TOPIC`: what a word means, for somebody who has never heard of it. */
+/* topics.h: `kanon help TOPIC`: explains a term to a reader who has never heard of it. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef CLI_TOPICS_H
 #define CLI_TOPICS_H
 
-/* `name` is what the list shows; `aliases` are other words for it, each between blanks. */
+/* `name` is shown in the list; `aliases` are other words for it, each between blanks. */
 typedef struct cli_topic {
     const char *name, *aliases, *summary, *text;
 } cli_topic;
 
-extern const cli_topic cli_topics[]; /* ends with a name that is NULL */
+extern const cli_topic cli_topics[]; /* ends with a NULL name */
 
 /* The topic that some words name: "k", "K-anonymity", "release rules"; NULL: none. Case, blanks, '-' and '_' do not
  * matter. */

@@ -1,8 +1,8 @@
-/* kn_builder_counts.c: rows that stand for several: a column of counts, taken out of a table under construction.
+/* kn_builder_counts.c: rows that represent several: takes the column of counts out of a table under construction.
  *
- * The counts are read before any other column is encoded, so that rows which stand for none leave no trace: not in types, not in
- * dictionaries. The column itself stays behind the table's columns, where writers find it. Cost: O(rows), and O(rows ×
- * columns) where rows are left out. Interface: kn_builder_internal.h.
+ * The counts are read before any other column is encoded, so that rows with count 0 leave no trace in types or
+ * dictionaries. The column itself stays after the table's columns, where writers find it. Cost: O(rows), and O(rows ×
+ * columns) if rows are left out. Interface: kn_builder_internal.h.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
@@ -13,7 +13,7 @@
 
 #define WHAT "counting rows"
 
-/* Moves the entries of the rows that stay to the front; `rows` are their places, ascending. */
+/* Moves the entries of the kept rows to the front; `rows` are their indices, ascending. */
 static void keep_entries(void *entries, int width, const int64_t *rows, int64_t count)
 {
     char  *bytes = entries;
@@ -34,7 +34,7 @@ static void keep_segments(kn_builder *b, const int64_t *rows, int64_t count)
     b->segment_count = kept;
 }
 
-/* Leaves out the rows that stand for none. */
+/* Leaves out the rows with count 0. */
 static kn_status leave_out(kn_table *table, kn_builder *b, kn_error *err)
 {
     int64_t *rows = kn_alloc_array(b->ctx, (size_t)b->rows + 1, sizeof *rows), count = 0;
@@ -55,7 +55,7 @@ static kn_status leave_out(kn_table *table, kn_builder *b, kn_error *err)
     return KN_OK;
 }
 
-/* The first row whose code is this one or, of negative numbers, a smaller one. */
+/* Reports the first row whose code is in [least, most]. */
 static kn_status fail_row(const kn_table *table, const kn_column *column, uint32_t least, uint32_t most,
                           const char *what, kn_error *err)
 {

@@ -1,13 +1,15 @@
-/* kn_hierarchy_groups.c: hierarchies of categories: neighbours in an order, or values with a common beginning, become groups.
+/* kn_hierarchy_groups.c: hierarchies of categories: groups of neighbours in an order, or of values with a common
+ * prefix.
  *
- * Values are put into a row: in their own order, in one that the caller gives, or by how many rows have them, the most
- * frequent first. Neighbours then form groups of `fan_out`, groups of groups likewise, until one is left; with `group_rows`
- * the first groups are as small as they can be with so many rows each. Groups of an order are called by their first and last
- * value, as an interval; those by frequency by all their values, as a set, for these are no neighbours to whoever reads them.
- * Common beginnings are cut shorter level by level, at lengths at which fewer groups are left.
+ * Values are sorted: in their own order, in one that the caller gives, or by frequency, the most frequent first.
+ * Neighbours then form groups of `fan_out`, and these groups again, until one is left; with `group_rows` the first
+ * groups are as small as possible with at least so many rows each. Groups in an order are labelled with their first
+ * and last value, as an interval; groups by frequency with all their values, as a set, because a reader would not see
+ * them as neighbours. Common prefixes get shorter level by level, at lengths that leave fewer groups.
  *
- * Interface: kn_hierarchy.h. Cost: O(values × levels), and sorting. What is built depends on the values, by frequency and by
- * rows also on how often they occur: it is meant to be written to a file and read by somebody before it is used.
+ * Interface: kn_hierarchy.h. Cost: O(values × levels), and sorting. The hierarchy depends on the values and, by
+ * frequency or with `group_rows`, on how often they occur: it should be written to a file and reviewed before it is
+ * used.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdlib.h>
@@ -29,10 +31,10 @@ typedef struct groups {
     const kn_hierarchy_spec *spec;
     uint32_t                 count; /* values                                                          */
     int64_t                 *rows;  /* of each value                                                   */
-    uint32_t                *order; /* the values in their row                                         */
+    uint32_t                *order; /* the values, sorted                                              */
     int                      levels;
     uint32_t                *group[MOST_GROUP_LEVELS];  /* per position: its group at level 1, 2, ...  */
-    size_t                   length[MOST_GROUP_LEVELS]; /* PREFIX: bytes that are left at level 1, ... */
+    size_t                   length[MOST_GROUP_LEVELS]; /* PREFIX: bytes kept at level 1, ...          */
 } groups;
 
 static kn_string text_of(const groups *g, uint32_t value)
@@ -40,7 +42,7 @@ static kn_string text_of(const groups *g, uint32_t value)
     return kn_dictionary_text(&g->column->dict, value);
 }
 
-/* ---- The row ---- */
+/* ---- The order ---- */
 
 static kn_status count_rows(groups *g, int64_t rows, kn_error *err)
 {
@@ -64,7 +66,7 @@ static int by_key(const void *a, const void *b)
     return x->value < y->value ? -1 : x->value > y->value;
 }
 
-/* The place of a value in the given order; -1: it is not there. */
+/* The position of a value in the given order; -1: none. */
 static int64_t place_of(const groups *g, uint32_t value)
 {
     kn_string text = text_of(g, value);
@@ -94,7 +96,7 @@ static kn_status put_in_row(groups *g, kn_error *err)
 
 /* ---- Groups of neighbours ---- */
 
-/* How many groups there are at the highest level so far. */
+/* The number of groups at the highest level so far. */
 static uint32_t top_groups(const groups *g)
 {
     if (g->levels == 0) return g->count;
@@ -109,7 +111,7 @@ static kn_status new_level(groups *g, kn_error *err)
     return KN_OK;
 }
 
-/* Neighbours are joined until a group has so many rows; what is left over joins the last. */
+/* Joins neighbours until a group has `group_rows` rows; the remainder joins the last group. */
 static kn_status join_by_rows(groups *g, kn_error *err)
 {
     int64_t  rows = 0, total = 0, seen = 0;
@@ -128,7 +130,7 @@ static kn_status join_by_rows(groups *g, kn_error *err)
     return KN_OK;
 }
 
-/* As many groups as `fan_out` makes necessary, as equal as can be. */
+/* Joins neighbours into as few groups as `fan_out` allows, of sizes as equal as possible. */
 static kn_status join_neighbours(groups *g, uint32_t fan_out, kn_error *err)
 {
     uint32_t below = top_groups(g), many = (below + fan_out - 1) / fan_out;
@@ -136,7 +138,7 @@ static kn_status join_neighbours(groups *g, uint32_t fan_out, kn_error *err)
     for (uint32_t i = 0; i < g->count; i++) {
         uint32_t at = g->levels == 1 ? i : g->group[g->levels - 2][i];
         uint64_t number =
-            g->levels % 2 ? (uint64_t)at * many : ((uint64_t)at + 1) * many - 1; /* the small ones by turns */
+            g->levels % 2 ? (uint64_t)at * many : ((uint64_t)at + 1) * many - 1; /* small groups alternate */
         g->group[g->levels - 1][i] = (uint32_t)(number / below);
     }
     return KN_OK;
@@ -153,7 +155,7 @@ static kn_status make_groups(groups *g, kn_error *err)
 
 /* ---- Common beginnings ---- */
 
-/* Not inside a character. */
+/* The length of a prefix that does not split a character. */
 static size_t beginning(kn_string text, size_t length)
 {
     if (length >= text.size) return text.size;
@@ -164,7 +166,7 @@ static size_t beginning(kn_string text, size_t length)
 static uint32_t beginnings(const groups *g, size_t length)
 {
     uint32_t many = g->count > 0;
-    for (uint32_t v = 1; v < g->count; v++) { /* texts are in the order of their bytes */
+    for (uint32_t v = 1; v < g->count; v++) { /* texts are in byte order */
         kn_string a = text_of(g, v - 1), b = text_of(g, v);
         size_t    m = beginning(a, length), n = beginning(b, length);
         many += m != n || memcmp(a.data, b.data, n) != 0;
@@ -202,7 +204,7 @@ static void prefix_label(const groups *g, uint32_t value, int level, kn_buffer *
     if (kept < text.size) kn_buffer_char(to, '*');
 }
 
-/* The first position of a group: their numbers ascend. */
+/* The first position of a group; group numbers ascend. */
 static uint32_t group_begin(const groups *g, int level, uint32_t number)
 {
     uint32_t low = 0, high = g->count;
@@ -256,7 +258,7 @@ static kn_status add_value(const groups *g, kn_hierarchy_maker *maker, uint32_t 
     return kn_hierarchy_maker_add(maker, path, count, err);
 }
 
-/* In the order of the row, so that neighbours are neighbours in the file; the caller binds it. */
+/* Adds the values in sorted order, so that neighbours are neighbours in the file; the caller binds the hierarchy. */
 static kn_status add_values(const groups *g, kn_hierarchy_maker *maker, kn_error *err)
 {
     kn_buffer text;

@@ -1,11 +1,11 @@
 /* kn_table_order.c: the rows of a table in the order of their values (kn_table_select.h).
  *
- * As many columns as fit into 64 bits are the key of a radix sort, the others decide among equal keys. Rows that are equal in
- * every column are interchangeable, so whoever takes the rows in this order does not depend on the order they came in. Rows
- * that are equal in the first columns only are spread evenly by what else they hold: a method that parts them would
- * otherwise put those with the same sensitive value together.
+ * As many columns as fit into 64 bits are the key of a radix sort; the others break ties. Rows that are equal in
+ * every column are interchangeable, so a method that takes the rows in this order does not depend on the order of the
+ * input. Rows that are equal only in the first columns are spread evenly by their other values: a method that
+ * separates them would otherwise put rows with the same sensitive value together.
  *
- * Cost: O(rows) and, where keys are equal, comparisons. Memory: 40 bytes per row.
+ * Cost: O(rows), and comparisons among equal keys. Memory: 40 bytes per row.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
@@ -77,8 +77,8 @@ static bool same(const ordering *o, int end, int64_t a, int64_t b)
     return true;
 }
 
-/* Rows [begin, end) of the list are equal in the first columns. Of n that are equal throughout, the j-th is put at (2j + 1) / 2n
- * of the way; ties by the rows' values.*/
+/* Rows [begin, end) of the list are equal in the first columns. Of n rows that are equal in all columns, the j-th is
+ * put at (2j + 1) / 2n of the range; ties by the rows' values. */
 static kn_status spread(const ordering *o, kn_context *ctx, int64_t *list, int64_t begin, int64_t end,
                         kn_sort_record *records, kn_error *err)
 {
@@ -139,7 +139,7 @@ kn_status kn_table_order(int64_t **out, kn_context *ctx, const kn_table *table, 
     return st;
 }
 
-/* ---- A table of them ---- */
+/* ---- A table in this order ---- */
 
 typedef struct arranging {
     const kn_table *from;
@@ -147,7 +147,7 @@ typedef struct arranging {
     const int64_t  *rows;
 } arranging;
 
-/* Four at a time: this is all that counted rows cost a method that looks at rows one by one. */
+/* Four at a time: this is all that counted rows cost a method that takes rows one by one. */
 #define GATHER(TYPE)                                                                                                   \
     do {                                                                                                               \
         const TYPE *old = from->codes;                                                                                 \
@@ -194,7 +194,7 @@ static kn_status arrange_columns(void *arg, int64_t begin, int64_t end, int work
         bool numbers = (!dict->integers || to->dict.integers) && (!dict->decimals || to->dict.decimals);
         if (!to->name || !to->codes || !to->dict.offsets || !to->dict.bytes || !numbers)
             return kn_fail_memory(err, ctx, WHAT);
-        if (c < a->to->column_count) gather(from, to, a->rows, a->to->rows); /* the counts are for their name */
+        if (c < a->to->column_count) gather(from, to, a->rows, a->to->rows); /* counts: only the name */
     }
     return KN_OK;
 }

@@ -1,9 +1,9 @@
-/* kn_document.c: documents: their memory, their values and how they are filled by tables of fields.
+/* kn_document.c: documents: their memory, their values and how tables of fields fill them.
  *
- * A document is a tree of values in blocks that are freed together. An object has one slot per row of its table, so that
- * fields may be put in any order and are written in that of the table; a name that the table lacks, a value of another type
- * and a field that is missing are mistakes of the program and end in KN_INTERNAL. Cost: linear in what is put, but for the
- * search of a name among the rows of its table.
+ * A document is a tree of values in blocks that are freed together. An object has one slot per row of its table, so
+ * that fields may be put in any order and are written in the order of the table. A name that is not in the table, a
+ * value of another type and a missing field are bugs in the program and give KN_INTERNAL. Cost: linear in the values
+ * put, plus a linear search for each name in its table.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <assert.h>
@@ -52,7 +52,7 @@ void *kn_document_take(kn_document *doc, size_t size)
     if (doc->status != KN_OK) return NULL;
     size_t rounded = size > SIZE_MAX - ALIGN ? SIZE_MAX : (size + ALIGN - 1) / ALIGN * ALIGN;
 #ifdef KN_SANITIZE
-    size_t fresh = rounded; /* each a block of its own, so that an overrun is seen */
+    size_t fresh = rounded; /* one block each, so that sanitizers see an overrun */
 #else
     size_t fresh = rounded > BLOCK / 4 ? rounded : BLOCK - sizeof(kn_store_block);
 #endif
@@ -88,7 +88,7 @@ static bool is_utf8(const char *text, size_t size)
 {
     utf8proc_int32_t c;
     for (size_t i = 0; i < size;) {
-        if (!text[i]) return false; /* readers of C strings would miss the rest */
+        if (!text[i]) return false; /* readers of C strings would stop here */
         size_t           look = size - i < 4 ? size - i : 4;
         utf8proc_ssize_t n = utf8proc_iterate((const utf8proc_uint8_t *)text + i, (utf8proc_ssize_t)look, &c);
         if (n < 1) return false;
@@ -97,7 +97,7 @@ static bool is_utf8(const char *text, size_t size)
     return true;
 }
 
-/* What is not UTF-8, and control characters beside it, as \xNN. */
+/* Escapes bytes that are not UTF-8, and control characters, as \xNN. */
 static size_t escaped(char *out, const char *text, size_t size)
 {
     utf8proc_int32_t c;
@@ -211,7 +211,7 @@ static int row_index(const kn_fields *fields, const char *key)
 
 static void put(kn_to to, const char *key, kn_node *node)
 {
-    if (!to.node || !node) return; /* a failure is remembered already */
+    if (!to.node || !node) return; /* the failure is already recorded */
     int index = to.node->kind == KN_DOCUMENT_OBJECT ? row_index(to.node->fields, key) : -1;
     if (index < 0)
         kn_document_wrong(to.doc, key, "is not in the table of fields");
@@ -465,7 +465,7 @@ void kn_put_parts(kn_to to, const char *key, const void *from, int64_t count)
     for (int64_t i = 0; i < count; i++) kn_append_struct(list, (const char *)from + (size_t)i * size);
 }
 
-/* ---- From the beginning to the end ---- */
+/* ---- Beginning and ending ---- */
 
 static kn_to notes_of(kn_document *doc)
 {
@@ -579,6 +579,6 @@ kn_status kn_document_add_note(kn_document *doc, const char *note, kn_error *err
 {
     kn_append_text(notes_of(doc), note);
     if (doc->status == KN_OK) return KN_OK;
-    doc->status = KN_OK; /* the document is as it was */
+    doc->status = KN_OK; /* the document is unchanged */
     return kn_fail(err, KN_MEMORY, "out of memory while adding a note to the answer");
 }

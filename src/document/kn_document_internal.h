@@ -1,4 +1,4 @@
-/* kn_document_internal.h: the inside of a document, for the files of src/document. */
+/* kn_document_internal.h: the internals of a document, for the files of src/document. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_DOCUMENT_INTERNAL_H
 #define KN_DOCUMENT_INTERNAL_H
@@ -9,24 +9,24 @@
 
 typedef struct kn_document_value kn_node;
 
-/* A value. An object has a slot for each row of its table (NULL: absent), figures have names of their own. */
+/* A value. An object has a slot for each row of its table (NULL: absent); figures have their own names. */
 struct kn_document_value {
     kn_document_kind kind;
-    const kn_field_row  *row;    /* that it stands in; of an item: of its list; NULL: the top               */
+    const kn_field_row  *row;    /* its row; of an item: the list's row; NULL: the top                      */
     const kn_fields *fields; /* of an object with a table; NULL: figures                                */
     union {
         bool        boolean;
         int64_t     integer;
         double      number;
         const char *text;
-        kn_node   **items; /* of lists and figures `count`, of objects one per row                      */
+        kn_node   **items; /* lists and figures: `count`; objects: one per row                          */
     };
-    int64_t      count; /* of a text: bytes; of an object with a table: of the slots that are filled    */
+    int64_t      count; /* text: bytes; object with a table: filled slots                               */
     int64_t      capacity;
     const char  *key; /* of a member of figures                                                         */
 };
 
-/* Memory that is given back all at once; it comes from the context's allocator and does not need the context. */
+/* Memory that is freed all at once; it comes from the context's allocator but may outlive the context. */
 typedef struct kn_store_block {
     struct kn_store_block *next;
     size_t                 size; /* with this header */
@@ -40,7 +40,7 @@ struct kn_document {
     size_t           left;
     const kn_fields *answer;
     kn_node         *top;
-    /* While it is made: */
+    /* While the document is being made: */
     kn_context *ctx;
     uint64_t    charged;
     kn_status   status;      /* the first failure       */
@@ -48,13 +48,13 @@ struct kn_document {
     const char *why;
 };
 
-/* Remembers a mistake, unless something failed before. */
+/* Records a mistake, unless something failed before. */
 void kn_document_wrong(kn_document *doc, const char *field, const char *why);
 
-/* A growing text of its own, ended by a NUL: freed by kn_text_free wherever the context is. */
+/* A growing text that ends with a NUL; kn_text_free frees it without the context. */
 typedef struct kn_text {
     kn_allocator allocator;
-    char        *data; /* behind its header */
+    char        *data; /* after its header */
     size_t       size, capacity;
     bool         failed;
 } kn_text;

@@ -1,7 +1,7 @@
 /* kn_document_json.c: a document as JSON text.
  *
- * Numbers are written with 15 digits: enough for every figure kanon reports, and 0.05 stays 0.05. A number that is no
- * integer has a point or an exponent.
+ * Numbers are written with 15 digits: enough for every figure kanon reports, and 0.05 stays 0.05. A number that is
+ * not an integer has a point or an exponent.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <assert.h>
@@ -14,9 +14,9 @@
 #include "kn_document_internal.h"
 #include "kn_error.h"
 
-/* ---- Texts that are handed out ---- */
+/* ---- Texts handed out ---- */
 
-/* In front of the text, so that it can be freed without a context. */
+/* Precedes the text, so that it can be freed without a context. */
 typedef struct head {
     kn_allocator allocator;
     size_t       size; /* of the block */
@@ -119,7 +119,7 @@ kn_status kn_text_end(char **out, size_t *size, kn_text *text, kn_error *err)
 
 /* ---- Values ---- */
 
-/* "1e-05" is written as "1e-5", as most writers of JSON do. A locale of the caller's may have another decimal mark. */
+/* "1e-05" is written as "1e-5", as most writers of JSON do. The caller's locale may have another decimal mark. */
 static void add_number(kn_text *text, double value)
 {
     char digits[40];

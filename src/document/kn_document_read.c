@@ -1,4 +1,4 @@
-/* kn_document_read.c: reading a document: by path, or one value after the other. A path costs the names it passes. */
+/* kn_document_read.c: reading a document: by path, or value by value. Cost of a path: the names it passes. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdlib.h>

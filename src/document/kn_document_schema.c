@@ -1,7 +1,8 @@
-/* kn_document_schema.c: tables of fields as JSON Schema (draft 2020-12), as a list, and whether they are whole.
+/* kn_document_schema.c: tables of fields as JSON Schema (draft 2020-12) and as a list, and their check.
  *
- * A schema allows the fields of its table and no other, requires those that are not optional, and says of each its sentence,
- * its unit ("x-unit"), its words where it is one of a few ("enum") and whether it may be published ("x-audience"). Objects with a table of their own stand under "$defs".
+ * A schema allows the fields of its table and no others, requires those that are not optional, and gives for each its
+ * sentence, its unit ("x-unit"), its possible words ("enum") and whether it may be published ("x-audience"). Objects
+ * with their own table are under "$defs".
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdio.h>
@@ -13,7 +14,7 @@
 
 enum { MOST_PARTS = 64, MOST_PATH = 400 };
 
-/* The tables that an answer leads to, each once. */
+/* All tables that an answer uses, each once. */
 typedef struct parts {
     const kn_fields *items[MOST_PARTS];
     int              count;
@@ -118,7 +119,7 @@ static void add_row(kn_text *text, const kn_fields *fields, const kn_field_row *
     kn_text_quoted(text, row->sentence, strlen(row->sentence));
     if (strcmp(row->name, "answer") == 0 && row == fields->rows && fields->sentence) {
         add_member(text, depth + 1, "const", fields->name);
-    } else if (part && null) { /* what stands beside a reference holds too: null would not be an object */
+    } else if (part && null) { /* what accompanies a reference applies too, and null is not an object */
         kn_text_string(text, ",");
         kn_text_indent(text, depth + 1);
         kn_text_format(text, "\"anyOf\": [{\"$ref\": \"#/$defs/%s\"}, {\"type\": \"%s\"}]", row->of->name,
@@ -202,7 +203,7 @@ static void list(const kn_fields *fields, const char *above, void (*each)(void *
         each(user,
              &(kn_answer_field){path, plain_type(type), kn_field_type_unit(type), row->sentence,
                                 (row->type & KN_F_PUBLIC) != 0, (row->type & KN_F_OPTIONAL) != 0, may_be_null(row)});
-        if (!row->of || row->of == fields) continue; /* a tree of them would have no end */
+        if (!row->of || row->of == fields) continue; /* a recursive table would never end */
         if (type == KN_F_LIST) snprintf(path, sizeof path, "%s%s%s.[]", above, *above ? "." : "", row->name);
         list(row->of, path, each, user);
     }
@@ -213,7 +214,7 @@ void kn_fields_list(const kn_fields *answer, void (*each)(void *user, const kn_a
     list(answer, "", each, user);
 }
 
-/* ---- Are they whole? ---- */
+/* ---- Are they complete? ---- */
 
 static bool table_check(const kn_fields *fields, char *where, size_t size)
 {

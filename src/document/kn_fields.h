@@ -1,7 +1,7 @@
-/* kn_fields.h: tables of fields: what a document may hold, declared once.
+/* kn_fields.h: tables of fields: what a document may contain, declared once.
  *
- * A table describes an object: each row a field, in the order in which it is written. Rows with a place in a struct are
- * filled from there (kn_put_struct); the others are put by name, by the table's `fill` or by whoever makes the document.
+ * A table describes an object: each row is a field, in the order of writing. Rows with a member in a struct are
+ * filled from there (kn_put_struct); the others are put by name, by the table's `fill` or by the caller.
  *
  *     static const kn_field_row step_rows[] = {
  *         KN_FIELD(kn_step, k, KN_F_COUNT, "the k that is reached"),
@@ -16,7 +16,7 @@
 
 #include <kanon/document.h>
 
-/* What a field is, with its unit. Numbers may be null: there is none, or it has no bound. */
+/* The type of a field, with its unit. Numbers may be null: there is none, or it is unbounded. */
 typedef enum kn_field_type {
     KN_F_BOOLEAN = 0,
     KN_F_COUNT, /* whole numbers */
@@ -37,18 +37,18 @@ typedef enum kn_field_type {
     KN_F_NUMBERS,
     KN_F_LIST,   /* of objects */
     KN_F_OBJECT,
-    KN_F_FIGURES, /* an object with names that depend on the method, each with a number */
+    KN_F_FIGURES, /* an object whose names depend on the method, with numbers */
     KN_F_TEXT_LISTS, /* a list of lists of texts */
     KN_F_LEVELS,     /* a list of levels, null where there is none */
     KN_F_TYPES,
-    /* to be added to one of these: */
-    KN_F_OPTIONAL = 0x100, /* it may be absent                                          */
-    KN_F_NULLABLE = 0x200, /* it may be null                                            */
-    KN_F_OR_NUMBER = 0x800, /* of an object: it may be a number instead                  */
-    KN_F_PUBLIC = 0x400    /* it may be published with the release; else it is the owner's */
+    /* flags, added to one of these: */
+    KN_F_OPTIONAL = 0x100, /* may be absent                                             */
+    KN_F_NULLABLE = 0x200, /* may be null                                               */
+    KN_F_OR_NUMBER = 0x800, /* of an object: may be a number instead                     */
+    KN_F_PUBLIC = 0x400    /* may be published with the release; else the owner's       */
 } kn_field_type;
 
-/* How a value stands in a struct. */
+/* How a struct stores a value. */
 typedef enum kn_store {
     KN_STORE_NONE = 0,
     KN_STORE_BOOLEAN,
@@ -57,8 +57,8 @@ typedef enum kn_store {
     KN_STORE_UINT32,
     KN_STORE_DOUBLE,
     KN_STORE_TEXT,  /* const char *                                      */
-    KN_STORE_CHARS, /* char[]; an empty one is null where it may be      */
-    KN_STORE_NAMED, /* an enumeration, with a function that names values */
+    KN_STORE_CHARS, /* char[]; empty: null, if it is nullable            */
+    KN_STORE_NAMED, /* an enumeration, with a function for names         */
     KN_STORE_LIST,  /* a pointer, and a count (int or int64_t)           */
     KN_STORE_PART   /* a struct inside the struct                        */
 } kn_store;
@@ -70,16 +70,16 @@ struct kn_fields;
 typedef struct kn_field_row {
     const char             *name;
     const char             *sentence;
-    unsigned                type; /* kn_field_type and what is added */
+    unsigned                type; /* kn_field_type and flags */
     kn_store                store, count_store;
     size_t                  offset, count_offset;
     kn_name_fn              named;
-    kn_name_fn              words; /* a text: it is one of these; NULL: any text. Words that are NULL are none */
+    kn_name_fn              words; /* of a text: its possible words, without NULL ones; NULL: any text */
     unsigned                word_count;
     const struct kn_fields *of; /* of an object, and of the items of a list */
 } kn_field_row;
 
-/* An object that is being filled: its document and where it stands there. */
+/* An object being filled: its document and its value there. */
 typedef struct kn_to {
     kn_document              *doc;
     struct kn_document_value *node;
@@ -91,7 +91,7 @@ typedef struct kn_fields {
     const kn_field_row *rows;
     int             count;
     size_t          size;                         /* of the struct; 0: there is none */
-    void (*fill)(kn_to to, const void *from);     /* puts what is not at a place of the struct; may be NULL */
+    void (*fill)(kn_to to, const void *from);     /* puts what has no member in the struct; may be NULL */
 } kn_fields;
 
 #define KN_STORE_OF(S, member)                                                                                         \
@@ -109,7 +109,7 @@ typedef struct kn_fields {
         .name = key, .sentence = text, .type = kind, .store = stored, .offset = offsetof(S, member), .of = part        \
     }
 
-/* A field at a place of struct S, called like its member or otherwise. */
+/* A field from a member of struct S, under the member's name or another. */
 #define KN_FIELD_AS(S, member, key, kind, text) KN_AT(S, member, key, kind, KN_STORE_OF(S, member), NULL, text)
 #define KN_FIELD(S, member, kind, text) KN_FIELD_AS(S, member, #member, kind, text)
 #define KN_FIELD_CHARS(S, member, kind, text) KN_AT(S, member, #member, kind, KN_STORE_CHARS, NULL, text)
@@ -120,7 +120,7 @@ typedef struct kn_fields {
         .offset = offsetof(S, member), .named = (kn_name_fn)(function)                                                 \
     }
 
-/* A text that is one of a few words, those of an enumeration up to `last`: at a place of a struct, or put by name. */
+/* A text that is one of the names of an enumeration up to `last`: from a member of a struct, or put by name. */
 #define KN_FIELD_WORDS(S, member, function, last, kind, text)                                                          \
     {                                                                                                                  \
         .name = #member, .sentence = text, .type = KN_F_TEXT | (kind), .store = KN_STORE_NAMED,                        \
@@ -133,7 +133,7 @@ typedef struct kn_fields {
         .word_count = (unsigned)(last) + 1                                                                             \
     }
 
-/* A list: a pointer to structs (of `part`), texts or numbers, and how many. */
+/* A list: a pointer to structs (of `part`), texts or numbers, and their number. */
 #define KN_FIELD_LIST_AS(S, member, counted, key, part, kind, text)                                                    \
     {                                                                                                                  \
         .name = key, .sentence = text, .type = kind, .store = KN_STORE_LIST, .count_store = KN_STORE_OF(S, counted),   \
@@ -162,7 +162,7 @@ typedef struct kn_fields {
         .fill = filler                                                                                                 \
     }
 
-/* A table without a struct: all is put by name. */
+/* A table without a struct: everything is put by name. */
 #define KN_FIELDS_PUT(title, table)                                                                                    \
     {                                                                                                                  \
         .name = title, .rows = table, .count = (int)(sizeof(table) / sizeof *(table))                                  \

@@ -1,6 +1,6 @@
-/* kn_draft.c: kn_init: the front, the text of a release file, the files that stand beside it.
+/* kn_draft.c: kn_init: the entry point, the text of a release file and its hierarchy files.
  *
- * Interface: kanon/init.h, kn_draft.h. Cost: reading the data, and a look at each column.
+ * Interface: kanon/init.h, kn_draft.h. Cost: reading the data, and one pass over each column.
  * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE
@@ -24,7 +24,7 @@
 #include "kn_records_scan.h"
 
 typedef struct owned_draft {
-    kn_draft draft; /* first: what the caller holds */
+    kn_draft draft; /* first: this is what the caller gets */
     kn_arena arena;
 } owned_draft;
 
@@ -35,7 +35,8 @@ kn_status kn_draft_memory(const kn_drafting *d, kn_error *err)
 
 /* ---- Text ---- */
 
-/* May it stand without quotes? Letters first, then what means nothing to YAML in a mapping of one line. */
+/* May it be written without quotes? A letter first, then only characters without meaning in a one-line YAML
+ * mapping. */
 static bool is_plain(const char *text)
 {
     static const char *const words[] = {"null", "Null", "NULL", "true", "false", "yes", "no", "on", "off"};
@@ -102,7 +103,7 @@ kn_status kn_draft_add_column(kn_drafting *d, const char *table, const char *nam
 
 /* ---- Paths ---- */
 
-/* The way from the release file's folder to a file that is there, both without links. */
+/* Appends the relative path from the release file's folder to an existing file, both without symbolic links. */
 static void add_way(kn_buffer *to, const char *folder, const char *file)
 {
     size_t same = 0, up = 0;
@@ -117,7 +118,7 @@ static void add_way(kn_buffer *to, const char *folder, const char *file)
     kn_buffer_add(to, *rest == '/' ? rest + 1 : rest);
 }
 
-/* An input as the release file calls it. */
+/* Appends the name of an input as seen from the release file. */
 static void add_input(kn_drafting *d, const char *input)
 {
     bool        sqlite = kn_name_sqlite(input);
@@ -194,7 +195,7 @@ kn_status kn_draft_opening(kn_drafting *d, const kn_csv_options *csv, const char
     return to->failed ? kn_draft_memory(d, err) : KN_OK;
 }
 
-/* ---- The front ---- */
+/* ---- Entry point ---- */
 
 static kn_shape shape_of(const kn_drafting *d)
 {
@@ -284,7 +285,8 @@ static kn_status check_free(const char *path, kn_error *err)
     return kn_fail(err, KN_USAGE, "%s: it is there already; --force replaces it", path);
 }
 
-/* Opens the i-th file, hierarchies first and the release file last, so that what it names is there; or says that it is there. */
+/* Opens the i-th file, hierarchies first and the release file last, so that the files it names exist by then. Fails
+ * if a file exists and must not be replaced. */
 static kn_status open_file(kn_output **out, const kn_draft *draft, kn_context *ctx, const char *path, int i,
                            bool replace, kn_error *err)
 {
@@ -303,13 +305,13 @@ static kn_status open_file(kn_output **out, const kn_draft *draft, kn_context *c
 kn_status kn_draft_write(const kn_draft *draft, kn_context *ctx, const char *path, bool replace, kn_error *err)
 {
     KN_SERVE(ctx, err);
-    if (!replace) KN_TRY(check_free(path, err)); /* named first */
+    if (!replace) KN_TRY(check_free(path, err)); /* reported before its hierarchies */
     int         count = draft->file_count + 1;
     kn_output **outputs = kn_alloc_array_zero(ctx, (size_t)count, sizeof *outputs);
     if (!outputs) return kn_fail_memory(err, ctx, "writing a release file");
     kn_status st = KN_OK;
     for (int i = 0; i < count && st == KN_OK; i++) st = open_file(&outputs[i], draft, ctx, path, i, replace, err);
-    for (int i = 0; i < count; i++) /* nothing has its name before all of it is written */
+    for (int i = 0; i < count; i++) /* no file gets its name before all are written */
         if (outputs[i]) st = kn_output_finish(outputs[i], st, err);
     kn_free(outputs);
     return st;

@@ -1,4 +1,4 @@
-/* kn_draft.h: a release file while it is written: what tables, databases and records have in common. */
+/* kn_draft.h: a release file under construction: what tables, databases and records have in common. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_DRAFT_H
 #define KN_DRAFT_H
@@ -14,7 +14,7 @@ typedef struct kn_drafting {
     const kn_init_options *options;
     const char *const     *inputs;
     int                    input_count;
-    kn_arena              *arena; /* of the draft: texts that stay */
+    kn_arena              *arena; /* of the draft: texts that outlive the call */
     kn_buffer              text;  /* the release file so far       */
     kn_draft              *draft;
     kn_draft_file         *files;
@@ -31,33 +31,34 @@ KN_CHECK kn_status kn_draft_records(kn_drafting *d, kn_error *err);
 
 /* ---- Text ---- */
 
-/* A text as YAML takes it, in quotes where it needs them. */
+/* Appends a text as YAML, in quotes if it needs them. */
 void kn_draft_quote(kn_buffer *to, const char *text);
 
-/* "input: ..." and the options of reading that were given; the output is called so, or otherwise where that is an input. */
+/* Writes "input: ...", the given reading options and the output, under another name if `output` is an input. */
 KN_CHECK kn_status kn_draft_opening(kn_drafting *d, const kn_csv_options *csv, const char *output, kn_error *err);
 
 KN_CHECK kn_status kn_draft_note(kn_drafting *d, kn_error *err, const char *format, ...) KN_PRINTF(3, 4);
 
-/* What is suggested of a column; texts are copied. */
+/* Adds the suggestion for a column; texts are copied. */
 KN_CHECK kn_status kn_draft_add_column(kn_drafting *d, const char *table, const char *name, const char *role,
                                        const char *reason, const char *hierarchy, kn_error *err);
 
 /* ---- Hierarchies ---- */
 
-/* What a column's values may become. */
+/* How the values of a column may be generalized. */
 typedef struct kn_draft_rule {
-    const char *type;      /* what the release file must say of its type; NULL: nothing */
-    const char *hierarchy; /* "{ranges: [5, 10, 20]}", "country.dgh"; NULL: none needed, or none was made; in the arena */
+    const char *type;      /* the type that the release file must declare; NULL: none */
+    const char *hierarchy; /* "{ranges: [5, 10, 20]}", "country.dgh"; NULL: none; in the arena */
     const char *why;       /* in a few words; static */
 } kn_draft_rule;
 
-/* Chooses it by the column's type, name and values; makes a file of categories where files are asked for. `owner` (may be NULL):
- * the table that the file's name begins with. `category`: it is one, whatever it looks like. */
+/* Chooses the rule by the column's type, name and values; makes a hierarchy file for categories if files are asked
+ * for. `owner` (may be NULL): the table whose name begins the file's name. `category`: treat the column as
+ * categories, whatever its values. */
 KN_CHECK kn_status kn_draft_rule_of(kn_draft_rule *out, kn_drafting *d, const kn_table *table, int column,
                                     const char *owner, bool category, kn_error *err);
 
-/* The same for a column alone: "{ranges: [5, 10]}" in the arena; NULL: a category. */
+/* The same for a single column: "{ranges: [5, 10]}" in the arena; NULL: a category. */
 KN_CHECK kn_status kn_draft_rule_alone(const char **out, kn_context *ctx, kn_arena *arena, const kn_table *table, int column,
                                        kn_error *err);
 

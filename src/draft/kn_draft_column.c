@@ -1,4 +1,4 @@
-/* kn_draft_column.c: which hierarchy suits a column: by its type, its name and what its values look like.
+/* kn_draft_column.c: chooses a hierarchy for a column by its type, its name and its values.
  *
  *     integers, decimals   ranges whose widths are round numbers, the narrowest about a twentieth of what most values span
  *     dates, times         the calendar; weeks (breaks at Mondays) where all lie within a few months
@@ -6,7 +6,7 @@
  *     two values           value -> *: there is nothing in between
  *     other texts          categories: groups of neighbours, in a file that is to be edited
  *
- * Rules hold no value of the data; files do. Cost: one look at the distinct values.
+ * Rules contain no value of the data; files do. Cost: one pass over the distinct values.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <ctype.h>
@@ -77,7 +77,7 @@ static width first_width(double span, bool whole)
         }
 }
 
-/* 1, 2, 10, 20, 100 ...; 5, 10, 20, 100 ...: each a multiple of the one before. */
+/* 1, 2, 10, 20, 100 ...; 5, 10, 20, 100 ...: each a multiple of the previous one. */
 static width next_width(width w)
 {
     if (w.digit == 1) return (width){2, w.power};
@@ -109,7 +109,7 @@ static kn_status number_rule(kn_draft_rule *out, const looking *l, kn_error *err
         add_width(&text, w, 1);
         many++;
         width next = next_width(w);
-        bool  between = w.digit == 2 && value_of(next) >= span && 2 * value_of(w) < span; /* 20 before 100: 40 too */
+        bool  between = w.digit == 2 && value_of(next) >= span && 2 * value_of(w) < span; /* 40 after 20 */
         if (between) {
             kn_buffer_add(&text, ", ");
             add_width(&text, w, 2);
@@ -134,13 +134,13 @@ static int64_t day_at(const looking *l, uint32_t code)
     return value >= 0 ? value / unit : -((unit - 1 - value) / unit);
 }
 
-/* Every `step`-th day from the first Monday (1970-01-05 was one), behind the first day and up to the last. */
+/* Appends every `step`-th day from the first Monday (1970-01-05 was one) after the first day, up to the last. */
 static int add_days(kn_buffer *to, int64_t first, int64_t last, int64_t step)
 {
     int64_t monday = first + 7 - ((first - 4) % 7 + 7) % 7;
     int     many = 0;
     if (step < 7) monday = first + 1;
-    while (step > 7 && (monday - 4) % step != 0) monday += 7; /* one of those of the level below */
+    while (step > 7 && (monday - 4) % step != 0) monday += 7; /* also a break of the level below */
     kn_buffer_char(to, '[');
     for (int64_t day = monday; day <= last; day += step) {
         int year, month, of_month;
@@ -198,10 +198,10 @@ static bool is_code_name(const char *name)
 }
 
 typedef struct spellings {
-    bool     digits; /* each has one                                 */
+    bool     digits; /* every text has one                           */
     size_t   shortest, longest;
-    char     separator; /* that each has, once inside or more; 0: none  */
-    uint32_t heads;     /* different parts before the first separator   */
+    char     separator; /* inside every text; 0: none                   */
+    uint32_t heads;     /* distinct parts before it                     */
 } spellings;
 
 static bool has_separator(const looking *l, char c)
@@ -214,7 +214,7 @@ static bool has_separator(const looking *l, char c)
     return l->count > 0;
 }
 
-/* Texts are in the order of their bytes: equal beginnings are neighbours. */
+/* Texts are in byte order, so equal prefixes are adjacent. */
 static uint32_t count_heads(const looking *l, char c)
 {
     uint32_t  heads = 0;
@@ -247,7 +247,7 @@ static spellings look_at_spellings(const looking *l)
     return s;
 }
 
-/* A rule for codes; out->hierarchy stays NULL where they are none. */
+/* A rule for codes; out->hierarchy stays NULL if the values are not codes. */
 static kn_status code_rule(kn_draft_rule *out, const looking *l, bool named, kn_error *err)
 {
     spellings s = look_at_spellings(l);
@@ -267,7 +267,7 @@ static kn_status code_rule(kn_draft_rule *out, const looking *l, bool named, kn_
 
 /* ---- Categories ---- */
 
-/* A file's name from those of a table and a column: letters, digits, - and _ stay. */
+/* A file name made of the names of a table and a column: letters, digits, - and _ are kept. */
 static char *file_name(const looking *l, const char *owner)
 {
     kn_buffer name;

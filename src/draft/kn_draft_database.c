@@ -1,11 +1,12 @@
-/* kn_draft_database.c: a first release file for a database: which table holds the persons, whose rows the others are.
+/* kn_draft_database.c: a first release file for a database: finds the persons and the tables that belong to them.
  *
- * Keys are those of the catalog. Files have none: a column of unique values that is called like an id is then a table's key,
- * and a column of another table that is called like it and holds its values names its rows. The persons are the table whose
- * name and columns speak of people. What leads to them by keys is theirs; a table that only others refer to is a look-up
- * table, which is left out: what names its rows becomes an ordinary column.
+ * Keys come from the catalog. Files have none; there a column of unique values with a name like an id is taken as a
+ * table's key, and a column of another table with a similar name and the same values as a foreign key to it. The
+ * table of persons is the one whose name and columns suggest people. Tables that lead to it by keys belong to the
+ * persons; a table that is only referred to is a look-up table and is left out: foreign keys to it become ordinary
+ * columns.
  *
- * Cost: reading, and for files one look at each pair of columns that may be a key and what names it.
+ * Cost: reading, and for files one pass for each pair of columns that may be a key and a foreign key.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <kanon/database.h>
@@ -22,7 +23,7 @@
 
 enum { FEW_PERSONS = 20 };
 
-/* A foreign key: columns of a table that name a row of another. */
+/* A foreign key: columns of a table that identify a row of another. */
 typedef struct link {
     int        target, count;
     const int *columns;
@@ -36,9 +37,9 @@ typedef struct sheet {
     const int      *key;
     int             link_count;
     link           *links;
-    int             people; /* how much speaks of people             */
-    int             depth;  /* 0: persons; -1: none of theirs        */
-    int             parent; /* the link that leads to persons        */
+    int             people; /* how much suggests people              */
+    int             depth;  /* 0: persons; -1: not related           */
+    int             parent; /* the link towards the persons          */
 } sheet;
 
 typedef struct base {
@@ -88,7 +89,7 @@ static char small(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-/* Ends like the name of a key: customerId, cid, kunden_nr, key. */
+/* Does the name end like a key's (customerId, cid, kunden_nr, key)? */
 static bool called_key(const char *name)
 {
     static const char *const ends[] = {"id", "nr", "no", "key", "num", "number", "nummer"};
@@ -121,7 +122,7 @@ static kn_status guess_key(base *b, sheet *s, kn_error *err)
     return KN_OK;
 }
 
-/* "students", "student": the same but for an ending of the plural. */
+/* "students", "student": equal except for a plural ending. */
 static bool same_stem(const char *name, size_t size, const char *table)
 {
     size_t other = strlen(table), same = 0;
@@ -129,11 +130,11 @@ static bool same_stem(const char *name, size_t size, const char *table)
     return same > 2 && same == size && other - same <= 3;
 }
 
-/* Is it called like the key of that table, or like the table with "id" behind it? */
+/* Is it named like the key of that table, or like the table followed by "id"? */
 static bool called_after(const char *column, const sheet *target)
 {
     const char *key = target->table->columns[target->key[0]].name;
-    bool        plain = strlen(key) <= 2; /* "id" is every table's */
+    bool        plain = strlen(key) <= 2; /* any table may have an "id" */
     if (!plain && strlen(column) == strlen(key) && strcmp(column, key) == 0) return true;
     size_t size = strlen(column);
     if (!called_key(column)) return same_stem(column, size, target->name);
@@ -191,7 +192,7 @@ static kn_status guess_keys(base *b, kn_error *err)
     return KN_OK;
 }
 
-/* ---- The persons, and what is theirs ---- */
+/* ---- The persons and their tables ---- */
 
 static bool part_of(const int *columns, int count, int column)
 {
@@ -222,7 +223,7 @@ static int count_people(const sheet *s)
     return people;
 }
 
-/* How many tables lead to it by keys. */
+/* The number of tables that lead to it by keys. */
 static int family_of(base *b, int person)
 {
     int  size = 0;
@@ -235,7 +236,7 @@ static int family_of(base *b, int person)
             if (t == person) continue;
             for (int i = 0; i < s->link_count; i++) {
                 int depth = b->sheets[s->links[i].target].depth;
-                if (depth < 0 || depth + 1 <= s->depth || depth > b->count) continue; /* the longest way counts */
+                if (depth < 0 || depth + 1 <= s->depth || depth > b->count) continue; /* the longest path counts */
                 if (b->sheets[s->links[i].target].key_count == 0) continue;
                 size += s->depth < 0;
                 s->depth = depth + 1;
@@ -291,7 +292,7 @@ static void write_names(base *b, const sheet *s, const char *key, const char *ke
     if (count > 1) kn_buffer_char(to, ']');
 }
 
-/* Which part a column has in the keys of the tables that are read; NULL: none. */
+/* The part of a column in the keys of the tables that are read; NULL: none. */
 static const char *key_part(const base *b, const sheet *s, int column)
 {
     if (part_of(s->key, s->key_count, column)) return "part of the key, which is drawn anew";
@@ -427,7 +428,7 @@ static kn_status draft(base *b, const kn_csv_options *csv, kn_error *err)
     return write_all(b, csv, err);
 }
 
-/* A release file travels: a name with a password in it does not belong there. */
+/* A release file is shared: a name that contains a password does not belong there. */
 static bool holds_password(const char *name)
 {
     const char *server = kn_name_server(name);

@@ -1,8 +1,9 @@
-/* kn_draft_records.c: a first release file for records of XML or JSON: what a record is, which classes it has, how they nest.
+/* kn_draft_records.c: a first release file for XML or JSON records: what a record is, its classes, how they nest.
  *
- * The file is looked at once for its names (kn_outline.h), then for the values of each class. A record is what repeats
- * nearest to the top. A class is what has a value wherever it stands: a text, an attribute, a member; what has none, names
- * people or stands inside itself is left out, with all that it holds, and that is said.
+ * The file is read once for its names (kn_outline.h), then for the values of each class. A record is what repeats
+ * nearest to the top. A class is an element or member that has a value (a text, an attribute, a member) wherever it
+ * occurs. What has none, names people or is nested in itself is left out with everything below it, and that is
+ * reported.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdio.h>
@@ -20,10 +21,10 @@ enum { MOST_CLASSES = 200, FEW_RECORDS = 20 };
 
 typedef struct class {
     const char *name;
-    const char *value; /* "@v", "text", a key; NULL: nothing needs to be said */
-    const char *out;   /* why it is left out; NULL: it is not                  */
-    bool        found; /* it hangs from records by classes                     */
-    int         rank;  /* classes above it have a smaller one                  */
+    const char *value; /* "@v", "text", a key; NULL: the default */
+    const char *out;   /* why it is left out; NULL: it is kept                 */
+    bool        found; /* reachable from records by classes                    */
+    int         rank;  /* larger than that of classes above                    */
     kn_feed     feed;
     kn_table   *values;
     kn_profile *profile;
@@ -100,7 +101,7 @@ static bool inside(const records *r, int node)
 
 /* ---- Values ---- */
 
-/* How many elements or objects of that name there are in records. */
+/* The number of elements or objects of that name in records. */
 static int64_t occurrences(const records *r, const char *name)
 {
     int64_t count = 0;
@@ -119,7 +120,7 @@ static int64_t texts(const records *r, const char *name)
     return count;
 }
 
-/* Members of that name that all of a class have, as plain values. */
+/* Do all objects of a class have this member, with a plain value? */
 static bool all_have(const records *r, const char *name, const char *member, int64_t objects)
 {
     int64_t count = 0, valued = 0;
@@ -133,7 +134,7 @@ static bool all_have(const records *r, const char *name, const char *member, int
     return count == objects && valued == objects && objects > 0;
 }
 
-/* The attribute or member that is the value of a class; NULL: none. */
+/* The attribute or member that holds the value of a class; NULL: none. */
 static const char *value_member(const records *r, const char *name, int64_t objects)
 {
     static const char *const usual[] = {"v", "value", "name", "label", "title", "code", "type"};
@@ -147,7 +148,7 @@ static const char *value_member(const records *r, const char *name, int64_t obje
     return NULL;
 }
 
-/* Where its value stands; false: it has none. */
+/* Finds where the value of a class is; false: it has none. */
 static bool find_value(records *r, class *c)
 {
     int64_t     count = occurrences(r, c->name), plain = texts(r, c->name);
@@ -187,7 +188,7 @@ static bool above(const records *r, int node, const char *name)
     return false;
 }
 
-/* What hangs from a node (-1: the documents) of some class (NULL: the record itself). */
+/* Finds the classes below a node (-1: the documents) of some class (NULL: the record itself). */
 static kn_status find_classes(records *r, int parent, const class *of, int rank, kn_error *err)
 {
     for (int i = parent + 1; i < r->outline.count; i++) {
@@ -214,7 +215,7 @@ static kn_status find_classes(records *r, int parent, const class *of, int rank,
 
 static kn_status arrange(records *r, kn_error *err)
 {
-    do { /* again without what turned out to be none */
+    do { /* repeat without those that turned out not to be classes */
         r->changed = false;
         for (int i = 0; i < r->count; i++) {
             r->classes[i].found = false;
@@ -222,7 +223,7 @@ static kn_status arrange(records *r, kn_error *err)
         }
         KN_TRY(find_classes(r, r->record, NULL, 0, err));
     } while (r->changed);
-    for (int i = 1; i < r->count; i++) /* as they nest; else as they came */
+    for (int i = 1; i < r->count; i++) /* by nesting, then in the order of the file */
         for (int j = i; j > 0 && r->classes[j].rank < r->classes[j - 1].rank; j--) {
             class swap = r->classes[j];
             r->classes[j] = r->classes[j - 1];

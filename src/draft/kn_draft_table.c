@@ -1,7 +1,7 @@
 /* kn_draft_table.c: a first release file for one table.
  *
- * Roles are those of the profile. An identifier of persons that stands on several rows says whose rows they are (entity). A
- * column of numbers with decimal commas is looked at again with these.
+ * Roles are those of the profile. An identifier of persons that is on several rows becomes the entity. If a column
+ * has numbers with decimal commas, the table is read again with that decimal mark.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <ctype.h>
@@ -52,7 +52,7 @@ static kn_status read_table(kn_table **out, kn_drafting *d, kn_csv_options *csv,
 
 /* ---- Whose rows ---- */
 
-/* The words that say that an id is a person's; a name that begins with one does too (kundennummer). */
+/* Does a name say that an id is a person's? It is enough that it begins with one of these words (kundennummer). */
 static bool names_person(const char *name)
 {
     static const char *const words[] = {
@@ -69,7 +69,7 @@ static bool names_person(const char *name)
     return false;
 }
 
-/* The column that says whose row it is; -1: every row is a person's of its own, as far as can be told. */
+/* The column that identifies the person of a row; -1: none found, every row is a separate person. */
 static int find_entity(const kn_profile *profile, const kn_table *table)
 {
     for (int c = 0; c < profile->columns; c++) {
@@ -89,7 +89,7 @@ typedef struct sheet {
     int          entity, weights, quasi;
 } sheet;
 
-/* `ID: {role: ...}`, and why. */
+/* Writes `ID: {role: ...}`, and why. */
 static void write_column(kn_drafting *d, const char *name, const char *role, const kn_draft_rule *rule,
                          const char *reason)
 {
@@ -110,11 +110,11 @@ static kn_status draft_column(sheet *s, int c, kn_error *err)
     kn_draft_rule            rule = {NULL, NULL, ""};
     kn_role                  role = p->role;
     const char              *reason = p->reason;
-    if (role == KN_ROLE_WEIGHT && s->weights++ > 0) { /* one column at most */
+    if (role == KN_ROLE_WEIGHT && s->weights++ > 0) { /* at most one column */
         role = KN_ROLE_QUASI;
         reason = "another column is the sampling weight already";
     }
-    if (p->distinct == 0) { /* nothing in it: neither known nor of use */
+    if (p->distinct == 0) { /* an empty column: neither known to anybody nor of use */
         role = KN_ROLE_IDENTIFIER;
         reason = "it has no value at all; left out";
     }

@@ -1,11 +1,12 @@
 /* kn_frontier.c: the Pareto points of k, suppressed rows and loss (kn_frontier.h).
  *
- * The nodes are gone through from the top down. Counting a node once says for every k what is suppressed and lost. Where one
- * attribute is less generalized no fewer rows are in classes below a size, so that what was suppressed above bounds what will
- * be; with it, and what the cells cost at least, a node is left out where no k can put it on the frontier. Where k is all that
- * is asked the counter of the optimal search counts (kn_counter.h), otherwise the evaluator.
+ * Nodes are visited from the top down. Counting a node once gives, for every k, the suppressed rows and the loss.
+ * When one attribute is generalized less, no fewer rows are in classes below a given size, so the suppressed rows of
+ * a node are a lower bound for the nodes below it. With this bound and a lower bound on the cost of the cells, a node
+ * is skipped if no k can put it on the frontier. If k is the only promise, the counter of the optimal search counts
+ * (kn_counter.h), otherwise the evaluator.
  *
- * Cost: at most one counting per node; 8 bytes per node and k.
+ * Cost: at most one count per node. Memory: 8 bytes per node and k.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_frontier.h"
@@ -46,19 +47,19 @@ typedef struct frontier {
     kn_evaluator                *evaluator; /* else NULL          */
     kn_classes                  *finest;
     double                      *features;
-    kn_u128                    **gaps; /* cells: per quasi-identifier and level, what suppressing a row adds at least */
-    int64_t         *least;            /* per node and k: rows that are suppressed at least                           */
-    points           of[KN_FRONTIER_KS];
-    int             *levels;  /* of a batch */
-    kn_size_buckets *buckets; /* the same   */
-    int64_t          batch[BATCH];
-    int              batch_count;
-    int64_t          counted, rollups, keys;
+    kn_u128                    **gaps;  /* per quasi-identifier and level: least cost that suppressing a row adds */
+    int64_t                     *least; /* per node and k: least number of suppressed rows                       */
+    points                       of[KN_FRONTIER_KS];
+    int                         *levels;  /* of a batch */
+    kn_size_buckets             *buckets; /* the same   */
+    int64_t                      batch[BATCH];
+    int                          batch_count;
+    int64_t                      counted, rollups, keys;
 } frontier;
 
 /* ---- The frontier so far ---- */
 
-/* Negative, 0 or positive; `about` decides where it can. */
+/* Negative, 0 or positive; `about` decides if it can. */
 static int compare_losses(const point *a, const point *b)
 {
     double slack = 1e-9 * (a->about > b->about ? a->about : b->about);
@@ -74,7 +75,7 @@ static int height_of(const kn_lattice *l, int64_t node)
     return height;
 }
 
-/* Is `a`, of a k as large or larger, at least as good as b, and is it another point or the better node? */
+/* Is `a`, with a k at least as large, at least as good as b and, if equal, the better node? */
 static bool covers(const frontier *f, const point *a, const point *b, bool larger_k)
 {
     if (a->suppressed > b->suppressed) return false;
@@ -135,7 +136,7 @@ static kn_status make_gaps(frontier *f, kn_error *err)
     return f->gaps ? KN_OK : kn_fail_memory(err, f->ctx, WHAT);
 }
 
-/* May the node be on the frontier with some k? `least`: rows that each k suppresses at least. */
+/* Can the node be on the frontier with some k? `least`: the least number of rows that each k suppresses. */
 static bool promising(const frontier *f, const int *levels, int64_t node, const int64_t *least)
 {
     const kn_objective *o = f->problem->objective;
@@ -149,13 +150,13 @@ static bool promising(const frontier *f, const int *levels, int64_t node, const 
         point   p = {.suppressed = least[j], .node = node};
         kn_u128 star = 0;
         for (int q = 0; q < f->lattice.quasi_count; q++) star += o->star[q];
-        /* So many rows are suppressed at least, and each adds the gap at least. */
+        /* At least so many rows are suppressed, and each adds at least the gap. */
         sums.suppressed = least[j];
         sums.rows = o->rows - least[j];
         sums.cells = cells + gap * (kn_u128)least[j] - star * (kn_u128)least[j];
         p.loss = kn_objective_loss(o, &sums);
         p.about = kn_quotient_double(p.loss);
-        p.node = -1; /* of equal ones it may be the better node */
+        p.node = -1; /* among equal points it may be the better node */
         if (!is_covered(f, &p, j)) return true;
     }
     return false;
@@ -165,7 +166,7 @@ static bool promising(const frontier *f, const int *levels, int64_t node, const 
 
 typedef struct bucketing {
     const frontier         *f;
-    kn_size_buckets        *to;    /* k_count + 1; behind the last: those that no k suppresses */
+    kn_size_buckets        *to;    /* k_count + 1; the last: rows that no k suppresses */
     int64_t                *sizes; /* per k: rows of classes below it                       */
     kn_requirements_scratch scratch;
 } bucketing;
@@ -186,7 +187,7 @@ static void put_class(void *arg, const kn_class_view *view, int64_t unit, int64_
     b->to[j].cost += cost * (kn_u128)rows;
 }
 
-/* `least` becomes what sizes alone suppress. */
+/* Sets `least` to the rows that sizes alone suppress. */
 static kn_status bucket_one(frontier *f, const int *levels, kn_size_buckets *to, int64_t *least, kn_error *err)
 {
     bucketing   b = {.f = f, .to = to, .sizes = least};
@@ -226,7 +227,7 @@ static kn_status count_batch(frontier *f, kn_error *err)
     return KN_OK;
 }
 
-/* The points of a node that was counted. */
+/* Adds the points of a counted node. */
 static kn_status offer(frontier *f, int i, kn_error *err)
 {
     const kn_size_buckets *b = f->buckets + (size_t)i * ((size_t)f->k_count + 1);

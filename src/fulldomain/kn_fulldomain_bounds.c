@@ -1,8 +1,8 @@
 /* kn_fulldomain_bounds.c: a search between bounds: the lattice whose bottom is `low` and whose top is `high`.
  *
- * Hierarchies and objective are seen through views whose level 0 is the lowest that may be taken, so that no method knows of
- * bounds and every cell costs what it costs in the whole hierarchy; what was found is moved back to the levels of the problem. Cost: nothing beside
- * the search.
+ * Methods see hierarchies and objective through views whose level 0 is the lowest allowed level, so that no method
+ * has to handle bounds and every cell costs the same as in the whole hierarchy. Results are converted back to the
+ * levels of the problem. Cost: none beyond the search.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_alloc.h"

@@ -1,7 +1,8 @@
-/* kn_fulldomain_explain.c: what fails at one node: each promise alone, all together, and what has to be suppressed.
+/* kn_fulldomain_explain.c: what fails at one node: each promise alone, all promises together, and what must be
+ * suppressed.
  *
- * The classes are counted and judged as in the search; then every class is asked again by each promise. Cost: one grouping of
- * the rows, and as many questions as there are classes and promises.
+ * The classes are counted and judged as in the search; then each promise is checked again on every class. Cost: one
+ * grouping of the rows, and one check per class and promise.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>

@@ -1,7 +1,8 @@
 /* kn_memory_arrow.c: tables in memory as batches of an Arrow stream. Interface: kn_memory_arrow.h, kanon/memory.h.
  *
- * The batches stay the producer's: nothing is copied, and each reader gets a stream of its own over them. A table in memory is
- * read as the CSV file with the same cells would be, so that a release from memory is the release from that file.
+ * The batches still belong to the producer: nothing is copied, and each reader gets its own stream over them. A table
+ * in memory is read as the CSV file with the same cells would be, so that a release from memory is the release from
+ * that file.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_memory_arrow.h"
@@ -50,7 +51,7 @@ static kn_status take_batches(kn_batches *b, struct ArrowArrayStream *stream, kn
     if (!stream->get_schema || !stream->get_next) return kn_fail(err, KN_USAGE, "Arrow stream: it has no callbacks");
     int code = stream->get_schema(stream, &b->schema);
     if (code != 0) {
-        b->schema.release = NULL; /* what a failed call left behind is not ours */
+        b->schema.release = NULL; /* what a failed call left there is not ours */
         return fail_producer(b->ctx, code, "giving its schema", err);
     }
     for (;;) {
@@ -100,7 +101,7 @@ kn_status kn_memory_put_table(kn_context *ctx, const char *name, const kn_table 
 
 /* ---- Out ---- */
 
-/* A stream over batches that somebody else keeps. */
+/* A stream over borrowed batches. */
 typedef struct lending {
     const kn_batches *batches;
     size_t            next;
@@ -139,7 +140,7 @@ static void end_lending(struct ArrowArrayStream *stream)
     stream->release = NULL;
 }
 
-/* Numbers with a point, whatever the user says; texts are as they are. */
+/* Does the table have numbers with fractions? Their decimal mark is a point, whatever the options say. */
 static bool has_fractions(const struct ArrowSchema *schema)
 {
     for (int64_t i = 0; schema->children && i < schema->n_children; i++) {
@@ -220,6 +221,6 @@ kn_status kn_memory_get_arrow(struct ArrowArrayStream *out, kn_context *ctx, con
     if (batches && !options) return kn_batches_share(out, ctx, batches, err);
     KN_TRY(kn_table_read_csv(&table, ctx, name, NULL, err));
     kn_status st = kn_table_export_arrow(out, table, ctx, options, err);
-    kn_table_free(table); /* the stream keeps it as long as it needs it */
+    kn_table_free(table); /* the stream holds a reference */
     return st;
 }

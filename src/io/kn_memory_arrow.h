@@ -1,6 +1,6 @@
-/* kn_memory_arrow.h: tables in memory (kanon/memory.h): the batches of an Arrow stream, kept as they came, and batches that are made
- * here of columns. */
-/* SPDX-License-Identifier: Apache-2.0 */
+/* kn_memory_arrow.h: tables in memory (kanon/memory.h): the batches of an Arrow stream, stored unchanged, and batches
+ * made here from columns.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_MEMORY_ARROW_H
 #define KN_MEMORY_ARROW_H
 
@@ -11,48 +11,49 @@
 #include "kn_csv_read.h"
 #include "kn_output.h"
 
-/* A column to make batches of: whole buffers, one value per row. */
+/* A column to make batches from: whole buffers, one value per row. */
 typedef struct kn_batch_column {
     const char *name;
     const char *format;   /* of the values, or of the indices; static             */
     int         width;    /* bytes of one                                         */
     void       *data;     /* rows of them; a missing cell's is 0                  */
     uint8_t    *validity; /* a bit per row, in whole bytes; NULL: nothing missing */
-    const char *text_format; /* of the dictionary's texts, "u" or "U"; NULL: there is none */
+    const char *text_format; /* of the dictionary's texts, "u" or "U"; NULL: no dictionary */
     int64_t     entries;
     void       *offsets; /* entries + 1 */
     char       *bytes;
 } kn_batch_column;
 
-/* What is kept under a name, by whoever holds it: the name itself, and each stream, schema and array that was handed out. Nothing
- * in it was checked yet. */
+/* The batches under a name. Each of its holders keeps them alive: the name itself, and each stream, schema and array
+ * that was handed out. Their contents are not checked yet. */
 typedef struct kn_batches {
     kn_context        *ctx;
     atomic_size_t      holders;
     struct ArrowSchema schema;
     struct ArrowArray *arrays;
     size_t             count, capacity;
-    kn_batch_column   *columns; /* of batches that were made here: their buffers */
+    kn_batch_column   *columns; /* of batches made here: their buffers */
     int                column_count;
     kn_arena           room; /* ... and the structs around them */
 } kn_batches;
 
-/* NULL: the name is that of bytes, of a file, or of nothing. */
+/* NULL: the name is that of bytes or of a file, or does not exist. */
 const kn_batches *kn_memory_batches(const kn_context *ctx, const char *name);
 
-/* Batches of 65,536 rows over the columns' buffers, which are theirs from now on, also on failure (kn_alloc); names are copied. */
+/* Makes batches of 65,536 rows over the columns' buffers (kn_alloc), and takes ownership of these, also on failure;
+ * names are copied. */
 KN_CHECK kn_status kn_batches_make(kn_batches **out, kn_context *ctx, const kn_batch_column *columns, int count, int64_t rows,
                                    kn_error *err);
 void               kn_batch_columns_free(const kn_batch_column *columns, int count); /* their buffers */
-void               kn_batches_let_go(kn_batches *batches); /* one holder less; the last one frees them; NULL is fine */
+void               kn_batches_let_go(kn_batches *batches); /* drops a holder; the last one frees them; NULL is fine */
 
-/* A stream over them, which holds them; nothing is copied. */
+/* A stream over the batches, which holds them; nothing is copied. */
 KN_CHECK kn_status kn_batches_share(struct ArrowArrayStream *out, kn_context *ctx, kn_batches *batches, kn_error *err);
 
-/* Gives them to an output in memory in the place of bytes (kn_output_hold). */
+/* Gives the batches to an output in memory instead of bytes (kn_output_hold). */
 KN_CHECK kn_status kn_batches_put(kn_output *output, kn_batches *batches, kn_error *err);
 
-/* A hash over everything that the batches hold, so that it can be told whether their producer changed them. */
+/* A hash of everything in the batches, to detect whether their producer changed them. */
 uint64_t kn_batches_hash(const kn_batches *batches);
 
 /* Reads the table as if it were a CSV file. KN_USAGE: options that only make sense for bytes; several inputs. */
@@ -63,7 +64,7 @@ KN_CHECK kn_status kn_memory_read_table(kn_table **out, kn_context *ctx, const c
 KN_CHECK kn_status kn_memory_read_names(kn_csv_names *out, kn_context *ctx, const char *name, const kn_csv_options *options,
                                         kn_error *err);
 
-/* What is wrong with options for CSV files where a table in memory is read; NULL: nothing. */
+/* Which option for CSV files does not apply to a table in memory; NULL: none. */
 const char *kn_memory_useless(const kn_batches *batches, const kn_csv_options *options);
 
 #endif

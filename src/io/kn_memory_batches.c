@@ -1,8 +1,8 @@
-/* kn_memory_batches.c: batches that are made of columns, and batches that are handed out. Interface: kn_memory_arrow.h.
+/* kn_memory_batches.c: making batches from columns, and handing batches out. Interface: kn_memory_arrow.h.
  *
- * Made batches are views: a column is one buffer, and each batch shows its part of it, so nothing is copied. What is handed out
- * shows the buffers that are kept, too: every struct of it, a column that a consumer moved out of its batch included, is a holder
- * of the batches, which end with the last of them, on whichever thread that is.
+ * Batches made here are views: a column is one buffer, and each batch refers to its part of it, so nothing is copied.
+ * What is handed out refers to the same buffers: every struct of it, including a column that a consumer moved out of
+ * its batch, is a holder of the batches. The last holder frees them, on whichever thread that is.
  *
  * Cost: a few hundred bytes per batch and column. The hash is one pass at the speed of memory.
  * SPDX-License-Identifier: Apache-2.0
@@ -19,7 +19,7 @@
 
 enum { BATCH_ROWS = 1 << 16 };
 
-/* ---- The end ---- */
+/* ---- Freeing ---- */
 
 void kn_batch_columns_free(const kn_batch_column *columns, int count)
 {
@@ -182,7 +182,7 @@ static void release_schema(struct ArrowSchema *s)
     kn_batches_let_go(s->private_data);
 }
 
-/* On failure the copy is one that can be released. A child that the producer left out or released stays so. */
+/* On failure the copy can still be released. A child that the producer left out or released is left out here too. */
 static bool share_schema(kn_batches *b, struct ArrowSchema *out, const struct ArrowSchema *from)
 {
     *out = *from;
@@ -298,7 +298,7 @@ static uint64_t hash_part(uint64_t hash, const void *data, int64_t size)
     return data && size > 0 ? kn_hash_mix(hash ^ kn_hash_bytes(data, (size_t)size), 0x9e3779b97f4a7c15u) : hash;
 }
 
-/* Nothing here was checked: what cannot be read is left out, and whoever reads it says what is wrong. */
+/* Nothing here is checked yet: what cannot be read is skipped, and the reader reports what is wrong. */
 static uint64_t hash_array(uint64_t hash, const struct ArrowArray *a, const struct ArrowSchema *s, int64_t skip,
                            int64_t rows)
 {
@@ -312,7 +312,7 @@ static uint64_t hash_array(uint64_t hash, const struct ArrowArray *a, const stru
         int64_t from = kn_arrow_load_signed(v.data + first * f.width, f.width);
         int64_t to = kn_arrow_load_signed(v.data + end * f.width, f.width);
         if (from >= 0 && to > from) hash = hash_part(hash, v.bytes ? v.bytes + from : NULL, to - from);
-        end++; /* there is an offset more than texts */
+        end++; /* one more offset than texts */
     }
     for (int64_t i = 0; f.kind == KN_ARROW_VIEW && i < v.piece_count; i++)
         hash = hash_part(hash, v.pieces[i], kn_arrow_load_signed(v.sizes + 8 * i, 8));

@@ -1,6 +1,7 @@
 /* kn_outline.c: the names of records and how they nest; JSON by the parser of records, XML in kn_outline_xml.c.
  *
- * Of a list all items count for its key. Cost: one reading; a look-up among the children of a node per element or member.
+ * All items of a list count for its key. Cost: one pass; one look-up among the children of a node per element or
+ * member.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_outline.h"
@@ -37,8 +38,8 @@ kn_status kn_outline_enter(int *node, kn_outline *o, int parent, kn_string name,
 
 /* ---- JSON ---- */
 
-/* The value at hand belongs to a node (-1: the document), which was counted for it: once for each item of a list. As deep as the
- * document nests: KN_JSON_MAX_DEPTH. */
+/* Reads the current value, which belongs to a node (-1: the document) that was already counted for it, once for each
+ * item of a list. Recursion depth: that of the document, at most KN_JSON_MAX_DEPTH. */
 static kn_status look_at_value(kn_outline *o, kn_json *json, int node, kn_error *err)
 {
     int64_t items = 0;
@@ -67,7 +68,7 @@ static kn_status look_at_value(kn_outline *o, kn_json *json, int node, kn_error 
             KN_TRY(look_at_value(o, json, child, err));
         }
     default:
-        if (node >= 0) o->nodes[node].count--; /* null is none */
+        if (node >= 0) o->nodes[node].count--; /* null does not count */
         return KN_OK;
     }
 }

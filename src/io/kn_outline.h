@@ -1,4 +1,4 @@
-/* kn_outline.h: which names XML or JSON records have, and how they nest: for whoever does not know their classes yet. */
+/* kn_outline.h: the names in XML or JSON records and how they nest, for callers that do not know the classes yet. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_OUTLINE_H
 #define KN_OUTLINE_H
@@ -9,13 +9,13 @@
 #include "kn_source.h"
 #include "kn_string.h"
 
-/* All elements, attributes or members of one name at one place. */
+/* All elements, attributes or members with the same name and parent. */
 typedef struct kn_outline_node {
     const char *name;
     int         parent;    /* -1: the document                                          */
     bool        attribute; /* of XML                                                    */
-    int64_t     count;     /* how often                                                 */
-    int64_t     valued;    /* of these: with a text that is not empty                   */
+    int64_t     count;     /* occurrences                                               */
+    int64_t     valued;    /* of these: with a non-empty text                           */
 } kn_outline_node;
 
 typedef struct kn_outline {
@@ -29,13 +29,13 @@ typedef struct kn_outline {
     size_t           capacity;
 } kn_outline;
 
-/* Reads a file of XML, JSON or JSON Lines to its end. To be freed, also on failure. */
+/* Reads a whole file of XML, JSON or JSON Lines. Free it also on failure. */
 KN_CHECK kn_status kn_outline_read(kn_outline *out, kn_context *ctx, const char *path, kn_error *err);
 void               kn_outline_free(kn_outline *outline);
 
 /* ---- For the forms ---- */
 
-/* The node of that name below another (-1: the document), counted once more; KN_INPUT where there are too many. */
+/* Finds or adds the node of that name below another (-1: the document) and counts it; KN_INPUT: too many nodes. */
 KN_CHECK kn_status kn_outline_enter(int *node, kn_outline *o, int parent, kn_string name, bool attribute, kn_error *err);
 
 KN_CHECK kn_status kn_outline_xml(kn_outline *o, kn_source *source, kn_error *err);

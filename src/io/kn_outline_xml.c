@@ -1,6 +1,6 @@
 /* kn_outline_xml.c: the elements and attributes of an XML file, and how they nest, by expat. Interface: kn_outline.h.
  *
- * What a document must not bring (definitions, other files) is refused here as where records are read (kn_xml_read.c).
+ * What a document must not contain (definitions, references to other files) is refused as in kn_xml_read.c.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <expat.h>
@@ -20,7 +20,7 @@ typedef struct looking {
     kn_error   *err;
     int         depth;
     int         open[DEPTH]; /* nodes                        */
-    bool        text[DEPTH]; /* something stands in it       */
+    bool        text[DEPTH]; /* it has a text                */
 } looking;
 
 static void stop(looking *l, kn_status status)
@@ -102,7 +102,7 @@ static kn_status parse(looking *l, kn_source *source, kn_error *err)
             return kn_fail_at(err, KN_INPUT, l->o->file, (int64_t)XML_GetCurrentLineNumber(l->parser),
                               (int64_t)XML_GetCurrentColumnNumber(l->parser) + 1, "not XML: %s",
                               XML_ErrorString(XML_GetErrorCode(l->parser)));
-        /* As where records are read: expat has no position while it waits for the rest of something long. */
+        /* As in kn_xml_read.c: expat has no position while it waits for the rest of a long token. */
         XML_Index at = XML_GetCurrentByteIndex(l->parser);
         fed += got;
         if (at >= 0) parsed = (uint64_t)at;

@@ -1,7 +1,7 @@
-/* kn_partition_apply.c: other rows, partitioned by the cuts of an old search (kn_partition.h).
+/* kn_partition_apply.c: partitions other rows by the cuts of an earlier search (kn_partition.h).
  *
- * Every row falls into one region: it is sent down the tree of cuts. The cells of a region are as narrow as its rows at hand allow,
- * as they are in a search; so the same rows give the same plan.
+ * Every row goes down the tree of cuts to one region. As in a search, the cells of a region are as narrow as its
+ * current rows allow; so the same rows give the same plan.
  *
  * Cost: one pass over the rows of each region that is cut, as in a search; no frequency set is counted.
  * SPDX-License-Identifier: Apache-2.0
@@ -25,7 +25,7 @@ static bool add(applying *a, kn_regions *to, kn_region region)
     return region.begin == region.end || kn_regions_add(to, a->ctx, region);
 }
 
-/* Rows that cannot be shown go to the front; returns the rest. */
+/* Moves rows that cannot be shown to the front; *rest: the others. */
 static kn_status set_aside(applying *a, kn_region *rest, const bool *const *lacking, kn_error *err)
 {
     for (int q = 0; lacking && q < a->space.count; q++)
@@ -38,7 +38,7 @@ static kn_status set_aside(applying *a, kn_region *rest, const bool *const *lack
     return KN_OK;
 }
 
-/* A region that no cut divides: a class, or rows that must go. */
+/* Ends a region that no cut divides: a class, or rows to suppress. */
 static kn_status finish(applying *a, kn_region region, kn_error *err)
 {
     bool holds = false;

@@ -1,7 +1,8 @@
-/* recipe.c: recipes: their memory, their fields, how one is written (kn_recipe.h; recipe_read.c reads them).
+/* recipe.c: recipes: their memory, their fields, how they are written (kn_recipe.h; recipe_read.c reads them).
  *
- * A recipe is a document with its own SHA-256 in it, taken while 64 zeros stood there: whoever changes it by hand is told so.
- * That is no signature. Equal decisions give equal bytes: no time, no path of an input.
+ * A recipe is a document that contains its own SHA-256, computed with 64 zeros in its place, so that changes by hand
+ * are detected. That is not a signature. Equal decisions give equal bytes: there is no time and no path of an input
+ * in it.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
@@ -143,7 +144,7 @@ const kn_fields kn_recipe_document =
 
 /* ---- Writing ---- */
 
-/* A text as its lines, without their ends. */
+/* Puts a text as a list of lines, without their ends. */
 static void put_lines(kn_to list, const char *text, size_t size)
 {
     while (size > 0) {

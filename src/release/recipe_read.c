@@ -1,8 +1,8 @@
 /* recipe_read.c: a file → a recipe (kn_recipe.h).
  *
- * The JSON is read into a document by the same table of fields that it was written by: what the table does not have, or has of
- * another type, is refused. The version is looked at first, the SHA-256 when all is read. A recipe may come from anybody: every
- * number in it is checked before it is used.
+ * The JSON is read into a document by the table of fields that it was written by: an unknown field, or one of another
+ * type, is refused. The version is checked first, the SHA-256 after everything is read. A recipe may come from
+ * anybody: every number in it is checked before it is used.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
@@ -24,7 +24,7 @@ static const char what[] = "reading a recipe";
 typedef struct reading {
     kn_context *ctx;
     kn_json     json;
-    char        digest[65]; /* as it stands there */
+    char        digest[65]; /* as in the file */
     kn_error   *err;
 } reading;
 
@@ -35,7 +35,7 @@ static kn_status refuse(reading *r, const char *message)
     return kn_json_fail(&r->json, r->err, message);
 }
 
-/* The number at hand as an integer; -1 where it is none: no field is negative. */
+/* The current number as an integer; -1 if it is not one: no field is negative. */
 static int64_t whole_number(const reading *r)
 {
     char text[24], *end;
@@ -69,7 +69,7 @@ static kn_status check_version(reading *r)
                    whole_number(r), KN_RECIPE_VERSION);
 }
 
-/* The values that decide whether the rest is worth reading. */
+/* Checks the values that decide whether to read on. */
 static kn_status look_at(reading *r, kn_to to, const char *key, bool *taken)
 {
     *taken = strcmp(key, "sha256") == 0;
@@ -120,7 +120,7 @@ static kn_status read_document(reading *r, kn_document *doc)
     KN_TRY(kn_json_next(&r->json, r->err));
     if (r->json.kind != KN_JSON_OBJECT) return refuse(r, "not a recipe: one begins with \"kanon-recipe\"");
     KN_TRY(read_object(r, kn_document_top(doc), true));
-    return kn_json_next(&r->json, r->err); /* refuses what stands behind it */
+    return kn_json_next(&r->json, r->err); /* refuses anything after it */
 }
 
 static kn_status check_digest(const reading *r, const kn_document *doc)
@@ -192,7 +192,7 @@ static kn_status make_request(const making *m)
     if (!kn_method_parse(kn_document_text(m->doc, "method"), &m->recipe->method))
         return not_one(m, "there is no such method");
     const kn_spec *spec = m->recipe->spec;
-    for (int i = 0; i < spec->attribute_count; i++) /* lines of the request are none of the file */
+    for (int i = 0; i < spec->attribute_count; i++) /* line numbers of the request are not those of the file */
         kn_spec_inside(m->recipe->spec)->state.attributes[i].line = 0;
     if (kn_spec_shape(spec) != KN_SHAPE_TABLE || spec->input_count > 0 || spec->output || spec->population)
         return not_one(m, "the request is not one that a recipe holds");
@@ -229,7 +229,7 @@ static bool find_type(const char *name, kn_type *out)
     return false;
 }
 
-/* The quasi-identifiers of the request, in their order, each with a level or none of them. */
+/* The quasi-identifiers of the request, in their order; all of them have a level, or none has. */
 static kn_status make_columns(const making *m, const kn_document_value *list)
 {
     kn_recipe *r = m->recipe;
@@ -257,7 +257,7 @@ static kn_status make_columns(const making *m, const kn_document_value *list)
     return q == r->column_count ? KN_OK : not_one(m, "its columns are not those of the request");
 }
 
-/* The cut of a side; -1: none, -2: there is no such one, or it stands before the cut itself. */
+/* The cut of a side; -1: none, -2: there is no such cut, or it comes before the cut itself. */
 static int64_t side_of(const making *m, const kn_document_value *from, const char *key, int64_t own)
 {
     const kn_document_value *value = kn_document_member(from, key);

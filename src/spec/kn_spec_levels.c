@@ -1,9 +1,8 @@
-/* kn_spec_levels.c: `levels:`, and what it says together with min-level and max-level: the levels that a full-domain method
- * may take.
+/* kn_spec_levels.c: `levels:`, combined with min-level and max-level: the levels that a full-domain method may use.
  *
- * `levels` names quasi-identifiers ({age: 2}, or as texts age=2) or gives one level for each, in the order in which they were
- * declared. Whether names and numbers fit is looked at when all is known: the roles may come later. Whether the hierarchies have
- * such levels the job finds out.
+ * `levels` names quasi-identifiers ({age: 2}, or as texts age=2) or gives one level for each, in the order of their
+ * declaration. Names and numbers are checked when the spec is complete, since roles may come later. The job checks
+ * whether the hierarchies have such levels.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
@@ -33,7 +32,7 @@ static kn_status read_next(kn_reader *r, const kn_yaml *value, asked_levels *to)
     return KN_OK;
 }
 
-/* "age=2", as an option has it: the name ends at the last "=". */
+/* "age=2", as in an option: the name ends at the last "=". */
 static kn_status read_named(kn_reader *r, const kn_yaml *value, asked_levels *to)
 {
     const char *sign = strrchr(value->text, '=');
@@ -85,7 +84,7 @@ kn_status kn_read_levels(kn_reader *r, const kn_yaml *value, void *target)
 
 /* ---- Together ---- */
 
-/* Which of the levels is that of an attribute; -1: none. */
+/* The index of an attribute's level; -1: none. */
 static int level_of(const kn_spec *spec, int attribute)
 {
     int quasi = 0;

@@ -1,6 +1,7 @@
-/* kn_spec_write.c: a spec of a table → a release file (kn_spec_write.h): what kn_spec_read makes the same spec of.
+/* kn_spec_write.c: a spec of a table → a release file (kn_spec_write.h) that kn_spec_read turns into the same spec.
  *
- * Fields that have their usual value are left out. Texts are in double quotes, so that they mean the same in YAML and JSON.
+ * Fields with their default value are left out. Texts are in double quotes, so that they mean the same in YAML and
+ * JSON.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_spec_write.h"
@@ -60,7 +61,7 @@ static void put_ratio(writer *w, uint64_t numerator, uint64_t denominator)
     if (decimals > 0) kn_buffer_format(w->to, ".%0*" PRIu64, decimals, numerator % power);
 }
 
-/* A field on a line of its own; its value follows. */
+/* Begins a field on a new line; its value follows. */
 static void field(const writer *w, const char *name)
 {
     kn_buffer_format(w->to, "\n%s: ", name);
@@ -137,7 +138,7 @@ static void put_breaks(const writer *w, const kn_hierarchy_spec *h)
     kn_buffer_char(w->to, ']');
 }
 
-/* Files are left out. */
+/* Writes a hierarchy; files are left out. */
 static void put_hierarchy(const writer *w, const kn_hierarchy_spec *h)
 {
     if (h->kind == KN_HIERARCHY_FILE || h->kind == KN_HIERARCHY_TAXONOMY) return;

@@ -1,4 +1,4 @@
-/* database/anonymize.c: what `kanon anonymize` prints of a database only (anonymize.h). */
+/* database/anonymize.c: what `kanon anonymize` prints for databases only (anonymize.h). */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
@@ -33,7 +33,7 @@ static void lost(const cli_value *answer, FILE *out)
 static void print_groups(const cli_value *answer, FILE *out)
 {
     fputs(cli_count_of(cli_integer(answer, "persons"), "person", "persons").text, out);
-    /* Groups are made when it is written. */
+    /* Groups are formed only when the release is written. */
     if (cli_true(answer, "verified"))
         fprintf(out, ", %s of rows", cli_count_of(cli_integer(answer, "classes"), "group", "groups").text);
     fprintf(out, "; at least %s%s%s share a group%s\n", cli_style_on(out, CLI_BOLD),

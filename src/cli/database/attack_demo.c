@@ -1,5 +1,5 @@
-/* database/attack_demo.c: `kanon attack --demo`: why neither the join of a database nor each of its tables may be anonymized alone.
- * Numbers and one example; no value of the data is shown.
+/* database/attack_demo.c: `kanon attack --demo`: shows why it is not enough to anonymize the join of a database, or
+ * each of its tables separately. Prints numbers and one example, but no value of the data.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "attack_demo.h"
 

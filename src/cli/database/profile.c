@@ -32,7 +32,7 @@ static void print_table_line(const cli_value *t, int depth)
     putchar('\n');
 }
 
-/* The table and those that hang from it. What was printed is not printed again, which ends circles. */
+/* Prints the table and those that refer to it. Tables already printed are skipped, which also ends cycles. */
 static void print_tree(const cli_value *tables, int64_t number, int depth, bool *done)
 {
     const cli_value *t = kn_document_at(tables, number);

@@ -1,4 +1,4 @@
-/* database/verify.c: `kanon verify` of a database: what the verifier found, in words or as JSON. */
+/* database/verify.c: `kanon verify` of a database: prints the verifier's findings as text or JSON. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 

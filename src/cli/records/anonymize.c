@@ -1,4 +1,4 @@
-/* records/anonymize.c: what `kanon anonymize` prints of tree records only (anonymize.h). */
+/* records/anonymize.c: what `kanon anonymize` prints for tree records only (anonymize.h). */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static void print_promise(const cli_value *answer, FILE *out)
                     : "known pair by pair (semantics: pairs)");
 }
 
-/* The first cells of a row; how much survives is still to be said. Is there anything? */
+/* Adds the first cells of a row; the caller adds the share that survives. False: there is nothing to show. */
 static bool add_counts(cli_text_table *t, const cli_value *answer, const char *title, const char *before,
                        const char *after)
 {

@@ -1,4 +1,4 @@
-/* records/verify.c: `kanon verify` of records that are trees: what the verifier found, in words or as JSON. */
+/* records/verify.c: `kanon verify` of tree records: prints the verifier's findings as text or JSON. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <math.h>

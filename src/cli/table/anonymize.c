@@ -1,4 +1,4 @@
-/* table/anonymize.c: what `kanon anonymize` prints of a table only (anonymize.h). */
+/* table/anonymize.c: what `kanon anonymize` prints for tables only (anonymize.h). */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "anonymize.h"
 
@@ -49,7 +49,7 @@ static void choice(const cli_value *answer, FILE *out)
         fprintf(out, "; none loses less by %s", cli_text(answer, "utility"));
 }
 
-/* What the theory allows, beside what came out. */
+/* The theoretical bounds next to the result. */
 static void print_bounds(const cli_value *answer, FILE *out)
 {
     char             number[2][CLI_NUMBER_SIZE];

@@ -1,10 +1,11 @@
-/* table/apply.c: the search of a release by a recipe: there is none. What an old search decided is done with the rows at hand, and
- * only what was promised is asked again: classes that fail are suppressed if the budget allows it; otherwise there is no such
- * release.
+/* table/apply.c: applies a recipe in place of a search. The decision of the earlier search is applied to the current
+ * rows, and only the promises are checked again: classes that fail are suppressed if the budget allows it; otherwise
+ * there is no such release.
  *
- * Values that the recipe has not seen follow the rule of their hierarchy. A hierarchy that is a file has no rule: it is
- * continued by the new values, each directly below its root, and their rows are suppressed unless all of the column is "*".
- * The verifier reads the continued hierarchy too; what is published is made from the one that was declared.
+ * New values, which the recipe does not know, follow the rule of their hierarchy. A hierarchy from a file has no
+ * rule: it is extended by the new values, each directly below its root, and their rows are suppressed unless the
+ * whole column is "*". The verifier reads the extended hierarchy too; what is published is made from the declared
+ * one.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdio.h>
@@ -26,7 +27,7 @@ static void append_quoted(kn_buffer *to, kn_string text)
     kn_buffer_char(to, '"');
 }
 
-/* The hierarchy, and below its root the values of the column that it lacks. */
+/* Writes the hierarchy, with the values of the column that it lacks below its root. */
 static void continue_hierarchy(kn_buffer *to, const kn_hierarchy *h, const kn_column *column, const uint32_t *leaves)
 {
     kn_hierarchy_format(h, ';', to);
@@ -40,7 +41,7 @@ static void continue_hierarchy(kn_buffer *to, const kn_hierarchy *h, const kn_co
     }
 }
 
-/* From now on this run reads another file as the hierarchy of a column; the request stays. */
+/* Makes this run read another file as the hierarchy of a column; the request is unchanged. */
 static kn_status use_file(kn_table_run *run, const char *column, const char *path, kn_error *err)
 {
     const kn_spec *spec = run->all.spec;
@@ -94,7 +95,7 @@ kn_status kn_table_run_admit(kn_table_run *run, kn_error *err)
     return KN_OK;
 }
 
-/* Does the row have a value that cannot be shown by the recipe? */
+/* Does the row have a value that the recipe cannot show? */
 static bool has_new_value(const kn_table_run *run, int64_t row)
 {
     for (int q = 0; q < run->quasi_count; q++) {
@@ -115,7 +116,7 @@ static void suppress_row(kn_plan *plan, int64_t row)
     *c = KN_CLASS_SUPPRESSED;
 }
 
-/* Classes without a row go; the others keep their order. */
+/* Removes classes without rows; the others keep their order. */
 static kn_status drop_empty_classes(kn_table_run *run, kn_error *err)
 {
     kn_plan  *plan = run->plan;
@@ -135,7 +136,7 @@ static kn_status drop_empty_classes(kn_table_run *run, kn_error *err)
     return KN_OK;
 }
 
-/* Suppresses rows with new values. *why: they cannot be. */
+/* Suppresses rows with new values. *why: why that is not possible. */
 static kn_status suppress_new_values(kn_table_run *run, int64_t *count, const char **why, kn_error *err)
 {
     int64_t before = run->plan->suppressed;
@@ -158,8 +159,8 @@ static kn_status suppress_new_values(kn_table_run *run, int64_t *count, const ch
 
 /* ---- Levels ---- */
 
-/* The level of the recipe in the hierarchy of these rows: what was the root stays it, also where a mask or prefixes have more
- * or fewer levels now. */
+/* Sets the recipe's levels in the hierarchies of these rows: a root stays the root, even if a mask or prefixes now
+ * have more or fewer levels. */
 static kn_status take_levels(kn_table_run *run, kn_error *err)
 {
     int *levels = kn_release_alloc(&run->all, run->all.arena, (size_t)run->quasi_count, sizeof *levels, err);
@@ -196,7 +197,7 @@ static kn_status no_release(kn_table_run *run, const char *why, kn_error *err)
     return kn_release_none(&run->all, why, err);
 }
 
-/* There is a plan; `good`: what is asked of all rows together holds. */
+/* Completes the result once there is a plan; `good`: the promises about all rows together hold. */
 static kn_status settle(kn_table_run *run, bool good, kn_error *err)
 {
     char        text[400];
@@ -221,7 +222,7 @@ static kn_status settle(kn_table_run *run, bool good, kn_error *err)
 
 /* ---- Cuts ---- */
 
-/* Per quasi-identifier with a hierarchy: the leaves of new values. */
+/* For each quasi-identifier with a hierarchy: which leaves are new values. */
 static kn_status new_leaves(kn_table_run *run, const bool ***out, kn_error *err)
 {
     bool **leaves = kn_release_alloc(&run->all, &run->all.scratch, (size_t)run->quasi_count + 1, sizeof *leaves, err);

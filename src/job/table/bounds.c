@@ -1,5 +1,5 @@
-/* table/bounds.c: the levels that a search may take: what was asked (`levels`, min-level, max-level), held against the
- * hierarchies; and why there is no release between them.
+/* table/bounds.c: the levels that a search may use: the requested ones (`levels`, min-level, max-level), checked
+ * against the hierarchies; and why there is no release within them.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include "kn_error.h"
 #include "kn_table_run.h"
 
-/* Says where in the release file the column stands. */
+/* Reports where in the release file the column is. */
 static kn_status no_such_level(const kn_table_run *run, const kn_attribute *a, int level, int height, kn_error *err)
 {
     char what[400];
@@ -50,7 +50,7 @@ static void node_text(char *out, size_t size, const int *levels, int count)
         used += (size_t)snprintf(out + used, size - used, i ? ",%d" : "%d", levels[i]);
 }
 
-/* One node. */
+/* Explains why the only allowed node fails. */
 static kn_status explain_node(kn_table_run *run, char *out, size_t size, kn_error *err)
 {
     char             node[120], why[200];

@@ -1,8 +1,8 @@
-/* table/cuts.c: cuts of partitioning, between the positions of one table and what they mean in any: values, and nodes of
- * hierarchies by level and label (kn_recipe.h).
+/* table/cuts.c: converts the cuts of partitioning between the positions of one table and what they mean in any table:
+ * values, and nodes of hierarchies by level and label (kn_recipe.h).
  *
- * Positions are codes where a column has no hierarchy, else leaves (kn_partition.h). What a recipe says of a value or a node that
- * these rows do not have still divides them; a node that is not there has nothing below it.
+ * Positions are codes if a column has no hierarchy, else leaves (kn_partition.h). A cut at a value that these rows do
+ * not have still divides them; a node that does not exist has nothing below it.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
@@ -49,7 +49,7 @@ kn_status kn_table_run_take_cuts(const kn_table_run *run, kn_recipe *recipe, kn_
         const kn_column        *column = &run->table->columns[run->quasi[from->dimension]];
         *to = (kn_recipe_cut){.column = from->dimension, .first = from->first, .second = from->second};
         if (from->low == 0 && from->high + 1 == (h ? h->leaves : column->dict.count))
-            continue; /* all but missing ones */
+            continue; /* all but missing cells */
         if (!h) {
             to->up_to = value_text(column, from->high, &recipe->arena);
             continue;
@@ -64,7 +64,7 @@ kn_status kn_table_run_take_cuts(const kn_table_run *run, kn_recipe *recipe, kn_
 
 /* ---- To positions ---- */
 
-/* Does the value of a code come after the one of a cut? */
+/* Is the value of a code greater than that of a cut? */
 static bool comes_after(const kn_column *column, uint32_t code, const char *up_to, char mark)
 {
     kn_string  text = kn_dictionary_text(&column->dict, code), bound = {up_to, strlen(up_to)};
@@ -78,7 +78,7 @@ static bool comes_after(const kn_column *column, uint32_t code, const char *up_t
     return order > 0 || (order == 0 && text.size > bound.size);
 }
 
-/* How many codes come up to the value of a cut: they are in order. */
+/* The number of codes up to the value of a cut; codes are in order. */
 static uint32_t count_up_to(const kn_column *column, const char *up_to, char mark)
 {
     uint32_t low = 0, high = column->dict.count;
@@ -103,7 +103,7 @@ static uint32_t find_node(const kn_hierarchy *h, int level, const char *label)
     return KN_NODE_NONE;
 }
 
-/* [low, high] of a cut in the rows at hand; low above high: nothing goes to the first side. */
+/* [low, high] of a cut in the current rows; low above high: no row goes to the first side. */
 static void find_positions(const kn_table_run *run, const kn_recipe_cut *from, kn_partition_cut *to)
 {
     const kn_hierarchy *h = run->hierarchies[from->column];

@@ -1,4 +1,4 @@
-/* table/explain.c: kn_explain: one choice of levels, held against every promise (kanon/explain.h).
+/* table/explain.c: kn_explain: checks one choice of levels against every promise (kanon/explain.h).
  *
  * The table is read and prepared as for a release; then the one node is counted (kn_fulldomain_explain).
  * SPDX-License-Identifier: Apache-2.0
@@ -13,7 +13,7 @@
 #include "kn_table_run.h"
 
 typedef struct owned_explanation {
-    kn_explanation explanation; /* first: what the caller holds */
+    kn_explanation explanation; /* first: this is what the caller gets */
     kn_arena       arena;
 } owned_explanation;
 

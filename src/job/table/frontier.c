@@ -1,6 +1,6 @@
-/* table/frontier.c: kn_frontier_find: what k, suppressed rows and loss cost each other (kanon/frontier.h).
+/* table/frontier.c: kn_frontier_find: the trade-off between k, suppressed rows and loss (kanon/frontier.h).
  *
- * The table is read and prepared as for a release; then the lattice is gone through once (kn_frontier_search).
+ * The table is read and prepared as for a release; then the lattice is searched once (kn_frontier_search).
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <kanon/frontier.h>
@@ -14,7 +14,7 @@
 enum { MOST_KS = 10 };
 
 typedef struct owned_frontier {
-    kn_frontier frontier; /* first: what the caller holds */
+    kn_frontier frontier; /* first: this is what the caller gets */
     kn_arena    arena;
 } owned_frontier;
 
@@ -23,7 +23,7 @@ const kn_frontier_point *kn_frontier_point_at(const kn_frontier *f, int64_t inde
     return index >= 0 && index < f->point_count ? &f->points[index] : NULL;
 }
 
-/* What is asked for, then 2, 3, 5, 10, 20, 30, 50, 100, ... as far as they are larger and the table has so many rows. */
+/* The requested k, then those of 2, 3, 5, 10, 20, 30, 50, 100, ... that are larger and at most the number of rows. */
 static int make_ladder(int64_t *ks, const kn_spec *spec, int64_t rows)
 {
     static const int steps[] = {1, 2, 3, 5};

@@ -1,11 +1,11 @@
-/* table/link.c: does the release show which rows belong to one person? And what whole persons reach.
+/* table/link.c: does the release show which rows belong to one person? And what do whole persons reach?
  *
  * Rows are linked by a pseudonym whose identifier is on several rows: that is its purpose. With an `entity` they are
- * also linked by a column that is published unchanged and equal in all rows of far more persons than by chance: it need
- * not name anybody, since whoever knows two rows of a person finds the values that both classes have.
- * Then persons must look alike with all their rows (kn_linked.h, docs/release.md).
+ * also linked by a column that is published unchanged and equal in all rows of a person for far more persons than by
+ * chance. It need not name anybody: an attacker who knows two rows of a person looks for the values that occur in
+ * both classes. Then persons must look alike with all their rows (kn_linked.h, docs/release.md).
  *
- * Cost: one pass per column that is copied.
+ * Cost: one pass per copied column.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
@@ -57,7 +57,7 @@ static kn_status count_groups(const kn_table_run *run, const int *columns, int c
     return KN_OK;
 }
 
-/* A pseudonym of a column other than the entity's must stand for the same persons. */
+/* A pseudonym of a column other than the entity's must identify the same persons. */
 static kn_status check_persons(const kn_table_run *run, int column, kn_error *err)
 {
     int     both[2] = {run->entity, column};
@@ -89,9 +89,9 @@ static uint64_t pairs_of(uint64_t n)
     return n < 2 ? 0 : n % 2 ? (n - 1) / 2 * n : n / 2 * (n - 1);
 }
 
-/* The same in all rows of a person for more persons than half-way between chance and everybody. Of those who have several rows,
- * a share s has one value only; two rows of the table agree with the chance c: s >= (1 + c) / 2, and c < 1. So one odd row
- * decides nothing. */
+/* Is the column equal in all rows of a person for more persons than half-way between chance and all? Of the persons
+ * with several rows, a share s has only one value; two rows of the table agree with probability c. The rule is s >=
+ * (1 + c) / 2 and c < 1, so that a single odd row decides nothing. */
 static bool is_of_person(const kn_table_run *run, const kn_column *column, seen *persons, uint64_t *counts)
 {
     const kn_column *entity = &run->table->columns[run->entity];
@@ -115,7 +115,8 @@ static bool is_of_person(const kn_table_run *run, const kn_column *column, seen 
     return agree < all && (kn_u128)alike * 2 * all >= (kn_u128)several * ((kn_u128)all + agree);
 }
 
-/* A column of the person that is published unchanged and distinguishes persons, if somebody has several rows. */
+/* Is a column of the person published unchanged, and does it distinguish persons? Only if a person has several
+ * rows. */
 static kn_status columns_link(kn_table_run *run, bool *out, kn_error *err)
 {
     const kn_spec *spec = run->all.spec;
@@ -190,7 +191,7 @@ static int64_t asked_k(const kn_spec *spec)
     return k;
 }
 
-/* Even at the top of all hierarchies a person shows how many rows they have. */
+/* Even at the top of all hierarchies the number of a person's rows is visible. */
 kn_status kn_table_run_lonely_rows(const kn_table_run *run, int64_t *out, kn_error *err)
 {
     kn_freq  *freq = NULL;

@@ -1,8 +1,9 @@
-/* table/local.c: the methods that decide row by row: partitioning and K-MSD. Their plans have no levels, their
- * counters have other names; all else is as in search.c.
+/* table/local.c: the methods that decide row by row: partitioning and K-MSD. Their plans have no levels, and their
+ * counters have other names; everything else is as in search.c.
  *
- * Where a method may part rows that are equal in the quasi-identifiers (mondrian-relaxed, kmsd), it is given the rows in the
- * order of their values, so that its release does not depend on the order they came in, and counted ones one by one.
+ * A method that may separate rows that are equal in the quasi-identifiers (mondrian-relaxed, kmsd) gets the rows in
+ * the order of their values, so that its release does not depend on the order of the input, and counted rows one by
+ * one.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
@@ -17,7 +18,7 @@
 
 /* ---- Rows one by one ---- */
 
-/* May the method part rows that are equal in the quasi-identifiers? */
+/* May the method separate rows that are equal in the quasi-identifiers? */
 static bool parts_equal_rows(const kn_table_run *run)
 {
     kn_method method = run->all.spec->method;
@@ -42,16 +43,16 @@ kn_status kn_table_run_expand(kn_table_run *run, kn_error *err)
     return KN_OK;
 }
 
-/* The rows of an uncounted table in the order of their values, for as long as a method looks at them. */
+/* The rows of an uncounted table in the order of their values, while a method runs. */
 typedef struct ordered_rows {
     kn_table *table;
-    int64_t  *order; /* NULL: the rows as they stand */
+    int64_t  *order; /* NULL: the rows as they are */
 } ordered_rows;
 
 static kn_status order_rows(ordered_rows *o, const kn_table_run *run, kn_error *err)
 {
     *o = (ordered_rows){.table = run->table};
-    if (run->table->counts || !parts_equal_rows(run)) return KN_OK; /* they are in order, or need not be */
+    if (run->table->counts || !parts_equal_rows(run)) return KN_OK; /* already in order, or need not be */
     KN_TRY(kn_table_order(&o->order, run->all.ctx, run->table, run->quasi, run->quasi_count, err));
     kn_status st = kn_table_arrange(&o->table, run->all.ctx, run->table, o->order, err);
     if (st == KN_OK) return KN_OK;
@@ -59,7 +60,7 @@ static kn_status order_rows(ordered_rows *o, const kn_table_run *run, kn_error *
     return st;
 }
 
-/* The plan of the ordered rows becomes that of the table's. */
+/* Converts the plan of the ordered rows to one of the table's rows. */
 static kn_status end_order(ordered_rows *o, kn_table_run *run, kn_status st, kn_error *err)
 {
     if (!o->order) return st;
@@ -161,7 +162,7 @@ kn_status kn_table_run_kmsd(kn_table_run *run, kn_error *err)
                                 .quasi = run->quasi,
                                 .hierarchies = (const kn_hierarchy *const *)run->hierarchies,
                                 .requirements = run->requirements,
-                                /* Rows that stay visible would have to be a class. */
+                                /* Suppressed rows that keep their sensitive values would have to form a class. */
                                 .budget = run->all.spec->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE ? 0 : run->budget};
     kn_association  *associations = kn_release_alloc(&run->all, &run->all.scratch,
                                                      (size_t)run->all.spec->dependency_count, sizeof *associations, err);

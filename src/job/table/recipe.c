@@ -1,5 +1,5 @@
-/* table/recipe.c: OUTPUT.recipe.json: what the search decided, with all that is needed to decide so again (kn_recipe.h). Made of
- * the plan, while there is one, and written under its temporary name.
+/* table/recipe.c: OUTPUT.recipe.json: the decision of the search, with everything needed to apply it again
+ * (kn_recipe.h). It is made from the plan, while that exists, and written under its temporary name.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_error.h"

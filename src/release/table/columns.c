@@ -1,11 +1,11 @@
-/* table/columns.c: the released columns as Arrow batches, in the place of the bytes of a CSV file. See kn_columns.h.
+/* table/columns.c: the released columns as Arrow batches, instead of the bytes of a CSV file. See kn_columns.h.
  *
- * A column is made once, straight from the classes and codes of its rows: an index per row into the texts that are shown, in the order
- * of their bytes. Where all of them are numbers or dates that Arrow's types spell exactly so, the column is one of int64, double or
- * date32 instead. A missing cell is null, unless the request gives it another text than none. Nothing in a batch comes from a value
- * that no row shows: neither an entry of a dictionary nor the width of an index nor a type.
+ * A column is made directly from the classes and codes of its rows: an index per row into the texts that are shown,
+ * in byte order. If all of them are numbers or dates in exactly the form of Arrow's types, the column is int64,
+ * double or date32 instead. A missing cell is null, unless the request gives it a non-empty text. Nothing in a batch
+ * depends on a value that no row shows: no dictionary entry, no width of an index and no type.
  *
- * Cost: O(rows) per column, columns side by side. Memory: 1, 2, 4 or 8 bytes per cell.
+ * Cost: O(rows) per column, columns in parallel. Memory: 1, 2, 4 or 8 bytes per cell.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_columns.h"
@@ -33,18 +33,19 @@ typedef struct making_all {
     struct building       *building; /* per column */
 } making_all;
 
-/* One column under way. Ranks are those of its texts; one more, `star`, is that of a cell of a suppressed row. */
+/* One column under construction. Ranks are those of its texts; an additional one, `star`, is for the cells of
+ * suppressed rows. */
 typedef struct building {
     const making_all        *all;
     const kn_released_texts *texts;
     kn_batch_column         *out;
     uint32_t                 star, ranks;
-    uint32_t                *ids; /* per rank: an id with that text; UINT32_MAX: the star         */
-    uint32_t *entry;              /* per rank: 1 if a row shows it; then its place in the dictionary, NULLED for none */
-    kn_buffer bytes;              /* of the dictionary    */
-    uint64_t *ends;               /* per entry, in `bytes` */
-    uint32_t  entries;
-    bool      nulls;
+    uint32_t                *ids;   /* per rank: an id with that text; UINT32_MAX: the star         */
+    uint32_t                *entry; /* per rank: 1 if a row shows it; then its index in the dictionary, or NULLED */
+    kn_buffer                bytes; /* of the dictionary    */
+    uint64_t                *ends;  /* per entry, in `bytes` */
+    uint32_t                 entries;
+    bool                     nulls;
 } building;
 
 #define NULLED UINT32_MAX
@@ -78,7 +79,7 @@ static int width_for(uint64_t count)
     return count <= 1u << 7 ? 1 : count <= 1u << 15 ? 2 : 4;
 }
 
-/* Some rows and the classes that they are written with: looked up once for all columns. */
+/* Some rows and their classes, looked up once for all columns. */
 typedef struct part {
     int64_t  first;
     int      count;
@@ -110,7 +111,7 @@ static void fill_part(const building *b, const part *p)
     }
 }
 
-/* A rank per row of every column. */
+/* Fills in the rank of every row and column. */
 static kn_status fill_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
 {
     const making_all *a = arg;
@@ -128,7 +129,8 @@ static kn_status fill_range(void *arg, int64_t begin, int64_t end, int worker, k
 
 /* ---- Texts ---- */
 
-/* An id for each rank. A star that is none of the texts gets a rank of its own, behind all; its text is the dictionary's first. */
+/* Finds an id for each rank. If the star is not among the texts, it gets the last rank; its text is the dictionary's
+ * first. */
 static kn_status number_ranks(building *b, kn_error *err)
 {
     const kn_released_texts *t = b->texts;
@@ -204,7 +206,7 @@ static bool value_of(const char *format, kn_string text, uint64_t *out)
     return format[0] == 'l' ? is_spelled_so(format, out, text) : is_spelled_so(format, &day, text);
 }
 
-/* The type whose values have exactly these texts; NULL: none, or nothing is shown. */
+/* The type whose values are written exactly like these texts; NULL: none, or nothing is shown. */
 static const char *type_of(const building *b, uint64_t *values)
 {
     static const char *const formats[] = {"l", "tdD", "g"};
@@ -249,13 +251,13 @@ static kn_status write_dictionary(building *b, kn_error *err)
     return KN_OK;
 }
 
-/* Ranks become places in the dictionary, in as few bytes as these need. */
+/* Converts ranks to dictionary indices, in as few bytes as possible. */
 static kn_status write_indices(building *b, int64_t rows, kn_error *err)
 {
     static const char *const formats[] = {[1] = "c", [2] = "s", [4] = "i"};
     kn_batch_column         *c = b->out;
     int                      width = width_for(b->entries);
-    for (int64_t i = 0; i < rows; i++) { /* narrower codes never overtake */
+    for (int64_t i = 0; i < rows; i++) { /* in place: narrower codes never overtake the reader */
         uint32_t entry = b->entry[load(c->data, c->width, i)];
         store(c->data, width, i, entry == NULLED ? 0 : entry);
     }

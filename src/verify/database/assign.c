@@ -1,12 +1,12 @@
-/* database/assign.c: every released person is a person of the original, each another one.
+/* database/assign.c: every released person is a different person of the original.
  *
- * With a row map each released person is compared with its original, in parallel. Without one persons are searched for, up
- * to a limit of work: a bipartite matching by shortest alternating paths whose edges are "is inside" (contain.c). The
- * candidates of a released person come from the rarest of its rows: an original person must have a row of that table with the
- * same copied cells, below rows with the same copied cells all the way up to the person.
+ * With a row map each released person is compared with its original, in parallel. Without one, a bipartite matching
+ * by shortest alternating paths assigns persons, up to a limit of work; its edges are "is inside" (contain.c). The
+ * candidates of a released person come from the rarest of its rows: an original person must have a row of that table
+ * with the same copied cells, below rows with the same copied cells all the way up to the person.
  *
- * Cost: with a map one question per person; without one at most persons² questions, each remembered in 2 bits where these
- * are not more than 2^31. Candidates that are taken are skipped by a union-find: nobody who is taken becomes free again.
+ * Cost: with a map one comparison per person; without one at most persons² comparisons, each result cached in 2 bits
+ * if there are at most 2^31. A union-find skips candidates that are taken: they never become free again.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
@@ -87,7 +87,7 @@ static kn_status fill_map(kn_vdb *v, const kn_vsheet *file, kn_error *err)
     return status;
 }
 
-/* Every cell is a text and none is missing. */
+/* Reads the map: every cell is a text, and none is missing. */
 static kn_status read_map(kn_vdb *v, kn_error *err)
 {
     static const char *const nothing[1] = {NULL};
@@ -119,7 +119,7 @@ static kn_status take_map(kn_vdb *v, kn_error *err)
     return KN_OK;
 }
 
-/* Everybody is somebody, and nobody is two. */
+/* Every released person has an original, and no two have the same. */
 static kn_status check_map(kn_vdb *v, bool *good, kn_error *err)
 {
     const kn_vdb_table *t = &v->tables[v->person];
@@ -148,7 +148,7 @@ static kn_status check_map(kn_vdb *v, bool *good, kn_error *err)
 typedef struct checking {
     kn_vdb         *v;
     kn_vdb_matcher *matchers; /* per worker */
-    uint8_t        *answers;  /* per released person: 1 yes, 2 no, 3 it took too long */
+    uint8_t        *answers;  /* per released person: 1 yes, 2 no, 3 took too long */
 } checking;
 
 static kn_status check_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
@@ -222,9 +222,9 @@ typedef struct search {
     uint32_t        n, o;  /* persons of the release and of the original                */
     kn_sort_record *index; /* (table and copied cells up to the person, original person), sorted */
     size_t          count;
-    uint64_t       *next;   /* per entry of the index that is taken: so are all up to this one  */
-    uint64_t       *rarest; /* per released person: where its candidates begin and end   */
-    uint64_t       *known;  /* 2 bits per pair; NULL: too many                           */
+    uint64_t       *next;   /* per taken entry: all entries up to this one are taken            */
+    uint64_t       *rarest; /* per released person: begin and end of its candidates      */
+    uint64_t       *known;  /* 2 bits per pair; NULL: too many pairs                     */
     uint32_t       *mate, *owner, *from, *queue, *touched;
 } search;
 
@@ -298,7 +298,7 @@ static bool inside(search *s, uint32_t p, uint32_t o)
     return yes;
 }
 
-/* One more step, unless the search is to end. */
+/* Counts one more step; false: the search must end. */
 static bool more_work(search *s)
 {
     if (++s->m.work > s->m.limit) s->m.tired = true;
@@ -321,7 +321,7 @@ static bool taken(const search *s, uint64_t i)
     return s->owner[s->index[i].id] != KN_V_NONE;
 }
 
-/* The first candidate from i on that nobody has; end: there is none. */
+/* The first free candidate from i on; `end`: none. */
 static uint64_t first_free(search *s, uint64_t i, uint64_t end)
 {
     uint64_t found = i;
@@ -347,7 +347,7 @@ static bool place_free(search *s, uint32_t p)
     return false;
 }
 
-/* *any: the person is inside some original at all. */
+/* Assigns an original to a person. *any: the person is inside at least one original. */
 static bool place(search *s, uint32_t p, bool *any)
 {
     uint32_t head = 0, tail = 0, touched = 0;

@@ -1,12 +1,12 @@
-/* table/batches.c: a table in memory → the distinct texts of each column and their number in every row.
+/* table/batches.c: a table in memory → the distinct texts of each column, and the number of the text in every row.
  *
  * The verifier's own reader of Arrow batches: of io it uses the checked buffers and the text of one cell. Columns are
- * read in parallel, each from its first row to its last, so texts are numbered by the row that holds them first. A
- * cell that is missing is the empty text, as in a CSV file; the spec says whether that means "missing"; if not, such
- * a cell is refused.
+ * read in parallel, each from its first row to its last, so texts are numbered in the order of their first rows. A
+ * missing cell is the empty text, as in a CSV file; if the spec does not treat that as missing, such a cell is
+ * refused.
  *
- * Cost: one pass; numbers and dates have a small cache value → number before the texts, dictionaries a number per
- * entry. Memory: 4 bytes per cell of a column while it is read, then 1, 2 or 4; the distinct texts.
+ * Cost: one pass; numbers and dates have a small cache from values to text numbers, dictionaries a number per entry.
+ * Memory: 4 bytes per cell of a column while it is read, then 1, 2 or 4; the distinct texts.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
@@ -27,7 +27,7 @@ typedef struct cached {
     uint32_t code; /* KN_V_NONE: an empty place */
 } cached;
 
-/* One column while it is read. */
+/* One column being read. */
 typedef struct column {
     const kn_batches        *batches;
     kn_vtable               *table;
@@ -39,10 +39,10 @@ typedef struct column {
     uint32_t                *codes;
     bool                     empty;      /* the empty text is a missing cell */
     cached                  *cache;      /* NULL: texts                      */
-    const struct ArrowArray *dictionary; /* that `known` is of; NULL: none */
-    uint32_t                *known;      /* per dictionary entry: code, or KN_V_NONE */
+    const struct ArrowArray *dictionary; /* the one of `known`; NULL: none */
+    uint32_t                *known;      /* per entry: its code, or KN_V_NONE */
     size_t                   known_capacity;
-    uint8_t                 *marks; /* KN_VMARK_*; NULL: nobody asks              */
+    uint8_t                 *marks; /* KN_VMARK_*; NULL: not wanted               */
     bool                     nulls, empties;
 } column;
 
@@ -51,8 +51,8 @@ typedef struct reading {
     const kn_vread_options *options;
     kn_vtable              *table;
     const char             *name;
-    int                    *place; /* per kept column: which child */
-    uint8_t                *marks; /* per kept column; NULL: nobody asks */
+    int                    *place; /* per kept column: index of the child */
+    uint8_t                *marks; /* per kept column; NULL: not wanted */
 } reading;
 
 static kn_status no_memory(const kn_vtable *t, kn_error *err)
@@ -92,7 +92,7 @@ static kn_status fixed_cell(column *c, const uint8_t *from, uint32_t *code, kn_e
     kn_arrow_cell cell;
     kn_arrow_cell_text(&cell, &c->value, from);
     if (cell.reason) return fail_cell(c, cell.reason, err);
-    if (cell.nan && c->marks) *c->marks |= KN_VMARK_HIDDEN; /* there are many of them */
+    if (cell.nan && c->marks) *c->marks |= KN_VMARK_HIDDEN; /* NaN has many bit patterns */
     if (cell.nan) return missing_cell(c, code, err);
     if (c->marks && c->value.kind == KN_ARROW_FLOAT && cell.size == 1 && cell.text[0] == '0' &&
         !is_zero(from, c->value.width))
@@ -100,14 +100,14 @@ static kn_status fixed_cell(column *c, const uint8_t *from, uint32_t *code, kn_e
     return add_text(c, (kn_string){cell.text, cell.size}, code, err);
 }
 
-/* A view holds its text, or the first four bytes of it, and zeros behind a short one. */
+/* Does a view contain only its text, or the first four bytes of it, and zeros after a short one? */
 static bool is_plain_view(const uint8_t *record, kn_string text)
 {
     if (text.size > 12) return memcmp(record + 4, text.data, 4) == 0;
     return is_zero(record + 4 + text.size, 12 - (int64_t)text.size);
 }
 
-/* The valid cell at an absolute place of an array of values. */
+/* The valid cell at an absolute index of an array of values. */
 static kn_status value_cell(column *c, const kn_arrow_view *v, int64_t at, uint32_t *code, kn_error *err)
 {
     const kn_arrow_format *f = &c->value;
@@ -135,7 +135,7 @@ static kn_status value_cell(column *c, const kn_arrow_view *v, int64_t at, uint3
     return KN_OK;
 }
 
-/* What stands in the place of a missing cell: nothing should. */
+/* Is there data behind a missing cell? There should be none. */
 static bool is_hidden(const column *c, const kn_arrow_view *v, int64_t at)
 {
     const kn_arrow_format *f = c->encoded ? &c->index : &c->value;
@@ -182,7 +182,7 @@ static bool is_same(const struct ArrowArray *a, const struct ArrowArray *b)
     return same;
 }
 
-/* The rows of a dictionary have all been read: is it what they show, and no more? */
+/* After all rows of a dictionary: does it contain what they show, and nothing else? */
 static kn_status close_dictionary(column *c, kn_error *err)
 {
     const struct ArrowArray *d = c->dictionary;
@@ -200,7 +200,7 @@ static kn_status close_dictionary(column *c, kn_error *err)
     return KN_OK;
 }
 
-/* Texts whose first does not begin the buffer. */
+/* Do the texts begin after the start of the buffer? */
 static bool begins_late(const kn_arrow_view *v, const kn_arrow_format *f)
 {
     if (v->start != 0) return true;
@@ -240,7 +240,7 @@ static kn_status read_batch(column *c, const struct ArrowArray *batch, uint32_t 
     return KN_OK;
 }
 
-/* Codes as narrow as the texts allow. */
+/* Stores codes as narrowly as the number of texts allows. */
 static kn_status narrow(column *c, kn_vcolumn *out, kn_error *err)
 {
     int64_t rows = c->table->rows;
@@ -363,7 +363,7 @@ static kn_status name_columns(reading *r, kn_error *err)
             if (kn_string_equal(t->names[i], t->names[j]))
                 return kn_fail(err, KN_INPUT, "%s: columns %zu and %zu have the same name", r->name, j + 1, i + 1);
     }
-    for (size_t i = 0; i < most + count; i++) { /* a digest is of all columns */
+    for (size_t i = 0; i < most + count; i++) { /* a digest covers all columns */
         int c = i >= most ? (int)(i - most) : r->options->all ? (int)i : kn_vtable_name(t, r->options->columns[i]);
         if (c < 0 || t->kept[c] >= 0 || (i >= most && !r->options->digest)) continue;
         r->place[t->column_count] = c;
@@ -372,7 +372,7 @@ static kn_status name_columns(reading *r, kn_error *err)
     return KN_OK;
 }
 
-/* What the batches hold beside cells, as a whole: names and notes for whoever reads them, and where one ends. */
+/* Checks what the batches contain besides cells: names, metadata, and where each batch ends. */
 static void look_around(const reading *r)
 {
     const struct ArrowSchema *s = &r->batches->schema;

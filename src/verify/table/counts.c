@@ -1,10 +1,10 @@
-/* table/counts.c: rows that stand for several, in both files (kn_verify_internal.h).
+/* table/counts.c: rows that represent several, in both files (kn_verify_internal.h).
  *
- * What the original counts is read as a declared integer is; a row that stands for none is no row, and the texts that only such
- * rows have are none of the column's. A release is held to one form: counts are bare digits without leading zeros, at least
- * 1, and rows that show the same are one row, so that neither can mark anybody.
+ * Counts of the original are read like a declared integer; rows with count 0 are left out, and so are texts that only
+ * such rows have. A release must have one form: counts are bare digits without leading zeros, at least 1, and rows
+ * that look alike are one row, so that neither can mark a person.
  *
- * Cost: one pass over the rows; where rows are left out one per column; of a release one grouping by all columns.
+ * Cost: one pass over the rows, and one per column if rows are left out; for a release one grouping by all columns.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
@@ -24,7 +24,7 @@ static kn_status fail_row(const kn_attribute *a, int64_t row, const char *what, 
                    what);
 }
 
-/* Moves the rows that are left together, and numbers a column's texts anew, as they first appear. */
+/* Moves the kept rows together, and renumbers a column's texts in the order of their first rows. */
 static kn_status keep_rows(kn_vtable *t, kn_vcolumn *column, const int64_t *rows, int64_t count, kn_error *err)
 {
     uint32_t  *to = kn_varray_none(&t->arena, (size_t)column->count + 1), seen = 0;
@@ -82,7 +82,7 @@ kn_status kn_verify_count_original(kn_verifier *v, const kn_attribute *a, kn_err
 
 /* ---- The release ---- */
 
-/* Bare digits; 0 where it is anything else. */
+/* The value of bare digits; 0 for anything else. */
 static int64_t digits_of(kn_string text)
 {
     int64_t n = 0;
@@ -94,7 +94,7 @@ static int64_t digits_of(kn_string text)
     return n;
 }
 
-/* Rows that show the same must be one. */
+/* Rows that look alike must be one. */
 static kn_status find_twins(kn_verifier *v, const kn_vcolumn *counts, kn_error *err)
 {
     const kn_vtable *t = v->release;

@@ -1,7 +1,8 @@
-/* table/digest.c: the digest of a table in memory is that of the CSV file with the same cells: a header, commas, lines that end in LF,
- * quotes where a cell needs them and nowhere else. So a release has one digest, whether it went to a file or stayed in memory.
+/* table/digest.c: the digest of a table in memory is that of the CSV file with the same cells: a header, commas,
+ * lines that end in LF, quotes only where a cell needs them. So a release has the same digest in a file and in
+ * memory.
  *
- * Rows are put together piece by piece, side by side, while the pieces before them are digested in their order.
+ * Pieces of rows are formatted in parallel, while the previous pieces are digested in order.
  *
  * Cost: one pass over the cells. Memory: two pieces per thread.
  * SPDX-License-Identifier: Apache-2.0
@@ -32,7 +33,7 @@ static kn_status no_memory(const digesting *d, kn_error *err)
     return kn_fail_memory(err, d->table->ctx, "verifying");
 }
 
-/* A text in quotes, those inside it twice; `text` itself where it needs none. Data NULL: out of memory. */
+/* A text in quotes, with quotes inside it doubled; `text` itself if it needs none. Data NULL: out of memory. */
 static kn_string as_csv(kn_arena *room, kn_string text)
 {
     if (!kn_vneeds_quotes(text, ',')) return text;
@@ -95,7 +96,7 @@ static void put_row(const digesting *d, int64_t row, kn_buffer *to)
     kn_buffer_char(to, '\n');
 }
 
-/* The first task digests what the round before made. */
+/* The first task digests what the previous round made. */
 static kn_status run_task(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
 {
     digesting *d = arg;

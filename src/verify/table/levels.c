@@ -1,8 +1,8 @@
 /* table/levels.c: was the whole column generalized to one level, and to which?
  *
- * A label may be on several levels for different values. The level is known if all cells of a column fit one: the
- * lowest that does, or the one that the release claims, if it fits. With a row map the pairs of original and released
- * texts decide, otherwise the released texts alone.
+ * A label may be on several levels for different values. The level of a column is known if all its cells fit one: the
+ * level that the release claims, if it fits, else the lowest that fits. With a row map the pairs of original and
+ * released texts decide, otherwise the released texts alone.
  *
  * Cost: O(leaves × levels + rows) per column, columns in parallel.
  * SPDX-License-Identifier: Apache-2.0
@@ -80,7 +80,7 @@ static kn_status level_range(void *arg, int64_t begin, int64_t end, int worker, 
     return KN_OK;
 }
 
-/* Levels that were asked for: is there one among them at which all cells of the column stand? */
+/* Is there a requested level that all cells of the column fit? */
 static void check_asked(const kn_verifier *v, const kn_vquasi *q)
 {
     int low, high;

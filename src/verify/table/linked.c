@@ -1,10 +1,10 @@
 /* table/linked.c: rows that the release itself shows to belong to one person.
  *
  * Such rows are linked by a pseudonym whose identifier is on several rows, or, with an `entity`, by a column that is
- * copied and equal in all rows of far more persons than by chance (docs/release.md has the rule). Then whole
- * persons must look alike: the *signature* of a person is the multiset of the classes of their rows. A *position* is
- * a class within a signature: of n persons with this signature each has c rows there, and the c rows cannot be
- * distinguished.
+ * copied and equal in all rows of a person for far more persons than by chance (docs/release.md has the rule). Then
+ * whole persons must look alike: the *signature* of a person is the multiset of the classes of their rows. A
+ * *position* is a class within a signature: of n persons with this signature each has c rows there, and the c rows
+ * cannot be distinguished.
  *
  * Promises about sensitive values are checked for every position. With c > 1 rows are edges between persons and
  * values, and can be assigned to c nodes so that each node gets one row of each person and m_x / c rows of value x,
@@ -25,7 +25,7 @@
 
 /* ---- Which column links ---- */
 
-/* Is a value on more than one row of the original? */
+/* Is any value on more than one row of the original? */
 static bool repeats(const kn_verifier *v, const kn_vcopy *c)
 {
     bool missing = false;
@@ -33,7 +33,7 @@ static bool repeats(const kn_verifier *v, const kn_vcopy *c)
     return (int64_t)c->domain.count + missing < v->original->rows;
 }
 
-/* Groups of original rows by up to two columns, without rows that are left out. */
+/* Groups original rows by up to two columns, without rows that are left out. */
 static kn_status group_originals(kn_verifier *v, kn_vgroups *g, const kn_vkey *keys, int count, kn_error *err)
 {
     kn_vkey all[3] = {{.omit = v->dropped}};
@@ -59,7 +59,8 @@ static kn_status same_persons(kn_verifier *v, const kn_vcopy *c, bool *same, kn_
 
 /* ---- Columns of the person ---- */
 
-/* Of the persons with several rows: who has one value in all of them? *several: how many there are. */
+/* The number of persons with several rows that have one value in all of them. *several: the number of persons with
+ * several rows. */
 static int64_t count_alike(const kn_verifier *v, const kn_vgroups *persons, const kn_vcopy *c, bool *differs,
                            int64_t *several)
 {
@@ -79,8 +80,8 @@ static int64_t count_alike(const kn_verifier *v, const kn_vgroups *persons, cons
     return alike;
 }
 
-/* The same in all rows of a person for more persons than half-way between chance, which is how many pairs of rows agree, and
- * everybody; and not the same in all rows. */
+/* Is the column equal in all rows of a person for more persons than half-way between chance (the share of pairs of
+ * rows that agree) and all, and not equal in all rows of the table? */
 static kn_status is_of_person(kn_verifier *v, const kn_vgroups *persons, const kn_vcopy *c, bool *out, kn_error *err)
 {
     kn_vkey    key = {.column = c->original, .translate = c->domain.of_original};
@@ -88,7 +89,7 @@ static kn_status is_of_person(kn_verifier *v, const kn_vgroups *persons, const k
     bool      *differs = kn_alloc_array(v->ctx, (size_t)persons->count + 1, sizeof *differs);
     kn_status  st = differs ? group_originals(v, &values, &key, 1, err) : kn_fail_memory(err, v->ctx, WHAT);
     if (st == KN_OK) {
-        /* Ordered pairs of rows, each with itself left out, fit 64 bits: rows are fewer than 2^32. */
+        /* Ordered pairs of different rows fit into 64 bits: there are fewer than 2^32 rows. */
         uint64_t rows = 0, agree = 0;
         for (uint32_t g = 0; g < values.count; g++) {
             uint64_t n = (uint64_t)values.rows[g];
@@ -105,7 +106,7 @@ static kn_status is_of_person(kn_verifier *v, const kn_vgroups *persons, const k
     return st;
 }
 
-/* Do copied columns show whose rows belong together? */
+/* Do copied columns show which rows belong together? */
 static kn_status columns_link(kn_verifier *v, bool *out, kn_error *err)
 {
     kn_vgroups persons = {0};
@@ -179,7 +180,7 @@ typedef struct linking {
     uint32_t       *place;          /* per pair: which of its person's classes it is      */
     uint32_t       *signature;      /* per person                                         */
     kn_texts        known;          /* signatures as bytes                                */
-    uint64_t       *bytes;          /* of one: class and rows by turns                    */
+    uint64_t       *bytes;          /* of one: classes and row counts alternate           */
 } linking;
 
 static kn_status group_released(linking *l, const kn_vkey *person, kn_error *err)
@@ -205,7 +206,7 @@ static kn_status sort_pairs(linking *l, kn_error *err)
     return kn_sort_records(l->v->ctx, l->order, pairs, NULL, NULL, err);
 }
 
-/* Numbers signatures as they first appear; counts the positions of each. */
+/* Numbers signatures in the order of their first persons; counts the positions of each. */
 static kn_status number_signatures(linking *l, kn_error *err)
 {
     kn_vlinked *out = l->out;
@@ -288,7 +289,7 @@ void kn_vlinked_deal(kn_vhistogram *h, uint32_t *values, int64_t *counts, int64_
             bool open = h->counts[x] % each != 0 && counts[x] == h->counts[x] / each;
             if (open && (best == h->count || counts[x] > counts[best])) best = x;
         }
-        if (best == h->count) break; /* cannot be: the rests add up to what is left */
+        if (best == h->count) break; /* impossible: the remainders add up to what is left */
         counts[best]++;
     }
     for (uint32_t x = 0; x < h->count; x++) {
