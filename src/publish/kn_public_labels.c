@@ -38,14 +38,14 @@ typedef struct reader {
     const kn_attribute      *attribute;
     const kn_hierarchy_spec *rule; /* NULL: none */
     char                     decimal;
-    bool                     ranges, dates, codes; /* without a rule: labels of ranges, periods, masks may occur       */
-    bool                     numbers;              /* it shows a number that is no year                                */
-    kn_hierarchy            *file; /* NULL: none */
-    kn_interner              labels;
-    uint64_t                *label_levels; /* 4 per label of the file, by the interner's id        */
-    uint32_t                *label_cover;  /* the fewest leaves that it stands for, by the same id */
-    kn_interner              members;
-    double                   least, most; /* what the column shows; INFINITY, -INFINITY: no number */
+    bool          ranges, dates, codes; /* without a rule: labels of ranges, periods, masks may occur       */
+    bool          numbers;              /* it shows a number that is no year                                */
+    kn_hierarchy *file;                 /* NULL: none */
+    kn_interner   labels;
+    uint64_t     *label_levels; /* 4 per label of the file, by the interner's id        */
+    uint32_t     *label_cover;  /* the fewest leaves that it stands for, by the same id */
+    kn_interner   members;
+    double        least, most; /* what the column shows; INFINITY, -INFINITY: no number */
 } reader;
 
 /* ---- Hierarchy files ---- */

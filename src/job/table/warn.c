@@ -206,7 +206,8 @@ static void add_rule(kn_buffer *to, const kn_hierarchy_spec *rule, kn_type type)
         kn_buffer_format(to, "%smonths, quarters, years and decades", type == KN_TYPE_DATETIME ? "days, " : "");
         break;
     case KN_HIERARCHY_MASK:
-        kn_buffer_format(to, "masks that hide %s from the right", rule->mask_step > 1 ? "some characters" : "characters");
+        kn_buffer_format(to, "masks that hide %s from the right",
+                         rule->mask_step > 1 ? "some characters" : "characters");
         break;
     default: break;
     }
