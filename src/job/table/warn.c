@@ -228,16 +228,20 @@ static kn_status say_by_type(kn_table_run *run, int q, kn_error *err)
     return st;
 }
 
-/* Users who give no hierarchy may not know which one was taken, or that a text then is the value or *. */
+kn_status kn_table_run_warn_of_types(kn_table_run *run, kn_error *err)
+{
+    for (int q = 0; q < run->quasi_count; q++)
+        if (kn_table_run_by_type(run, q) && run->rules[q].kind != KN_HIERARCHY_SUPPRESS)
+            KN_TRY(say_by_type(run, q, err));
+    return KN_OK;
+}
+
+/* Users who give no hierarchy may not know that a text then is the value or *. */
 static kn_status warn_of_levels(kn_table_run *run, kn_error *err)
 {
-    for (int q = 0; q < run->quasi_count; q++) {
-        if (!kn_table_run_by_type(run, q)) continue;
-        if (run->rules[q].kind != KN_HIERARCHY_SUPPRESS) {
-            KN_TRY(say_by_type(run, q, err));
-            continue;
-        }
-        if (!run->result->levels || run->result->levels[q] == 0) continue;
+    for (int q = 0; run->result->levels && q < run->quasi_count; q++) {
+        if (!kn_table_run_by_type(run, q) || run->rules[q].kind != KN_HIERARCHY_SUPPRESS) continue;
+        if (run->result->levels[q] == 0) continue;
         if (run->table->columns[run->quasi[q]].dict.count < WORTH_LEVELS) continue;
         KN_TRY(kn_release_note(
             &run->all, err,
@@ -301,6 +305,7 @@ kn_status kn_table_run_warn_of_classes(kn_table_run *run, kn_error *err)
     if (st == KN_OK && !kn_table_run_full_domain(run) && run->plan->rows > MANY_ROWS && !run->table->counts &&
         !run->all.spec->keep_rowmap)
         st = kn_release_note(&run->all, err, KN_JOB_MAP_NEEDED);
+    if (st == KN_OK) st = kn_table_run_warn_of_types(run, err);
     return st == KN_OK ? warn_of_levels(run, err) : st;
 }
 
