@@ -77,9 +77,7 @@ static const entry table[KN_FIELDS_AND_OPTIONS] = {
     [KN_FIELD_EXPAND] = {TABLES, "only rows of one table are counted (role: count); leave it out"},
     [KN_FIELD_KEEP_ORDER] = {TABLES, "only the rows of one table can keep their order; persons and records are put in "
                                      "the order of what they show; leave it out"},
-    [KN_FIELD_KEEP_RECIPE] = {FULL_DOMAIN | M(MONDRIAN),
-                              "only methods with one level for a whole column, such as optimal, and mondrian leave a "
-                              "recipe; take one of them, or leave it out"},
+    [KN_FIELD_KEEP_RECIPE] = {TABLES, "only the release of a table leaves a recipe; leave it out"},
     [KN_OPTION_TIME_LIMIT] = {FULL_DOMAIN | TREES,
                               "the search of this method cannot be cut short; leave it out, or take "
                               "method auto, which stops trying then"},
