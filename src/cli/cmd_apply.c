@@ -20,6 +20,9 @@ static const char help[] =
     "What this release and the earlier one tell together is not known: whoever may be in\n"
     "both should not be in two releases.\n"
     "\n"
+    "Reading:\n"
+    "      --count COLUMN       a row stands for as many equal ones as this column says\n"
+    "\n"
     "Promises:\n"
     "      --suppression SHARE  rows that may be suppressed: 0.05, 5% or '100 rows' (default: the\n"
     "                           recipe's)\n"
@@ -27,6 +30,7 @@ static const char help[] =
     "\n"
     "Writing:\n"
     "  -o, --output FILE        where the result goes: the release; '-' is standard output\n"
+    "      --expand             of counted rows (--count): every row as often as it is counted\n"
     "      --report FILE        also an HTML page with pictures, for yourself (mode 0600)\n"
     "      --public-report FILE an HTML page about the release that may be published\n"
     "      --keep-rowmap        keep FILE.rowmap: which released row is which original one\n"
@@ -77,6 +81,8 @@ static int run(int argc, char **argv)
     cli_anonymizing  a = {.command = &cli_apply, .k = INT64_MIN};
     const cli_option options[] = {{"--suppression", CLI_TEXT, &a.suppression},
                                   {"--allow-broken", CLI_FLAG, &a.allow_broken},
+                                  {"--count", CLI_TEXT, &a.input.count},
+                                  {"--expand", CLI_FLAG, &a.expand},
                                   {"-o|--output", CLI_TEXT, &a.output},
                                   {"--report", CLI_TEXT, &a.report},
                                   {"--public-report", CLI_TEXT, &a.public_report},

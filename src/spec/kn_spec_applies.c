@@ -306,7 +306,6 @@ static kn_status check_counted(const kn_spec_inner *inner, kn_error *err)
         {KN_FIELD_SUMMARY, "its check needs to know which row became which, and counted rows have no number of their "
                            "own; leave it out"},
         {KN_FIELD_KEEP_ORDER, "rows that are counted stand in no order; leave it out"},
-        {KN_FIELD_KEEP_RECIPE, "a recipe of counted rows is not written; leave it out, or count none"},
         {KN_FIELD_KEEP_ROWMAP, "rows that are counted have no number of their own; leave it out"},
     };
     const kn_spec *spec = &inner->state.spec;
