@@ -223,6 +223,7 @@ static kn_status settle(kn_table_run *run, bool good, int64_t unknown, kn_error 
     if (run->plan->suppressed > run->budget) return too_many(run, fresh, unknown, err);
     if (!good) return no_release(run, "by this recipe these rows do not keep what is promised", err);
     run->result->head.found = true;
+    if (run->all.options->earlier) return kn_table_run_check_earlier(run, err);
     return kn_release_note(&run->all, err,
                            "every promise was counted on these rows alone: what this release and an earlier one, taken "
                            "together, tell about somebody is not known");

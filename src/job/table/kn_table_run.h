@@ -129,6 +129,9 @@ uint32_t    kn_recipe_count_up_to(const kn_column *column, const char *up_to, ch
 KN_CHECK kn_status kn_table_run_take_join(const kn_table_run *run, struct kn_recipe *recipe, kn_error *err);
 KN_CHECK kn_status kn_table_run_apply_join(kn_table_run *run, int64_t *unknown, kn_error *err);
 
+/* KN_INPUT: the earlier release does not have the columns or, where there are levels, the labels of this recipe (table/earlier.c). */
+KN_CHECK kn_status kn_table_run_check_earlier(kn_table_run *run, kn_error *err);
+
 /* Does the row have a value that the recipe's hierarchies lack? */
 bool kn_table_run_has_new_value(const kn_table_run *run, int64_t row);
 
