@@ -280,13 +280,15 @@ static kn_status check(const kn_release_shape *shape, const kn_spec *spec, const
     if (!spec->output && !options->dry_run) return kn_fail(err, KN_USAGE, "no output was given");
     if (spec->input_count < 1) return kn_fail(err, KN_USAGE, "no input was given");
     if (options->earlier && !options->disjoint)
-        return kn_fail(err, KN_USAGE, "what two releases tell together can be counted only if nobody is in both: say so "
-                                      "(disjoint), or leave the earlier release out");
+        return kn_fail(err, KN_USAGE,
+                       "what two releases tell together can be counted only if nobody is in both: say so "
+                       "(disjoint), or leave the earlier release out");
     if (options->disjoint && !options->earlier)
         return kn_fail(err, KN_USAGE, "disjoint is about an earlier release; give one, or leave it out");
     if (options->earlier && options->dry_run)
-        return kn_fail(err, KN_USAGE, "promises are counted on an earlier release and a written one; a dry run writes "
-                                      "none");
+        return kn_fail(err, KN_USAGE,
+                       "promises are counted on an earlier release and a written one; a dry run writes "
+                       "none");
     if (options->all_solutions && (spec->method_auto || !kn_method_has_nodes(spec->method)))
         return kn_fail(err, KN_USAGE,
                        "all solutions: only methods with one level for a whole column have nodes to list; take method "

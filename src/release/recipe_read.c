@@ -369,8 +369,8 @@ static kn_status make_classes(const making *m, const kn_document_value *list)
     kn_recipe_join *join = &r->join;
     join->class_count = kn_document_count(list);
     if (join->class_count >= KN_CLASS_SUPPRESSED) return not_one(m, "it has too many classes");
-    join->cells = kn_arena_array_zero(&r->arena, (size_t)join->class_count * (size_t)r->column_count + 1,
-                                      sizeof *join->cells);
+    join->cells =
+        kn_arena_array_zero(&r->arena, (size_t)join->class_count * (size_t)r->column_count + 1, sizeof *join->cells);
     for (int64_t i = 0; join->cells && i < join->class_count; i++) {
         const kn_document_value *cells = kn_document_member(kn_document_at(list, i), "cells");
         if (kn_document_count(cells) != r->column_count) return not_one(m, "there is no such class");
@@ -406,7 +406,7 @@ static kn_status make_combination(const making *m, int64_t own, const kn_documen
     if (count > 1 && !kn_recipe_parts_equal_rows(r->method)) return not_one(m, "its method does not part equal rows");
     for (int64_t i = 0; i < count; i++) {
         const kn_document_value *one = kn_document_at(list, i), *class = kn_document_member(one, "class");
-        kn_recipe_share *to = &join->shares[(*shares)++];
+        kn_recipe_share         *to = &join->shares[(*shares)++];
         *to = (kn_recipe_share){class ? kn_document_integer_of(class) : -1,
                                 kn_document_integer_of(kn_document_member(one, "rows"))};
         if ((class && to->class < 0) || to->class >= join->class_count || to->rows < 1 || to->rows > UINT32_MAX)

@@ -161,11 +161,11 @@ typedef struct joining {
     kn_arena              arena; /* all that follows */
     int64_t              *order;
     place                *places;
-    uint32_t             *codes;       /* the combination at hand */
-    uint32_t             *class_of;    /* per row of the order: the class of the recipe */
-    uint32_t             *number;      /* per class of the recipe: the class of the plan, or KN_CLASS_SUPPRESSED */
+    uint32_t             *codes;        /* the combination at hand */
+    uint32_t             *class_of;     /* per row of the order: the class of the recipe */
+    uint32_t             *number;       /* per class of the recipe: the class of the plan, or KN_CLASS_SUPPRESSED */
     uint32_t             *rows, *start; /* of each class of the plan that is judged: rows, where they begin */
-    uint32_t              classes;     /* of the plan, so far */
+    uint32_t              classes;      /* of the plan, so far */
     kn_cell              *cells;
     uint32_t             *members;
     size_t                member_count, member_capacity;
@@ -364,7 +364,8 @@ static uint64_t hash_class(const joining *j, uint32_t class_index)
 {
     uint64_t hash = 0;
     for (int q = 0; q < j->quasi; q++) {
-        uint64_t words[2] = {hash, kn_cell_hash(j->members, &j->cells[(size_t)class_index * (size_t)j->quasi + (size_t)q])};
+        uint64_t words[2] = {hash,
+                             kn_cell_hash(j->members, &j->cells[(size_t)class_index * (size_t)j->quasi + (size_t)q])};
         hash = kn_hash_words(words, 2);
     }
     return hash;
@@ -381,8 +382,8 @@ static bool same_class(const joining *j, uint32_t a, uint32_t b)
 /* Numbers the classes that have rows; those that show the same get one number. */
 static kn_status find_classes(joining *j, kn_error *err)
 {
-    int64_t   total = kn_table_total(j->run->table), count = j->join->class_count;
-    size_t    slots = 4;
+    int64_t total = kn_table_total(j->run->table), count = j->join->class_count;
+    size_t  slots = 4;
     while (slots < 2 * (size_t)count) slots *= 2;
     uint32_t *slot = kn_arena_array_zero(&j->arena, slots, sizeof *slot);
     j->number = kn_arena_array(&j->arena, (size_t)count + 1, sizeof *j->number);

@@ -157,10 +157,12 @@ static kn_status verify_together(kn_table_run *run, kn_error *err)
     kn_release_union *both = kn_release_alloc(&run->all, run->all.arena, 1, sizeof *both, err);
     if (!both) return KN_MEMORY;
     KN_TRY(kn_verify_together(&report, run->all.ctx, &run->effective, files, 2, err));
-    double *reached = kn_release_alloc(&run->all, run->all.arena, (size_t)report->model_count + 1, sizeof *reached, err);
+    double *reached =
+        kn_release_alloc(&run->all, run->all.arena, (size_t)report->model_count + 1, sizeof *reached, err);
     kn_status st = reached ? KN_OK : KN_MEMORY;
     for (int m = 0; reached && m < report->model_count; m++) reached[m] = report->models[m].reached;
-    *both = (kn_release_union){report->rows, report->suppressed, report->classes, report->k, report->model_count, reached};
+    *both =
+        (kn_release_union){report->rows, report->suppressed, report->classes, report->k, report->model_count, reached};
     if (st == KN_OK && report->ok) {
         run->result->together = both;
         st = kn_release_note(&run->all, err,

@@ -510,8 +510,9 @@ kn_status kn_verify_together(kn_verify_report **out, kn_context *ctx, const kn_s
     KN_TRY(kn_spec_check_one_table(spec, NULL, err));
     if (count < 1) return kn_fail(err, KN_USAGE, "no release was given");
     if (spec->entity_count > 0)
-        return kn_fail(err, KN_USAGE, "releases do not say whose row is whose, and persons are promised to be counted "
-                                      "(entity): what several releases tell together is not known");
+        return kn_fail(err, KN_USAGE,
+                       "releases do not say whose row is whose, and persons are promised to be counted "
+                       "(entity): what several releases tell together is not known");
     kn_verify_options options = KN_VERIFY_OPTIONS_INIT;
     kn_spec           all = *spec;
     all.suppression_is_count = false; /* each release has kept its budget */
