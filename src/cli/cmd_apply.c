@@ -21,7 +21,7 @@ static const char help[] =
     "should not be in two releases. If nobody is, --earlier counts the promises on both.\n"
     "\n"
     "Reading:\n"
-    "      --count COLUMN       a row stands for as many equal ones as this column says\n"
+    "      --count COLUMN       how many equal rows each row stands for\n"
     "\n"
     "Promises:\n"
     "      --suppression SHARE  rows that may be suppressed: 0.05, 5% or '100 rows' (default: the\n"
