@@ -79,7 +79,7 @@ static kn_status apply(kn_context *ctx, const char *input, const char *output, k
     if (st == KN_OK) st = kn_spec_check(kn_recipe_spec(recipe), err);
     if (st == KN_OK) st = kn_apply(&result, ctx, recipe, &options, err);
     if (st == KN_OK && !result->head.found) fail_msg("%s", result->head.reason);
-    if (st == KN_OK) assert_true(result->together && result->together->k >= 2);
+    if (st == KN_OK) assert_true(kn_release_together(result) && kn_release_together(result)->k >= 2);
     kn_release_result_free(result);
     kn_recipe_free(recipe);
     return st;

@@ -110,13 +110,14 @@ typedef struct kn_release_result {
     int64_t region_bound; /* strict partitioning in ordered dimensions, k alone: no class has more than 2d(k - 1) + m rows
                              (m: copies of the most frequent combination of original values); 0: no such bound       */
     double  c_avg_bound, dm_bound; /* what follows from it: c_avg <= bound / k, dm <= bound * rows                    */
-    const kn_release_union *together; /* with the earlier release that was given; NULL: none                          */
+    const kn_release_union *KN_PRIVATE(together); /* kn_release_together */
     double  KN_PRIVATE(metrics)[KN_METRICS]; /* kn_release_metric; the end                                            */
 } kn_release_result;
 
 KN_API double                      kn_release_metric(const kn_release_result *result, kn_metric metric); /* NAN: none */
 KN_API const kn_release_attribute *kn_release_attribute_at(const kn_release_result *result, int index);  /* NULL: none */
 KN_API const kn_release_node      *kn_release_solution_at(const kn_release_result *result, int64_t index);
+KN_API const kn_release_union     *kn_release_together(const kn_release_result *result); /* NULL: no earlier release */
 
 typedef struct kn_anonymize_options {
     size_t      size;    /* sizeof(kn_anonymize_options), set by the initializer */
