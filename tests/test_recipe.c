@@ -1,9 +1,10 @@
-/* test_recipe.c: recipes in the library: a request written and read again is the same; a recipe read, changed and applied; every
- * refused allocation. tests/recipe/run has the releases themselves.
+/* test_recipe.c: recipes in the library: a request written and read again is the same; a recipe read, changed and applied, with
+ * an earlier release; every refused allocation. tests/recipe/run has the releases themselves.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "folder_testing.h"
 
 #include <kanon/recipe.h>
+#include <limits.h>
 #include <sodium.h>
 #include <stdlib.h>
 
@@ -29,9 +30,9 @@ static const char others[] = "zip,age,sex,diagnosis\n"
     "  age: {role: quasi, hierarchy: {ranges: [10, 20, 40]}}\n"                                                        \
     "  sex: {role: quasi, hierarchy: sex.csv}\n"                                                                       \
     "  diagnosis: {role: sensitive}\n"                                                                                 \
-    "privacy: [{k: 2}]\nsuppression: {rows: 3}\nkeep-recipe: true\nforce: true\n"
+    "privacy: [{k: 2}]\nsuppression: {rows: 6}\nkeep-recipe: true\nforce: true\n"
 
-static const char *const methods[] = {"optimal", "mondrian"};
+static const char *const methods[] = {"optimal", "mondrian", "mondrian-relaxed", "kmsd"};
 enum { METHODS = sizeof methods / sizeof *methods };
 
 static void put_all(const char *method)
@@ -65,14 +66,20 @@ static kn_status set(kn_recipe *recipe, const char *field, const char *path, kn_
 
 static kn_status apply(kn_context *ctx, const char *input, const char *output, kn_error *err)
 {
-    kn_recipe         *recipe = NULL;
-    kn_release_result *result = NULL;
-    kn_status          st = kn_recipe_read(&recipe, ctx, path_of("out.csv.recipe.json"), err);
+    kn_recipe           *recipe = NULL;
+    kn_release_result   *result = NULL;
+    kn_status            st = kn_recipe_read(&recipe, ctx, path_of("out.csv.recipe.json"), err);
+    char                 earlier[PATH_MAX];
+    kn_anonymize_options options = KN_ANONYMIZE_OPTIONS_INIT;
+    snprintf(earlier, sizeof earlier, "%s", path_of("out.csv"));
+    options.earlier = earlier;
+    options.disjoint = true;
     if (st == KN_OK) st = set(recipe, "input", path_of(input), err);
     if (st == KN_OK) st = set(recipe, "output", path_of(output), err);
     if (st == KN_OK) st = kn_spec_check(kn_recipe_spec(recipe), err);
-    if (st == KN_OK) st = kn_apply(&result, ctx, recipe, NULL, err);
+    if (st == KN_OK) st = kn_apply(&result, ctx, recipe, &options, err);
     if (st == KN_OK && !result->head.found) fail_msg("%s", result->head.reason);
+    if (st == KN_OK) assert_true(kn_release_together(result) && kn_release_together(result)->k >= 2);
     kn_release_result_free(result);
     kn_recipe_free(recipe);
     return st;

@@ -81,6 +81,16 @@ KN_API const kn_release_model *kn_release_model_at(const kn_release_head *head, 
 
 /* ---- Tables ---- */
 
+/* This release and an earlier one, taken together (kn_apply). */
+typedef struct kn_release_union {
+    int64_t       rows;       /* of both, suppressed ones as far as they are shown */
+    int64_t       suppressed; /* of them                                           */
+    int64_t       classes;
+    int64_t       k;           /* the smallest class                                */
+    int           model_count; /* the spec's                                        */
+    const double *reached;     /* per model, by the worst class                     */
+} kn_release_union;
+
 typedef struct kn_release_result {
     kn_release_head head;
     kn_metric   utility;
@@ -100,21 +110,26 @@ typedef struct kn_release_result {
     int64_t region_bound; /* strict partitioning in ordered dimensions, k alone: no class has more than 2d(k - 1) + m rows
                              (m: copies of the most frequent combination of original values); 0: no such bound       */
     double  c_avg_bound, dm_bound; /* what follows from it: c_avg <= bound / k, dm <= bound * rows                    */
+    const kn_release_union *KN_PRIVATE(together); /* kn_release_together */
     double  KN_PRIVATE(metrics)[KN_METRICS]; /* kn_release_metric; the end                                            */
 } kn_release_result;
 
 KN_API double                      kn_release_metric(const kn_release_result *result, kn_metric metric); /* NAN: none */
 KN_API const kn_release_attribute *kn_release_attribute_at(const kn_release_result *result, int index);  /* NULL: none */
 KN_API const kn_release_node      *kn_release_solution_at(const kn_release_result *result, int64_t index);
+KN_API const kn_release_union     *kn_release_together(const kn_release_result *result); /* NULL: no earlier release */
 
 typedef struct kn_anonymize_options {
     size_t      size;    /* sizeof(kn_anonymize_options), set by the initializer */
     bool        all_solutions; /* also list all minimal nodes: kn_method_has_nodes, else KN_USAGE */
     bool        dry_run; /* search and measure, write nothing */
     const char *version; /* of the program, for the certificate */
+    const char *earlier; /* kn_apply: an earlier release by the same recipe; the promises are counted on both together,
+                            and there is no release if they do not keep one. NULL: none             */
+    bool        disjoint; /* nobody is in both; without it an earlier release is refused: KN_USAGE  */
 } kn_anonymize_options;
 
-#define KN_ANONYMIZE_OPTIONS_INIT {sizeof(kn_anonymize_options), false, false, NULL}
+#define KN_ANONYMIZE_OPTIONS_INIT {sizeof(kn_anonymize_options), false, false, NULL, NULL, false}
 KN_API void kn_anonymize_options_init(kn_anonymize_options *options, size_t size);
 
 /* Runs a spec that passed kn_spec_check. If there is no such release, the call returns KN_OK with found == false.

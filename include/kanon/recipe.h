@@ -34,8 +34,9 @@ KN_API void               kn_recipe_free(kn_recipe *recipe); /* NULL is fine */
 KN_API kn_spec *kn_recipe_spec(kn_recipe *recipe);
 
 /* Releases the inputs of the recipe's spec by its decision. Statuses as for kn_anonymize: "this recipe gives no such
- * release" is KN_OK with found == false. KN_USAGE: attributes or method of the spec were changed. The context must be
- * the one that the recipe was read with. */
+ * release" is KN_OK with found == false. KN_USAGE: attributes or method of the spec were changed; an earlier release
+ * (options) without the word that nobody is in both. KN_INPUT: one that is not by this recipe. The context must be the one
+ * that the recipe was read with. */
 KN_API KN_CHECK kn_status kn_apply(kn_release_result **out, kn_context *ctx, kn_recipe *recipe,
                                    const kn_anonymize_options *options, kn_error *err);
 

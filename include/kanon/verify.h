@@ -98,6 +98,12 @@ KN_API KN_CHECK kn_status kn_verify(kn_verify_report **out, kn_context *ctx, con
                                     const kn_verify_options *options, kn_error *err);
 KN_API void               kn_verify_report_free(kn_verify_report *report);
 
+/* Counts every promise on several releases of one request taken together, if nobody is in two of them: classes are of
+ * rows that look alike in any of the files, and t, beta and delta refer to all rows that they show. Only models, k, rows,
+ * classes and suppressed rows are filled in. KN_INPUT: a file with other columns. KN_USAGE: persons are to be counted. */
+KN_API KN_CHECK kn_status kn_verify_together(kn_verify_report **out, kn_context *ctx, const kn_spec *spec,
+                                             const char *const *releases, int count, kn_error *err);
+
 /* ---- Databases ---- */
 
 /* A table of the release. */

@@ -216,6 +216,21 @@ static const kn_field_row solution_rows[] = {
 };
 static const kn_fields solution_part = KN_FIELDS(kn_release_node, "solution", solution_rows, NULL);
 
+static const kn_field_row together_rows[] = {
+    KN_FIELD(kn_release_union, rows, KN_F_ROWS, "rows of both, suppressed ones as far as they are shown"),
+    KN_FIELD(kn_release_union, suppressed, KN_F_ROWS, "rows of them that are suppressed"),
+    KN_FIELD(kn_release_union, classes, KN_F_CLASSES, "classes of rows that look alike in either"),
+    KN_FIELD(kn_release_union, k, KN_F_COUNT, "the smallest class"),
+    KN_VALUE("reached", KN_F_NUMBERS, "what the worst class reaches, in the order of `models`"),
+};
+static void fill_together(kn_to to, const void *from)
+{
+    const kn_release_union *both = from;
+    kn_to                   list = kn_put_list(to, "reached");
+    for (int i = 0; i < both->model_count; i++) kn_append_number(list, both->reached[i]);
+}
+static const kn_fields together_part = KN_FIELDS(kn_release_union, "together", together_rows, fill_together);
+
 #define S kn_release_result
 static const kn_field_row table_rows[] = {
     HEAD_ROWS,
@@ -242,6 +257,8 @@ static const kn_field_row table_rows[] = {
     KN_VALUE_OF("bounds", KN_F_OBJECT | KN_F_OPTIONAL, &bounds_part, "of strict partitioning: what the theory allows"),
     KN_VALUE_OF("attributes", KN_F_LIST | KN_F_OPTIONAL, &attribute_part, "what each quasi-identifier lost"),
     KN_VALUE_OF("sizes", KN_F_LIST | KN_F_OPTIONAL, &kn_sizes_part, "how many classes have how many rows"),
+    KN_VALUE_OF("together", KN_F_OBJECT | KN_F_OPTIONAL, &together_part,
+                "by a recipe, with --earlier: this release and the earlier one as one"),
     KN_VALUE_OF("solutions", KN_F_LIST | KN_F_OPTIONAL, &solution_part, "with --all-solutions: every minimal node"),
     WRITTEN_ROWS,
     KN_FIELD_LIST_AS(S, head.sizes_before, head.size_count_before, "sizes_before", &kn_sizes_part, KN_F_LIST,
@@ -271,6 +288,7 @@ static void put_table(kn_to to, const kn_release_result *r, const kn_spec *spec,
     if (r->region_bound > 0) kn_put_part(to, "bounds", r);
     kn_put_parts(to, "attributes", r->attributes, r->attribute_count);
     kn_put_parts(to, "sizes", r->head.sizes, r->head.size_count);
+    if (r->together) kn_put_part(to, "together", r->together);
     if (!all_solutions) return;
     kn_to list = kn_put_list(to, "solutions");
     for (int64_t i = 0; i < r->solution_count; i++) {

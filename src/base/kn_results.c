@@ -47,6 +47,11 @@ PART(kn_workload_query_at, kn_workload, kn_query, int, queries, query_count)
 PART(kn_query_predicate_at, kn_query, kn_predicate, int, predicates, predicate_count)
 PART(kn_workload_answer_at, kn_workload_report, kn_answer, int, answers, query_count)
 
+const kn_release_union *kn_release_together(const kn_release_result *result)
+{
+    return result->together;
+}
+
 /* A metric of a later version does not exist in this one. */
 #define METRIC(name, owner)                                                                                            \
     double name(const owner *of, kn_metric metric)                                                                     \

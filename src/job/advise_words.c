@@ -10,7 +10,6 @@
 #include "kn_error.h"
 #include "kn_job_advise.h"
 #include "kn_job_texts.h"
-#include "kn_recipe.h"
 #include "kn_spec.h"
 
 /* ---- Not tried ---- */
@@ -28,7 +27,6 @@ static const char *not_for_table(const kn_spec *spec, kn_method method, kn_advic
         return "only methods with one level for a whole column know of a population";
     if (kn_method_family(method) != KN_FAMILY_FULL_DOMAIN && kn_spec_has_level_bounds(spec))
         return "levels are asked for, which only methods with one level for a whole column have";
-    if (spec->keep_recipe && !kn_recipe_of_method(method)) return "it leaves no recipe, and one is asked for";
     switch (method) {
     case KN_METHOD_SAMARATI: return "it takes a node of the least height; optimal's never loses more";
     case KN_METHOD_BOTTOM_UP:

@@ -279,6 +279,16 @@ static kn_status check(const kn_release_shape *shape, const kn_spec *spec, const
     KN_TRY(shape->check(spec, err));
     if (!spec->output && !options->dry_run) return kn_fail(err, KN_USAGE, "no output was given");
     if (spec->input_count < 1) return kn_fail(err, KN_USAGE, "no input was given");
+    if (options->earlier && !options->disjoint)
+        return kn_fail(err, KN_USAGE,
+                       "what two releases tell together can be counted only if nobody is in both: say so "
+                       "(disjoint), or leave the earlier release out");
+    if (options->disjoint && !options->earlier)
+        return kn_fail(err, KN_USAGE, "disjoint is about an earlier release; give one, or leave it out");
+    if (options->earlier && options->dry_run)
+        return kn_fail(err, KN_USAGE,
+                       "promises are counted on an earlier release and a written one; a dry run writes "
+                       "none");
     if (options->all_solutions && (spec->method_auto || !kn_method_has_nodes(spec->method)))
         return kn_fail(err, KN_USAGE,
                        "all solutions: only methods with one level for a whole column have nodes to list; take method "
@@ -337,6 +347,7 @@ static kn_status write_and_commit(kn_release_run *run, kn_error *err)
     if (run->file_count > 0) KN_TRY(kn_digest_start(&run->digests, run->ctx, run->files, run->file_count, err));
     double written = kn_clock_seconds();
     KN_TRY(verify(run, err));
+    if (!run->head->found) return kn_release_report(run, err);
     double verified = kn_clock_seconds();
     KN_TRY(run->shape->publish(run, err));
     KN_TRY(kn_release_commit(run, err));
@@ -409,6 +420,8 @@ static kn_status make(kn_release_head **out, const kn_release_shape *shape, kn_c
     KN_OPTIONS(kn_anonymize_options, KN_ANONYMIZE_OPTIONS_INIT, options, "anonymize options", err);
     kn_release_run *run = NULL;
     kn_status       st = begin(&run, shape, ctx, spec, options, err);
+    if (st == KN_OK && options->earlier && !recipe)
+        st = kn_fail(err, KN_USAGE, "an earlier release is for rows that are released by its recipe (kn_apply)");
     if (st == KN_OK && recipe) take_recipe(run, recipe);
     if (st == KN_OK) st = stages(run, err);
     kn_release_head *head = run ? run->head : NULL;

@@ -12,14 +12,24 @@
 #include "kn_arena.h"
 #include "kn_buffer.h"
 #include "kn_context.h"
+#include "kn_plan.h"
 
 #define KN_RECIPE_VERSION 1
+
+/* What a recipe holds, by the method that decided. */
+typedef enum kn_recipe_kind {
+    KN_RECIPE_LEVELS, /* one level for a whole column                                         */
+    KN_RECIPE_CUTS,   /* a tree of cuts                                                       */
+    KN_RECIPE_JOIN    /* which combination of values became which cells                       */
+} kn_recipe_kind;
 
 /* A quasi-identifier. */
 typedef struct kn_recipe_column {
     const char *name;
     kn_type     type;
     int         level, height; /* -1: the method has no levels */
+    uint32_t     value_count;  /* of a join table: the values that the rows had, ascending; as in a cut */
+    const char **values;
 } kn_recipe_column;
 
 /* A cut of the Mondrian family: which values of a column go to the first side. */
@@ -30,6 +40,31 @@ typedef struct kn_recipe_cut {
     int         level;         /* of the node                                                                             */
     int64_t     first, second; /* the cuts of both sides; -1: none                                                        */
 } kn_recipe_cut;
+
+/* A cell of a join table: a cell of a plan, whose codes are places in the column's values (their number: a missing
+ * cell), and whose nodes have a level and a label. */
+typedef struct kn_recipe_cell {
+    kn_cell         cell;    /* of a set only kind and number of members count */
+    const uint32_t *members; /* of a set */
+    int             level;   /* of a node */
+    const char     *label;
+} kn_recipe_cell;
+
+/* So many rows of a combination, in the order of kn_table_order, went to a class. */
+typedef struct kn_recipe_share {
+    int64_t class; /* -1: suppressed */
+    int64_t rows;
+} kn_recipe_share;
+
+/* A join table. */
+typedef struct kn_recipe_join {
+    int64_t          class_count;
+    kn_recipe_cell  *cells; /* classes × columns */
+    int64_t          combination_count;
+    uint32_t        *codes;       /* combinations × columns: places in the columns' values; ascending */
+    int64_t         *share_start; /* combinations + 1 */
+    kn_recipe_share *shares;
+} kn_recipe_join;
 
 /* A file without a place on a disk. */
 typedef struct kn_recipe_file {
@@ -57,13 +92,17 @@ struct kn_recipe {
     kn_recipe_hierarchy *hierarchies;
     int64_t              cut_count; /* the first is of all rows, those of its sides come later; in the arena */
     kn_recipe_cut       *cuts;
+    kn_recipe_join       join; /* in the arena */
 };
 
 /* An empty one, with space for so many columns and hierarchies. */
 KN_CHECK kn_status kn_recipe_create(kn_recipe **out, kn_context *ctx, int columns, int hierarchies, kn_error *err);
 
-/* Does the method leave a recipe? */
-bool kn_recipe_of_method(kn_method method);
+/* Methods on a table only. */
+kn_recipe_kind kn_recipe_kind_of(kn_method method);
+
+/* May the method put rows that are equal in the quasi-identifiers into different classes? */
+bool kn_recipe_parts_equal_rows(kn_method method);
 
 /* Appends the recipe as a document. `request`: with which the method was asked; `version`: of the program, NULL: left out. */
 KN_CHECK kn_status kn_recipe_render(kn_buffer *to, const kn_recipe *recipe, const kn_spec *request, const char *version,

@@ -111,6 +111,9 @@ static const kn_field_row column_rows[] = {
     KN_VALUE("type", KN_F_TEXT, "the type that its values had"),
     KN_VALUE("level", KN_F_LEVEL | KN_F_OPTIONAL, "the level that all of it goes to"),
     KN_VALUE("height", KN_F_LEVEL | KN_F_OPTIONAL, "the highest level that its hierarchy had"),
+    KN_VALUE("values", KN_F_TEXTS | KN_F_OPTIONAL,
+             "where there are `combinations`: the values it had, in their order: texts, numbers, days or microseconds "
+             "since 1970"),
 };
 static const kn_fields column_part = KN_FIELDS_PUT("recipe_column", column_rows);
 
@@ -127,6 +130,33 @@ static const kn_field_row cut_rows[] = {
 };
 static const kn_fields cut_part = KN_FIELDS_PUT("cut", cut_rows);
 
+static const kn_field_row cell_rows[] = {
+    KN_VALUE("values", KN_F_COUNTS | KN_F_OPTIONAL,
+             "a value or a set of them, by their places in `values` of the column; the place behind the last: missing"),
+    KN_VALUE("from", KN_F_COUNT | KN_F_OPTIONAL, "an interval: the place of its lowest value"),
+    KN_VALUE("to", KN_F_COUNT | KN_F_OPTIONAL, "and of its highest"),
+    KN_VALUE("level", KN_F_LEVEL | KN_F_OPTIONAL, "a node of the hierarchy: its level"),
+    KN_VALUE("label", KN_F_TEXT | KN_F_OPTIONAL, "and its label; none of these: anything"),
+};
+static const kn_fields cell_part = KN_FIELDS_PUT("recipe_cell", cell_rows);
+
+static const kn_field_row class_rows[] = {
+    KN_VALUE_OF("cells", KN_F_LIST, &cell_part, "what its rows show, in the order of `columns`"),
+};
+static const kn_fields class_part = KN_FIELDS_PUT("recipe_class", class_rows);
+
+static const kn_field_row share_rows[] = {
+    KN_VALUE("class", KN_F_COUNT | KN_F_OPTIONAL, "the class, by its place in `classes`; absent: suppressed"),
+    KN_VALUE("rows", KN_F_ROWS, "the next so many of its rows went there"),
+};
+static const kn_fields share_part = KN_FIELDS_PUT("recipe_share", share_rows);
+
+static const kn_field_row combination_rows[] = {
+    KN_VALUE("values", KN_F_COUNTS, "a value of each column, by its place in `values` of the column"),
+    KN_VALUE_OF("shares", KN_F_LIST, &share_part, "where its rows went, in the order of all their values"),
+};
+static const kn_fields combination_part = KN_FIELDS_PUT("recipe_combination", combination_rows);
+
 static const kn_field_row recipe_rows[] = {
     KN_VALUE("kanon-recipe", KN_F_COUNT, "the version of this format: 1"),
     KN_VALUE("sha256", KN_F_TEXT, "SHA-256 of this document with 64 zeros in this place"),
@@ -135,7 +165,12 @@ static const kn_field_row recipe_rows[] = {
     KN_VALUE("method", KN_F_TEXT, "the method that decided"),
     KN_VALUE_OF("hierarchies", KN_F_LIST, &hierarchy_part, "the hierarchies that came from files"),
     KN_VALUE_OF("columns", KN_F_LIST, &column_part, "the quasi-identifiers, in the order they were declared"),
-    KN_VALUE_OF("cuts", KN_F_LIST | KN_F_OPTIONAL, &cut_part, "of mondrian: the cuts, the first of all rows"),
+    KN_VALUE_OF("cuts", KN_F_LIST | KN_F_OPTIONAL, &cut_part,
+                "of mondrian and mondrian-workload: the cuts, the first of all rows"),
+    KN_VALUE_OF("classes", KN_F_LIST | KN_F_OPTIONAL, &class_part,
+                "of the methods without levels and cuts: what each class shows"),
+    KN_VALUE_OF("combinations", KN_F_LIST | KN_F_OPTIONAL, &combination_part,
+                "of the same: which values became which class"),
     KN_VALUE("version", KN_F_TEXT | KN_F_NULLABLE, "the version of kanon"),
 };
 const kn_fields kn_recipe_document =
@@ -163,9 +198,9 @@ static void put_columns(kn_to list, const kn_recipe *r)
         kn_to                   o = kn_append_object(list);
         kn_put_text(o, "name", c->name);
         kn_put_text(o, "type", kn_type_name(c->type));
-        if (c->level < 0) continue;
-        kn_put_integer(o, "level", c->level);
-        kn_put_integer(o, "height", c->height);
+        if (c->level >= 0) kn_put_integer(o, "level", c->level);
+        if (c->level >= 0) kn_put_integer(o, "height", c->height);
+        if (c->values) kn_put_texts(o, "values", c->values, c->value_count);
     }
 }
 
@@ -183,9 +218,52 @@ static void put_cuts(kn_to list, const kn_recipe *r)
     }
 }
 
-bool kn_recipe_of_method(kn_method method)
+static void put_cell(kn_to o, const kn_recipe_cell *c)
 {
-    return kn_method_family(method) == KN_FAMILY_FULL_DOMAIN || method == KN_METHOD_MONDRIAN;
+    if (c->cell.kind == KN_CELL_RANGE) {
+        kn_put_integer(o, "from", c->cell.a);
+        kn_put_integer(o, "to", c->cell.b);
+    } else if (c->cell.kind == KN_CELL_NODE) {
+        kn_put_integer(o, "level", c->level);
+        kn_put_text(o, "label", c->label);
+    } else if (c->cell.kind != KN_CELL_STAR) {
+        kn_to    list = kn_put_list(o, "values");
+        uint32_t count = c->cell.kind == KN_CELL_SET ? c->cell.b : 0;
+        if (count == 0) kn_append_integer(list, c->cell.a);
+        for (uint32_t i = 0; i < count; i++) kn_append_integer(list, c->members[i]);
+    }
+}
+
+static void put_join(kn_to o, const kn_recipe *r)
+{
+    const kn_recipe_join *join = &r->join;
+    kn_to                 classes = kn_put_list(o, "classes"), combinations = kn_put_list(o, "combinations");
+    for (int64_t c = 0; c < join->class_count; c++) {
+        kn_to cells = kn_put_list(kn_append_object(classes), "cells");
+        for (int q = 0; q < r->column_count; q++)
+            put_cell(kn_append_object(cells), &join->cells[c * r->column_count + q]);
+    }
+    for (int64_t i = 0; i < join->combination_count; i++) {
+        kn_to one = kn_append_object(combinations), values = kn_put_list(one, "values"),
+              shares = kn_put_list(one, "shares");
+        for (int q = 0; q < r->column_count; q++) kn_append_integer(values, join->codes[i * r->column_count + q]);
+        for (int64_t s = join->share_start[i]; s < join->share_start[i + 1]; s++) {
+            kn_to share = kn_append_object(shares);
+            if (join->shares[s].class >= 0) kn_put_integer(share, "class", join->shares[s].class);
+            kn_put_integer(share, "rows", join->shares[s].rows);
+        }
+    }
+}
+
+kn_recipe_kind kn_recipe_kind_of(kn_method method)
+{
+    if (kn_method_family(method) == KN_FAMILY_FULL_DOMAIN) return KN_RECIPE_LEVELS;
+    return method == KN_METHOD_MONDRIAN || method == KN_METHOD_MONDRIAN_WORKLOAD ? KN_RECIPE_CUTS : KN_RECIPE_JOIN;
+}
+
+bool kn_recipe_parts_equal_rows(kn_method method)
+{
+    return method == KN_METHOD_MONDRIAN_RELAXED || kn_method_family(method) == KN_FAMILY_KMSD;
 }
 
 kn_status kn_recipe_digest(char *out, char **text, size_t *size, const kn_document *doc, kn_error *err)
@@ -241,6 +319,7 @@ kn_status kn_recipe_render(kn_buffer *to, const kn_recipe *r, const kn_spec *req
     }
     put_columns(kn_put_list(o, "columns"), r);
     if (r->cuts) put_cuts(kn_put_list(o, "cuts"), r);
+    if (kn_recipe_kind_of(r->method) == KN_RECIPE_JOIN) put_join(o, r);
     kn_put_text(o, "version", version);
     return render(to, doc, err);
 }

@@ -196,7 +196,8 @@ static kn_status make_request(const making *m)
         kn_spec_inside(m->recipe->spec)->state.attributes[i].line = 0;
     if (kn_spec_shape(spec) != KN_SHAPE_TABLE || spec->input_count > 0 || spec->output || spec->population)
         return not_one(m, "the request is not one that a recipe holds");
-    if (!kn_recipe_of_method(m->recipe->method)) return not_one(m, "its method leaves none");
+    kn_family family = kn_method_family(m->recipe->method);
+    if (family == KN_FAMILY_RELATIONAL || family == KN_FAMILY_TREE) return not_one(m, "its method leaves none");
     return spec->method_auto || spec->method == m->recipe->method ? KN_OK : not_one(m, "two methods are named in it");
 }
 
@@ -229,6 +230,23 @@ static bool find_type(const char *name, kn_type *out)
     return false;
 }
 
+/* The values that a column of a join table had. */
+static kn_status make_values(const making *m, kn_recipe_column *c, const kn_document_value *list)
+{
+    int64_t count = kn_document_count(list);
+    if ((list != NULL) != (kn_recipe_kind_of(m->recipe->method) == KN_RECIPE_JOIN))
+        return not_one(m, "values belong to methods with a join table");
+    if (!list) return KN_OK;
+    if (count >= UINT32_MAX) return not_one(m, "it has too many values");
+    c->value_count = (uint32_t)count;
+    c->values = kn_arena_array_zero(&m->recipe->arena, (size_t)count + 1, sizeof *c->values);
+    for (int64_t i = 0; c->values && i < count; i++) {
+        const char *text = kn_document_text_of(kn_document_at(list, i));
+        c->values[i] = kn_arena_strndup(&m->recipe->arena, text, strlen(text));
+    }
+    return m->recipe->arena.failed ? kn_fail_memory(m->err, m->recipe->ctx, what) : KN_OK;
+}
+
 /* The quasi-identifiers of the request, in their order; all of them have a level, or none has. */
 static kn_status make_columns(const making *m, const kn_document_value *list)
 {
@@ -245,8 +263,9 @@ static kn_status make_columns(const making *m, const kn_document_value *list)
         if (!find_type(kn_document_text_of(kn_document_member(one, "type")), &c->type))
             return not_one(m, "there is no such type");
         level = kn_document_member(one, "level");
-        if ((level != NULL) != (kn_method_family(r->method) == KN_FAMILY_FULL_DOMAIN))
+        if ((level != NULL) != (kn_recipe_kind_of(r->method) == KN_RECIPE_LEVELS))
             return not_one(m, "levels belong to methods with one level for a whole column");
+        KN_TRY(make_values(m, c, kn_document_member(one, "values")));
         if (!level) continue;
         int64_t at = kn_document_integer_of(level), height = kn_document_integer_of(kn_document_member(one, "height"));
         if (height < 1 || height >= KN_HIERARCHY_MAX_LEVELS || at < 0 || at > height)
@@ -290,11 +309,134 @@ static kn_status make_cuts(const making *m)
 {
     kn_recipe               *r = m->recipe;
     const kn_document_value *list = kn_document_find(m->doc, "cuts");
-    if ((list != NULL) != (r->method == KN_METHOD_MONDRIAN)) return not_one(m, "cuts belong to mondrian");
+    if ((list != NULL) != (kn_recipe_kind_of(r->method) == KN_RECIPE_CUTS))
+        return not_one(m, "cuts belong to mondrian and mondrian-workload");
+    if (!list) return KN_OK;
     r->cut_count = kn_document_count(list);
     r->cuts = kn_arena_array_zero(&r->arena, (size_t)r->cut_count + 1, sizeof *r->cuts);
     if (!r->cuts) return kn_fail_memory(m->err, r->ctx, what);
     for (int64_t i = 0; i < r->cut_count; i++) KN_TRY(make_cut(m, i, kn_document_at(list, i)));
+    return KN_OK;
+}
+
+/* ---- Join tables ---- */
+
+/* The places of a set: ascending, at least two. */
+static bool make_set(const making *m, kn_recipe_cell *c, const kn_document_value *list, uint32_t values)
+{
+    uint32_t *members = kn_arena_array(&m->recipe->arena, (size_t)kn_document_count(list), sizeof *members);
+    c->cell = (kn_cell){KN_CELL_SET, 0, (uint32_t)kn_document_count(list)};
+    c->members = members;
+    for (uint32_t i = 0; members && i < c->cell.b; i++) {
+        int64_t at = kn_document_integer_of(kn_document_at(list, i));
+        if (at < 0 || at >= values || (i > 0 && at <= members[i - 1])) return false;
+        members[i] = (uint32_t)at;
+    }
+    return true;
+}
+
+/* false: there is no such cell. */
+static bool make_cell(const making *m, kn_recipe_cell *c, const kn_document_value *from, const kn_recipe_column *column)
+{
+    const kn_document_value *list = kn_document_member(from, "values"), *low = kn_document_member(from, "from"),
+                            *high = kn_document_member(from, "to"), *level = kn_document_member(from, "level");
+    const char *label = kn_document_text_of(kn_document_member(from, "label"));
+    int64_t     a = kn_document_integer_of(list ? kn_document_at(list, 0) : low), b = kn_document_integer_of(high),
+            height = kn_document_integer_of(level);
+    if ((list != NULL) + (low != NULL) + (level != NULL) > 1 || (low != NULL) != (high != NULL) ||
+        (level != NULL) != (label != NULL))
+        return false;
+    c->cell = (kn_cell){KN_CELL_STAR, 0, 0};
+    if (list && kn_document_count(list) > 1) return make_set(m, c, list, column->value_count);
+    if (list) {
+        c->cell = (kn_cell){KN_CELL_VALUE, (uint32_t)a, 0};
+        return kn_document_count(list) == 1 && a >= 0 && a <= column->value_count;
+    }
+    if (low) {
+        c->cell = (kn_cell){KN_CELL_RANGE, (uint32_t)a, (uint32_t)b};
+        return a >= 0 && a < b && b < column->value_count;
+    }
+    if (!level) return true;
+    c->cell.kind = KN_CELL_NODE;
+    c->level = (int)height;
+    c->label = kn_arena_strndup(&m->recipe->arena, label, strlen(label));
+    return height >= 0 && height < KN_HIERARCHY_MAX_LEVELS;
+}
+
+static kn_status make_classes(const making *m, const kn_document_value *list)
+{
+    kn_recipe      *r = m->recipe;
+    kn_recipe_join *join = &r->join;
+    join->class_count = kn_document_count(list);
+    if (join->class_count >= KN_CLASS_SUPPRESSED) return not_one(m, "it has too many classes");
+    join->cells =
+        kn_arena_array_zero(&r->arena, (size_t)join->class_count * (size_t)r->column_count + 1, sizeof *join->cells);
+    for (int64_t i = 0; join->cells && i < join->class_count; i++) {
+        const kn_document_value *cells = kn_document_member(kn_document_at(list, i), "cells");
+        if (kn_document_count(cells) != r->column_count) return not_one(m, "there is no such class");
+        for (int q = 0; q < r->column_count; q++)
+            if (!make_cell(m, &join->cells[i * r->column_count + q], kn_document_at(cells, q), &r->columns[q]))
+                return not_one(m, "there is no such cell");
+    }
+    return r->arena.failed ? kn_fail_memory(m->err, r->ctx, what) : KN_OK;
+}
+
+/* Is the combination greater than the one before it? */
+static bool ascends(const uint32_t *codes, int columns)
+{
+    for (int q = 0; q < columns; q++)
+        if (codes[q] != codes[q - columns]) return codes[q] > codes[q - columns];
+    return false;
+}
+
+static kn_status make_combination(const making *m, int64_t own, const kn_document_value *from, int64_t *shares)
+{
+    kn_recipe               *r = m->recipe;
+    kn_recipe_join          *join = &r->join;
+    const kn_document_value *values = kn_document_member(from, "values"), *list = kn_document_member(from, "shares");
+    uint32_t                *codes = join->codes + own * r->column_count;
+    int64_t                  count = kn_document_count(list);
+    if (kn_document_count(values) != r->column_count || count < 1) return not_one(m, "there is no such combination");
+    for (int q = 0; q < r->column_count; q++) {
+        int64_t at = kn_document_integer_of(kn_document_at(values, q));
+        if (at < 0 || at > r->columns[q].value_count) return not_one(m, "there is no such value");
+        codes[q] = (uint32_t)at;
+    }
+    if (own > 0 && !ascends(codes, r->column_count)) return not_one(m, "its combinations are not in order");
+    if (count > 1 && !kn_recipe_parts_equal_rows(r->method)) return not_one(m, "its method does not part equal rows");
+    for (int64_t i = 0; i < count; i++) {
+        const kn_document_value *one = kn_document_at(list, i), *class = kn_document_member(one, "class");
+        kn_recipe_share         *to = &join->shares[(*shares)++];
+        *to = (kn_recipe_share){class ? kn_document_integer_of(class) : -1,
+                                kn_document_integer_of(kn_document_member(one, "rows"))};
+        if ((class && to->class < 0) || to->class >= join->class_count || to->rows < 1 || to->rows > UINT32_MAX)
+            return not_one(m, "there is no such share");
+    }
+    join->share_start[own + 1] = *shares;
+    return KN_OK;
+}
+
+static kn_status make_join(const making *m)
+{
+    kn_recipe               *r = m->recipe;
+    kn_recipe_join          *join = &r->join;
+    const kn_document_value *classes = kn_document_find(m->doc, "classes"),
+                            *list = kn_document_find(m->doc, "combinations");
+    bool    wanted = kn_recipe_kind_of(r->method) == KN_RECIPE_JOIN;
+    int64_t count = kn_document_count(list), shares = 0;
+    if ((classes != NULL) != wanted || (list != NULL) != wanted)
+        return not_one(m, "classes and combinations belong to methods with a join table");
+    if (!wanted) return KN_OK;
+    KN_TRY(make_classes(m, classes));
+    for (int64_t i = 0; i < count; i++)
+        shares += kn_document_count(kn_document_member(kn_document_at(list, i), "shares"));
+    join->codes = kn_arena_array(&r->arena, (size_t)count * (size_t)r->column_count + 1, sizeof *join->codes);
+    join->share_start = kn_arena_array_zero(&r->arena, (size_t)count + 1, sizeof *join->share_start);
+    join->shares = kn_arena_array(&r->arena, (size_t)shares + 1, sizeof *join->shares);
+    if (r->arena.failed) return kn_fail_memory(m->err, r->ctx, what);
+    join->combination_count = count;
+    shares = 0;
+    for (int64_t i = 0; i < count; i++) KN_TRY(make_combination(m, i, kn_document_at(list, i), &shares));
     return KN_OK;
 }
 
@@ -305,7 +447,8 @@ static kn_status make_recipe(const making *m)
     for (int i = 0; i < m->recipe->hierarchy_count; i++)
         KN_TRY(make_hierarchy(m, &m->recipe->hierarchies[i], kn_document_at(hierarchies, i)));
     KN_TRY(make_columns(m, kn_document_find(m->doc, "columns")));
-    return make_cuts(m);
+    KN_TRY(make_cuts(m));
+    return make_join(m);
 }
 
 static kn_status from_document(kn_recipe **out, reading *r, const kn_document *doc)

@@ -77,9 +77,7 @@ static const entry table[KN_FIELDS_AND_OPTIONS] = {
     [KN_FIELD_EXPAND] = {TABLES, "only rows of one table are counted (role: count); leave it out"},
     [KN_FIELD_KEEP_ORDER] = {TABLES, "only the rows of one table can keep their order; persons and records are put in "
                                      "the order of what they show; leave it out"},
-    [KN_FIELD_KEEP_RECIPE] = {FULL_DOMAIN | M(MONDRIAN),
-                              "only methods with one level for a whole column, such as optimal, and mondrian leave a "
-                              "recipe; take one of them, or leave it out"},
+    [KN_FIELD_KEEP_RECIPE] = {TABLES, "only the release of a table leaves a recipe; leave it out"},
     [KN_OPTION_TIME_LIMIT] = {FULL_DOMAIN | TREES,
                               "the search of this method cannot be cut short; leave it out, or take "
                               "method auto, which stops trying then"},
@@ -308,7 +306,6 @@ static kn_status check_counted(const kn_spec_inner *inner, kn_error *err)
         {KN_FIELD_SUMMARY, "its check needs to know which row became which, and counted rows have no number of their "
                            "own; leave it out"},
         {KN_FIELD_KEEP_ORDER, "rows that are counted stand in no order; leave it out"},
-        {KN_FIELD_KEEP_RECIPE, "a recipe of counted rows is not written; leave it out, or count none"},
         {KN_FIELD_KEEP_ROWMAP, "rows that are counted have no number of their own; leave it out"},
     };
     const kn_spec *spec = &inner->state.spec;

@@ -269,7 +269,8 @@ kn_status kn_spec_write(kn_buffer *to, const kn_spec *spec, kn_error *err)
     kn_buffer_add(to, "kanon: 1");
     put_reading(&w, &spec->csv);
     kn_buffer_add(to, "\nattributes:");
-    for (int i = 0; i < spec->attribute_count; i++) put_attribute(&w, &spec->attributes[i]);
+    for (int i = 0; i < spec->attribute_count; i++)
+        if (spec->attributes[i].role != KN_ROLE_COUNT) put_attribute(&w, &spec->attributes[i]);
     if (spec->entity_count > 0) {
         field(&w, "entity");
         put_texts(&w, spec->entity_columns, spec->entity_count);

@@ -8,7 +8,8 @@
 #include "kn_buffer.h"
 
 /* Appends the fields that say what is asked of a table and how it is read, one line each. Left out: inputs, output and what
- * stands beside it, the population, seed and time limit, and hierarchies that are files. KN_USAGE: a number that no decimal
+ * stands beside it, which column counts rows (a table and its frequency set ask for the same), the population, seed and time limit,
+ * and hierarchies that are files. KN_USAGE: a number that no decimal
  * is. */
 KN_CHECK kn_status kn_spec_write(kn_buffer *to, const kn_spec *spec, kn_error *err);
 

@@ -436,6 +436,8 @@ void kn_verify_form(kn_verifier *v);
 KN_CHECK kn_status kn_verify_dropped(kn_verifier *v, kn_error *err);
 
 /* The checks, each in its own file; what does not hold becomes a problem. */
+KN_CHECK kn_status kn_verify_starred(kn_verifier *v, kn_error *err); /* of these: the rows that are shown as suppressed   */
+KN_CHECK kn_status kn_verify_group(kn_verifier *v, kn_error *err);   /* and the classes of the others                     */
 KN_CHECK kn_status kn_verify_rows(kn_verifier *v, kn_error *err);    /* columns, suppressed rows, budget (table/rules.c)  */
 KN_CHECK kn_status kn_verify_map(kn_verifier *v, kn_error *err);     /* with a row map                    (table/map.c)   */
 KN_CHECK kn_status kn_verify_match(kn_verifier *v, kn_error *err);   /* without one                       (table/match.c) */

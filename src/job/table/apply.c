@@ -95,8 +95,7 @@ kn_status kn_table_run_admit(kn_table_run *run, kn_error *err)
     return KN_OK;
 }
 
-/* Does the row have a value that the recipe cannot show? */
-static bool has_new_value(const kn_table_run *run, int64_t row)
+bool kn_table_run_has_new_value(const kn_table_run *run, int64_t row)
 {
     for (int q = 0; q < run->quasi_count; q++) {
         uint32_t code = kn_column_code(&run->table->columns[run->quasi[q]], row);
@@ -107,12 +106,13 @@ static bool has_new_value(const kn_table_run *run, int64_t row)
 }
 
 /* Takes a row out of its class. */
-static void suppress_row(kn_plan *plan, int64_t row)
+static void suppress_row(const kn_table_run *run, int64_t row)
 {
+    kn_plan  *plan = run->plan;
     uint32_t *c = &plan->class_of_row[row];
     if (*c == KN_CLASS_SUPPRESSED) return;
-    plan->class_rows[*c]--;
-    plan->suppressed++;
+    plan->class_rows[*c] -= kn_table_weight(run->table, row);
+    plan->suppressed += kn_table_weight(run->table, row);
     *c = KN_CLASS_SUPPRESSED;
 }
 
@@ -144,9 +144,9 @@ static kn_status suppress_new_values(kn_table_run *run, int64_t *count, const ch
     for (int q = 0; q < run->quasi_count; q++) any |= run->new_values[q] != NULL;
     if (!any) return KN_OK;
     for (int64_t row = 0; row < run->plan->rows; row++)
-        if (has_new_value(run, row)) {
-            ++*count;
-            suppress_row(run->plan, row);
+        if (kn_table_run_has_new_value(run, row)) {
+            *count += kn_table_weight(run->table, row);
+            suppress_row(run, row);
         }
     if (run->plan->suppressed == before) return KN_OK;
     if (run->linked || run->population || run->requirements->has_average ||
@@ -197,30 +197,39 @@ static kn_status no_release(kn_table_run *run, const char *why, kn_error *err)
     return kn_release_none(&run->all, why, err);
 }
 
-/* Completes the result once there is a plan; `good`: the promises about all rows together hold. */
-static kn_status settle(kn_table_run *run, bool good, kn_error *err)
+/* Why there is no release: more rows would be suppressed than may be. */
+static kn_status too_many(kn_table_run *run, int64_t fresh, int64_t unknown, kn_error *err)
 {
-    char        text[400];
+    char text[500], why[2][160] = {"", ""};
+    if (fresh > 0 || !run->all.recipe->join.cells)
+        snprintf(why[0], sizeof why[0], " (%lld for values that its hierarchies do not have)", (long long)fresh);
+    if (unknown > 0)
+        snprintf(why[1], sizeof why[1], " (%lld for combinations of values that none or several of its classes cover)",
+                 (long long)unknown);
+    snprintf(text, sizeof text,
+             "by this recipe %lld of these rows would have to be suppressed%s%s, and the budget allows %lld",
+             (long long)run->plan->suppressed, why[0], why[1], (long long)run->budget);
+    return no_release(run, text, err);
+}
+
+/* Completes the result once there is a plan; `good`: the promises about all rows together hold; `unknown`: rows that are
+ * suppressed since the recipe has no class for them. */
+static kn_status settle(kn_table_run *run, bool good, int64_t unknown, kn_error *err)
+{
     const char *why = NULL;
     int64_t     fresh = 0;
     KN_TRY(suppress_new_values(run, &fresh, &why, err));
     if (why) return no_release(run, why, err);
-    if (run->plan->suppressed > run->budget) {
-        snprintf(text, sizeof text,
-                 "by this recipe %lld of these rows would have to be suppressed (%lld for values that its hierarchies "
-                 "do not "
-                 "have), and the budget allows %lld",
-                 (long long)run->plan->suppressed, (long long)fresh, (long long)run->budget);
-        return no_release(run, text, err);
-    }
+    if (run->plan->suppressed > run->budget) return too_many(run, fresh, unknown, err);
     if (!good) return no_release(run, "by this recipe these rows do not keep what is promised", err);
     run->result->head.found = true;
+    if (run->all.options->earlier) return kn_table_run_check_earlier(run, err);
     return kn_release_note(&run->all, err,
                            "every promise was counted on these rows alone: what this release and an earlier one, taken "
                            "together, tell about somebody is not known");
 }
 
-/* ---- Cuts ---- */
+/* ---- Cuts, join tables ---- */
 
 /* For each quasi-identifier with a hierarchy: which leaves are new values. */
 static kn_status new_leaves(kn_table_run *run, const bool ***out, kn_error *err)
@@ -238,6 +247,13 @@ static kn_status new_leaves(kn_table_run *run, const bool ***out, kn_error *err)
     return KN_OK;
 }
 
+/* Is there a class, and no suppressed row that would have to form one? */
+static bool keeps_suppressed(const kn_table_run *run)
+{
+    bool shown = run->all.spec->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE && run->plan->suppressed > 0;
+    return !shown && run->plan->classes > 0;
+}
+
 static kn_status apply_cuts(kn_table_run *run, kn_error *err)
 {
     kn_partition_problem problem;
@@ -249,18 +265,25 @@ static kn_status apply_cuts(kn_table_run *run, kn_error *err)
     if (st == KN_OK) st = kn_partition_apply(&run->plan, run->all.ctx, &problem, &tree, lacking, err);
     kn_free(tree.cuts);
     if (st != KN_OK) return st;
-    bool shown = run->all.spec->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE && run->plan->suppressed > 0;
-    return settle(run, !shown && run->plan->classes > 0, err);
+    return settle(run, keeps_suppressed(run), 0, err);
+}
+
+static kn_status apply_join(kn_table_run *run, kn_error *err)
+{
+    int64_t unknown = 0;
+    KN_TRY(kn_table_run_apply_join(run, &unknown, err));
+    return settle(run, keeps_suppressed(run), unknown, err);
 }
 
 kn_status kn_table_run_apply(kn_table_run *run, kn_error *err)
 {
     kn_verdict verdict = {.good = true};
     run->result->head.complete = true;
-    if (run->all.recipe->method == KN_METHOD_MONDRIAN) return apply_cuts(run, err);
+    kn_recipe_kind kind = kn_recipe_kind_of(run->all.recipe->method);
+    if (kind != KN_RECIPE_LEVELS) return kind == KN_RECIPE_CUTS ? apply_cuts(run, err) : apply_join(run, err);
     run->problem = kn_table_run_problem(run);
     KN_TRY(take_levels(run, err));
     KN_TRY(judge_levels(run, &verdict, err));
     KN_TRY(kn_fulldomain_plan(&run->plan, run->all.ctx, &run->problem, run->result->levels, err));
-    return settle(run, verdict.good, err);
+    return settle(run, verdict.good, 0, err);
 }

@@ -28,7 +28,7 @@ static uint32_t node_of(const kn_hierarchy *h, uint32_t low, uint32_t high)
     return node;
 }
 
-static const char *value_text(const kn_column *column, uint32_t code, kn_arena *arena)
+const char *kn_recipe_value(const kn_column *column, uint32_t code, kn_arena *arena)
 {
     char      number[24];
     kn_string text = kn_dictionary_text(&column->dict, code);
@@ -51,7 +51,7 @@ kn_status kn_table_run_take_cuts(const kn_table_run *run, kn_recipe *recipe, kn_
         if (from->low == 0 && from->high + 1 == (h ? h->leaves : column->dict.count))
             continue; /* all but missing cells */
         if (!h) {
-            to->up_to = value_text(column, from->high, &recipe->arena);
+            to->up_to = kn_recipe_value(column, from->high, &recipe->arena);
             continue;
         }
         uint32_t  node = node_of(h, from->low, from->high);
@@ -64,27 +64,28 @@ kn_status kn_table_run_take_cuts(const kn_table_run *run, kn_recipe *recipe, kn_
 
 /* ---- To positions ---- */
 
-/* Is the value of a code greater than that of a cut? */
-static bool comes_after(const kn_column *column, uint32_t code, const char *up_to, char mark)
+int kn_recipe_compare(const kn_column *column, uint32_t code, const char *value, char mark)
 {
-    kn_string  text = kn_dictionary_text(&column->dict, code), bound = {up_to, strlen(up_to)};
+    kn_string  text = kn_dictionary_text(&column->dict, code), other = {value, strlen(value)};
     kn_decimal x, y;
-    if (column->dict.integers) return column->dict.integers[code] > strtoll(up_to, NULL, 10);
+    if (column->dict.integers) {
+        int64_t number = strtoll(value, NULL, 10);
+        return (column->dict.integers[code] > number) - (column->dict.integers[code] < number);
+    }
     if (column->type == KN_TYPE_DECIMAL && kn_parse_declared_decimal(text, mark, &x) &&
-        kn_parse_declared_decimal(bound, mark, &y))
-        return kn_decimal_compare(&x, &y) > 0;
-    size_t size = text.size < bound.size ? text.size : bound.size;
-    int    order = memcmp(text.data, bound.data, size);
-    return order > 0 || (order == 0 && text.size > bound.size);
+        kn_parse_declared_decimal(other, mark, &y))
+        return kn_decimal_compare(&x, &y);
+    size_t size = text.size < other.size ? text.size : other.size;
+    int    order = memcmp(text.data, other.data, size);
+    return order != 0 ? order : (text.size > other.size) - (text.size < other.size);
 }
 
-/* The number of codes up to the value of a cut; codes are in order. */
-static uint32_t count_up_to(const kn_column *column, const char *up_to, char mark)
+uint32_t kn_recipe_count_up_to(const kn_column *column, const char *up_to, char mark)
 {
     uint32_t low = 0, high = column->dict.count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (comes_after(column, middle, up_to, mark))
+        if (kn_recipe_compare(column, middle, up_to, mark) > 0)
             high = middle;
         else
             low = middle + 1;
@@ -114,20 +115,26 @@ static void find_positions(const kn_table_run *run, const kn_recipe_cut *from, k
         begin = node == KN_NODE_NONE ? 0 : h->first[node];
         end = node == KN_NODE_NONE ? 0 : h->last[node];
     } else if (from->up_to && !h)
-        end = count_up_to(column, from->up_to, run->all.spec->csv.decimal);
+        end = kn_recipe_count_up_to(column, from->up_to, run->all.spec->csv.decimal);
     to->low = end > begin ? begin : 1;
     to->high = end > begin ? end - 1 : 0;
+}
+
+kn_status kn_table_run_check_types(const kn_table_run *run, bool all, kn_error *err)
+{
+    for (int q = 0; q < run->quasi_count; q++) {
+        kn_type type = run->table->columns[run->quasi[q]].type, was = run->all.recipe->columns[q].type;
+        if ((all || !run->hierarchies[q]) && type != was)
+            return kn_fail(err, KN_INPUT, "column \"%s\": its type was %s when the recipe was made, and is %s now",
+                           run->quasi_names[q], kn_type_name(was), kn_type_name(type));
+    }
+    return KN_OK;
 }
 
 kn_status kn_table_run_find_cuts(const kn_table_run *run, kn_partition_tree *tree, kn_error *err)
 {
     const kn_recipe *recipe = run->all.recipe;
-    for (int q = 0; q < run->quasi_count; q++) {
-        kn_type type = run->table->columns[run->quasi[q]].type, was = recipe->columns[q].type;
-        if (!run->hierarchies[q] && type != was)
-            return kn_fail(err, KN_INPUT, "column \"%s\": its type was %s when the recipe was made, and is %s now",
-                           run->quasi_names[q], kn_type_name(was), kn_type_name(type));
-    }
+    KN_TRY(kn_table_run_check_types(run, false, err));
     if (!KN_ALLOC(run->all.ctx, tree->cuts, (size_t)recipe->cut_count + 1))
         return kn_fail_memory(err, run->all.ctx, what);
     tree->count = (size_t)recipe->cut_count;

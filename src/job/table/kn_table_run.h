@@ -62,6 +62,7 @@ typedef struct kn_table_run {
     kn_fulldomain_result *found;
     kn_plan              *plan;
     kn_partition_tree     tree;       /* the cuts of mondrian, where a recipe is kept */
+    struct kn_recipe     *kept;       /* with the join table of the plan, where one is kept; NULL: none */
     bool                **new_values; /* by a recipe: per quasi-identifier and code, those that its hierarchy lacks; NULL: none. In scratch */
     int64_t               good_rows; /* of the plan, once measured: in classes that keep every promise of a class */
     /* What is written. */
@@ -109,11 +110,32 @@ KN_CHECK kn_status kn_table_run_warn_of_force(kn_table_run *run, kn_error *err);
  * is none. And the recipe of a search. */
 KN_CHECK kn_status kn_table_run_admit(kn_table_run *run, kn_error *err);
 KN_CHECK kn_status kn_table_run_apply(kn_table_run *run, kn_error *err);
+KN_CHECK kn_status kn_table_run_take_recipe(kn_table_run *run, kn_error *err); /* there is a plan */
 KN_CHECK kn_status kn_table_run_keep_recipe(kn_table_run *run, kn_error *err);
 
 /* Cuts as a recipe has them, and as partitioning needs them for the rows at hand (table/cuts.c). `tree` is all zero before. */
 KN_CHECK kn_status kn_table_run_take_cuts(const kn_table_run *run, struct kn_recipe *recipe, kn_error *err);
 KN_CHECK kn_status kn_table_run_find_cuts(const kn_table_run *run, kn_partition_tree *tree, kn_error *err);
+
+/* KN_INPUT: a column (`all`: or one with a hierarchy) has another type than when the recipe was made. */
+KN_CHECK kn_status kn_table_run_check_types(const kn_table_run *run, bool all, kn_error *err);
+
+/* A value as a recipe has it, how a value of a column compares with one, and how many values of a column, which are in order, are
+ * up to one. `mark`: of decimals. */
+const char *kn_recipe_value(const kn_column *column, uint32_t code, kn_arena *arena);
+int         kn_recipe_compare(const kn_column *column, uint32_t code, const char *value, char mark);
+uint32_t    kn_recipe_count_up_to(const kn_column *column, const char *up_to, char mark);
+
+/* A join table of the plan, and a plan by a join table (table/join.c). `unknown`: rows, all of them suppressed, whose combination of
+ * values falls into no class of it, or into several. */
+KN_CHECK kn_status kn_table_run_take_join(const kn_table_run *run, struct kn_recipe *recipe, kn_error *err);
+KN_CHECK kn_status kn_table_run_apply_join(kn_table_run *run, int64_t *unknown, kn_error *err);
+
+/* KN_INPUT: the earlier release does not have the columns or, where there are levels, the labels of this recipe (table/earlier.c). */
+KN_CHECK kn_status kn_table_run_check_earlier(kn_table_run *run, kn_error *err);
+
+/* Does the row have a value that the recipe's hierarchies lack? */
+bool kn_table_run_has_new_value(const kn_table_run *run, int64_t row);
 
 /* The problem of partitioning. */
 KN_CHECK kn_status kn_table_run_partition_problem(kn_table_run *run, kn_partition_problem *out, kn_error *err);

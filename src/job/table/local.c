@@ -12,17 +12,16 @@
 #include "kn_error.h"
 #include "kn_kmsd.h"
 #include "kn_partition.h"
+#include "kn_recipe.h"
 #include "kn_table_run.h"
 #include "kn_table_select.h"
 #include "kn_workload_regions.h"
 
 /* ---- Rows one by one ---- */
 
-/* May the method separate rows that are equal in the quasi-identifiers? */
 static bool parts_equal_rows(const kn_table_run *run)
 {
-    kn_method method = run->all.spec->method;
-    return method == KN_METHOD_MONDRIAN_RELAXED || kn_method_family(method) == KN_FAMILY_KMSD;
+    return kn_recipe_parts_equal_rows(run->all.spec->method);
 }
 
 kn_status kn_table_run_expand(kn_table_run *run, kn_error *err)
@@ -138,7 +137,7 @@ kn_status kn_table_run_partition(kn_table_run *run, kn_error *err)
     kn_partition_problem  problem;
     ordered_rows          rows;
     KN_TRY(kn_table_run_partition_problem(run, &problem, err));
-    if (run->all.spec->keep_recipe && problem.method == KN_METHOD_MONDRIAN) problem.tree = &run->tree;
+    if (run->all.spec->keep_recipe && kn_recipe_kind_of(problem.method) == KN_RECIPE_CUTS) problem.tree = &run->tree;
     KN_TRY(order_rows(&rows, run, err));
     problem.table = rows.table;
     KN_TRY(end_order(&rows, run, search(run, &problem, &counters, err), err));

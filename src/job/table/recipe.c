@@ -1,5 +1,6 @@
 /* table/recipe.c: OUTPUT.recipe.json: the decision of the search, with everything needed to apply it again
- * (kn_recipe.h). It is made from the plan, while that exists, and written under its temporary name.
+ * (kn_recipe.h). It is made from the plan, while that exists (a join table before rows that
+ * look suppressed are counted as such), and written under its temporary name.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
@@ -75,20 +76,33 @@ static kn_status request_of(kn_table_run *run, kn_spec *out, kn_error *err)
     return KN_OK;
 }
 
+static kn_status make(kn_table_run *run, kn_error *err)
+{
+    KN_TRY(kn_recipe_create(&run->kept, run->all.ctx, run->quasi_count, count_files(run->all.spec), err));
+    run->kept->method = run->all.spec->method;
+    take_columns(run, run->kept);
+    return take_hierarchies(run, run->kept, err);
+}
+
+kn_status kn_table_run_take_recipe(kn_table_run *run, kn_error *err)
+{
+    if (!run->all.spec->keep_recipe || run->all.options->dry_run) return KN_OK;
+    if (kn_recipe_kind_of(run->all.spec->method) != KN_RECIPE_JOIN) return KN_OK;
+    KN_TRY(make(run, err));
+    return kn_table_run_take_join(run, run->kept, err);
+}
+
 kn_status kn_table_run_keep_recipe(kn_table_run *run, kn_error *err)
 {
-    kn_recipe *recipe = NULL;
-    kn_buffer  text;
-    kn_spec    request;
+    kn_buffer text;
+    kn_spec   request;
+    kn_status st = KN_OK;
     if (!run->all.spec->keep_recipe) return KN_OK;
     KN_TRY(request_of(run, &request, err));
-    KN_TRY(kn_recipe_create(&recipe, run->all.ctx, run->quasi_count, count_files(run->all.spec), err));
-    recipe->method = run->all.spec->method;
-    take_columns(run, recipe);
-    kn_status st = take_hierarchies(run, recipe, err);
-    if (st == KN_OK && recipe->method == KN_METHOD_MONDRIAN) st = kn_table_run_take_cuts(run, recipe, err);
+    if (!run->kept) st = make(run, err);
+    if (st == KN_OK && kn_recipe_kind_of(run->kept->method) == KN_RECIPE_CUTS)
+        st = kn_table_run_take_cuts(run, run->kept, err);
     kn_buffer_init(&text, run->all.ctx);
-    if (st == KN_OK) st = kn_recipe_render(&text, recipe, &request, run->all.options->version, err);
-    kn_recipe_free(recipe);
+    if (st == KN_OK) st = kn_recipe_render(&text, run->kept, &request, run->all.options->version, err);
     return kn_job_put(run->all.set, KN_SET_RECIPE, NULL, &text, st, err);
 }

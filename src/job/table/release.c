@@ -9,6 +9,7 @@
 
 #include "kn_alloc.h"
 #include "kn_error.h"
+#include "kn_recipe.h"
 #include "kn_release_report.h"
 #include "kn_table_run.h"
 
@@ -77,6 +78,8 @@ void kn_table_run_end_search(kn_release_run *all)
     kn_plan_free(run->plan);
     kn_free(run->tree.cuts);
     run->tree = (kn_partition_tree){0};
+    kn_recipe_free(run->kept);
+    run->kept = NULL;
     kn_fulldomain_result_free(run->found);
     kn_objective_free(run->objective);
     kn_population_set_free(run->population);

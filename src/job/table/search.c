@@ -410,5 +410,7 @@ kn_status kn_table_run_search(kn_release_run *all, kn_error *err)
     }
     KN_TRY(run->all.recipe ? kn_table_run_apply(run, err) : search_by_method(run, err));
     KN_TRY(kn_table_run_keep_dependencies(run, err));
-    return result->head.found ? count_stars(run, err) : KN_OK;
+    if (!result->head.found) return KN_OK;
+    KN_TRY(kn_table_run_take_recipe(run, err));
+    return count_stars(run, err);
 }

@@ -283,7 +283,8 @@ kn_status kn_table_run_warn_of_table(kn_table_run *run, kn_error *err)
                                (long long)run->missing_cells, run->missing_cells == 1 ? "cell" : "cells",
                                run->missing_cells == 1 ? "is" : "are", kn_missing_name(run->all.spec->missing)));
     bool asked = run->budget > 0 || run->all.spec->suppressed != KN_SUPPRESSED_STAR;
-    if (asked && kn_method_family(run->all.spec->method) == KN_FAMILY_PARTITION && !run->all.spec->method_auto)
+    bool cuts = kn_method_family(run->all.spec->method) == KN_FAMILY_PARTITION && !run->all.spec->method_auto;
+    if (asked && cuts && !run->all.recipe) /* by a recipe they may */
         KN_TRY(kn_release_note(&run->all, err, "method %s suppresses no row, however many may be",
                                kn_method_name(run->all.spec->method)));
     KN_TRY(warn_of_missing(run, err));

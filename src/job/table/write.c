@@ -3,6 +3,7 @@
  * The release is written under its temporary name (mode 0600); the verifier reads that file.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "kn_alloc.h"
@@ -146,6 +147,37 @@ static kn_status compare(kn_table_run *run, const kn_verify_report *found, kn_er
     return kn_release_compare(claims, 4 + KN_METRICS, err);
 }
 
+/* Counts every promise on this release and the earlier one; where one is not kept there is no release. */
+static kn_status verify_together(kn_table_run *run, kn_error *err)
+{
+    const char       *files[] = {run->all.options->earlier, release_path(run)};
+    kn_verify_report *report = NULL;
+    char              why[500];
+    if (!files[0]) return KN_OK;
+    kn_release_union *both = kn_release_alloc(&run->all, run->all.arena, 1, sizeof *both, err);
+    if (!both) return KN_MEMORY;
+    KN_TRY(kn_verify_together(&report, run->all.ctx, &run->effective, files, 2, err));
+    double *reached =
+        kn_release_alloc(&run->all, run->all.arena, (size_t)report->model_count + 1, sizeof *reached, err);
+    kn_status st = reached ? KN_OK : KN_MEMORY;
+    for (int m = 0; reached && m < report->model_count; m++) reached[m] = report->models[m].reached;
+    *both =
+        (kn_release_union){report->rows, report->suppressed, report->classes, report->k, report->model_count, reached};
+    if (st == KN_OK && report->ok) {
+        run->result->together = both;
+        st = kn_release_note(&run->all, err,
+                             "every promise was counted on this release and the earlier one together, as nobody is in "
+                             "both: %lld rows, %lld classes, k = %lld",
+                             (long long)both->rows, (long long)both->classes, (long long)both->k);
+    } else if (st == KN_OK) {
+        snprintf(why, sizeof why, "this release keeps every promise, but not together with the earlier one: %s",
+                 report->problem_count > 0 ? report->problems[0] : "it could not be decided");
+        st = kn_release_none(&run->all, why, err);
+    }
+    kn_verify_report_free(report);
+    return st;
+}
+
 kn_status kn_table_run_verify(kn_release_run *all, kn_error *err)
 {
     kn_table_run            *run = kn_table_run_of(all);
@@ -171,7 +203,7 @@ kn_status kn_table_run_verify(kn_release_run *all, kn_error *err)
     if (st == KN_OK) st = compare(run, report, err);
     if (report) memcpy(run->result->head.sha256, report->sha256, sizeof report->sha256);
     kn_verify_report_free(report);
-    return st;
+    return st == KN_OK ? verify_together(run, err) : st;
 }
 
 static kn_status read_release(kn_table **out, void *state, const kn_csv_options *options, kn_error *err)

@@ -165,7 +165,7 @@ static kn_status count_shown(kn_verifier *v, kn_error *err)
     return KN_OK;
 }
 
-static kn_status group_classes(kn_verifier *v, kn_error *err)
+kn_status kn_verify_group(kn_verifier *v, kn_error *err)
 {
     kn_vkey *keys = kn_alloc_array_zero(v->ctx, (size_t)v->quasi_count + 1, sizeof *keys);
     if (!keys) return kn_fail_memory(err, v->ctx, WHAT);
@@ -176,12 +176,19 @@ static kn_status group_classes(kn_verifier *v, kn_error *err)
     return st == KN_OK ? count_shown(v, err) : st;
 }
 
-kn_status kn_verify_rows(kn_verifier *v, kn_error *err)
+kn_status kn_verify_starred(kn_verifier *v, kn_error *err)
 {
     v->budget = budget_of(v);
     KN_TRY(find_starred(v, err));
+    v->suppressed = v->star_rows;
+    return KN_OK;
+}
+
+kn_status kn_verify_rows(kn_verifier *v, kn_error *err)
+{
+    KN_TRY(kn_verify_starred(v, err));
     check_counts(v);
     check_cells(v);
     check_pseudonyms(v);
-    return group_classes(v, err);
+    return kn_verify_group(v, err);
 }

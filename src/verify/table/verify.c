@@ -450,6 +450,51 @@ static kn_status check(kn_verifier *v, kn_error *err)
     return KN_OK;
 }
 
+/* ---- Releases of different persons, taken together ---- */
+
+/* The releases as one table, which is its own original: without suppressed rows, of which nothing is known. */
+static kn_status read_together(kn_verifier *v, const char *const *releases, int count, kn_error *err)
+{
+    const char   **names = kn_arena_array(&v->arena, (size_t)v->spec->attribute_count + 1, sizeof *names);
+    kn_csv_options csv = KN_CSV_OPTIONS_INIT;
+    if (!names) return no_memory(v, err);
+    int              named = wanted_names(v->spec, names);
+    kn_vread_options read = {.csv = &csv,
+                             .columns = names,
+                             .column_count = named,
+                             .header = names,
+                             .header_count = named,
+                             .guarded = v->spec->spreadsheet_safe};
+    KN_TRY(kn_vtable_read(&v->release, v->ctx, releases, count, &read, err));
+    v->original = v->release;
+    if (!check_header(v) || v->release->name_count != named)
+        return kn_fail(err, KN_INPUT, "%s: it does not have the columns of this release", releases[0]);
+    return v->spec->csv.timezone ? kn_timezone_open(&v->zone, v->ctx, v->spec->csv.timezone, err) : KN_OK;
+}
+
+static kn_status check_together(kn_verifier *v, const char *const *releases, int count, kn_error *err)
+{
+    bool        counted = false;
+    const char *counts = v->spec->expand ? NULL : v->spec->csv.count;
+    KN_TRY(make_report(v, err));
+    KN_TRY(read_together(v, releases, count, err));
+    if (counts) KN_TRY(kn_verify_count_original(v, &v->spec->attributes[kn_spec_find(v->spec, counts)], err));
+    KN_TRY(find_columns(v, err));
+    v->originals = kn_vtotal(v->release);
+    KN_TRY(kn_verify_starred(v, err));
+    if (v->spec->suppressed == KN_SUPPRESSED_STAR) v->dropped = v->starred;
+    for (int i = 0; i < v->copy_count; i++)
+        if (!v->copies[i].pseudonym) KN_TRY(prepare_copy(v, &v->copies[i], err));
+    KN_TRY(kn_verify_group(v, err));
+    v->report->rows = v->originals;
+    v->report->suppressed = v->suppressed;
+    v->report->classes = v->class_count;
+    v->report->assignment = KN_ASSIGNMENT_PROVED; /* of each release, when it was made */
+    KN_TRY(kn_verify_models(v, &counted, err));
+    kn_vnotes_judge(v->notes, counted);
+    return KN_OK;
+}
+
 static void verifier_free(kn_verifier *v)
 {
     for (int i = 0; i < v->quasi_count; i++) {
@@ -470,7 +515,7 @@ static void verifier_free(kn_verifier *v)
     kn_free(v->map);
     kn_arena_free(&v->arena);
     kn_vgroups_free(&v->classes);
-    kn_vtable_free(v->original);
+    if (v->original != v->release) kn_vtable_free(v->original);
     kn_vtable_free(v->release);
     kn_vtable_free(v->population);
     kn_timezone_free(v->zone);
@@ -486,6 +531,32 @@ kn_status kn_verify(kn_verify_report **out, kn_context *ctx, const kn_spec *spec
     KN_TRY(kn_vrowmap_once(options->map, options->map_path, err));
     kn_verifier v = {.ctx = ctx, .spec = spec, .options = options, .arena = {.ctx = ctx}};
     kn_status   st = kn_verify_in_time(ctx, v.options->time_limit, check(&v, err), err);
+    verifier_free(&v);
+    if (st == KN_OK)
+        *out = v.report;
+    else
+        kn_verify_report_free(v.report);
+    return st;
+}
+
+kn_status kn_verify_together(kn_verify_report **out, kn_context *ctx, const kn_spec *spec, const char *const *releases,
+                             int count, kn_error *err)
+{
+    *out = NULL;
+    KN_SERVE(ctx, err);
+    KN_TRY(kn_spec_check_one_table(spec, NULL, err));
+    if (count < 1) return kn_fail(err, KN_USAGE, "no release was given");
+    if (spec->entity_count > 0)
+        return kn_fail(err, KN_USAGE,
+                       "releases do not say whose row is whose, and persons are promised to be counted "
+                       "(entity): what several releases tell together is not known");
+    kn_verify_options options = KN_VERIFY_OPTIONS_INIT;
+    kn_spec           all = *spec;
+    all.suppression_is_count = false; /* each release has kept its budget */
+    all.suppression = (kn_fraction){1, 1};
+    all.population = NULL;
+    kn_verifier v = {.ctx = ctx, .spec = &all, .options = &options, .arena = {.ctx = ctx}};
+    kn_status   st = check_together(&v, releases, count, err);
     verifier_free(&v);
     if (st == KN_OK)
         *out = v.report;
