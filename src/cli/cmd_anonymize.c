@@ -90,7 +90,10 @@ static int check_paths(const kn_spec *spec)
     add_read(&f, spec->population);
     for (int i = 0; i < spec->attribute_count; i++) {
         const kn_attribute *attribute = kn_spec_attribute_at(spec, i);
-        if (attribute->has_hierarchy) add_read(&f, kn_attribute_hierarchy(attribute)->path);
+        if (attribute->has_hierarchy) {
+            add_read(&f, kn_attribute_hierarchy(attribute)->path);
+            add_read(&f, kn_attribute_hierarchy(attribute)->population);
+        }
         add_read(&f, attribute->pseudonym_key_file);
     }
     for (int i = 0; i < 5 && spec->output && code == 0; i++) {

@@ -208,7 +208,7 @@ kn_status kn_hierarchy_set_people(kn_hierarchy *h, const kn_table *counts, const
         uint32_t leaf = leaves[kn_column_code(&counts->columns[0], row)];
         if (people[leaf + 1] > 0) {
             kn_free(people);
-            return kn_fail(err, KN_INPUT, "line %lld counts the people of a leaf that has a count already",
+            return kn_fail(err, KN_INPUT, "population: line %lld counts the people of a leaf that has a count already",
                            (long long)kn_table_number(counts, row));
         }
         people[leaf + 1] = kn_table_weight(counts, row);

@@ -6,6 +6,8 @@
  */
 #include "kn_hierarchy_make.h"
 
+#include <string.h>
+
 #include "kn_alloc.h"
 #include "kn_column_union.h"
 #include "kn_context.h"
@@ -37,7 +39,12 @@ kn_status kn_hierarchy_read_counts(kn_table **out, kn_context *ctx, const char *
     csv.columns = NULL;
     csv.column_count = 0;
     csv.count = "c2";
-    KN_TRY(kn_table_read_csv(&counts, ctx, path, &csv, err));
+    kn_error  inner = KN_ERROR_INIT;
+    kn_status st = kn_table_read_csv(&counts, ctx, path, &csv, &inner);
+    if (st == KN_INPUT && inner.line == 0 && strncmp(inner.message, path, strlen(path)) != 0)
+        return kn_fail(err, st, "%s: %s", path, inner.message);
+    if (st != KN_OK && err) *err = inner;
+    if (st != KN_OK) return st;
     if (counts->column_count != 1) {
         kn_table_free(counts);
         return kn_fail(err, KN_INPUT, "%s: a line of a population is a leaf and its number of people", path);
