@@ -88,8 +88,9 @@ static const entry table[KN_FIELDS_AND_OPTIONS] = {
                         "gives the same release every time; leave it out"},
     [KN_OPTION_CHOOSE] = {CHOOSING, "it is for mondrian, mondrian-relaxed and mondrian-best; take one of them, or "
                                     "leave it out"},
-    [KN_OPTION_ORDER] = {M(KMSD) | M(KMSD_AG), "it is for kmsd and kmsd-ag, as their paper has it; no other method goes "
-                                               "by the order of the input; leave it out"},
+    [KN_OPTION_ORDER] = {M(KMSD) | M(KMSD_AG),
+                         "it is for kmsd and kmsd-ag, as their paper has it; no other method goes "
+                         "by the order of the input; leave it out"},
     [KN_OPTION_ALLOW_BROKEN] = {TABLES, "dependencies are those of one table; leave it out"},
     [KN_OPTION_THRESHOLD] = {DATABASES, ONLY_DATABASES},
     [KN_OPTION_CLIMIT] = {DATABASES, ONLY_DATABASES},
@@ -271,8 +272,7 @@ static const char *wrong_population(const kn_spec *spec, const char *table_name,
                    : NULL;
     if (table_name || kn_spec_shape(spec) != KN_SHAPE_TABLE)
         return "the population of a hierarchy is for one table; leave it out";
-    if (a->role != KN_ROLE_QUASI)
-        return "only the hierarchy of a quasi-identifier carries a population; leave it out";
+    if (a->role != KN_ROLE_QUASI) return "only the hierarchy of a quasi-identifier carries a population; leave it out";
     if (!(methods_of(spec) & FULL_DOMAIN))
         return "only methods with one level for a whole column, such as optimal, use a population; take one of them";
     if (!promises(spec, KN_MODEL_K_MAP, KN_MODEL_PRESENCE))

@@ -66,8 +66,8 @@ static bool is_path(const char *said, const char *path)
 static bool is_hierarchy(const kn_attribute *attributes, int count, const char *path)
 {
     for (int i = 0; i < count; i++)
-        if (attributes[i].has_hierarchy && (is_path(attributes[i].hierarchy.path, path) ||
-                                            is_path(attributes[i].hierarchy.population, path)))
+        if (attributes[i].has_hierarchy &&
+            (is_path(attributes[i].hierarchy.path, path) || is_path(attributes[i].hierarchy.population, path)))
             return true;
     return false;
 }

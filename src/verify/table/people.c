@@ -42,8 +42,7 @@ static kn_status count_values(const kn_verifier *v, const kn_vquasi *q, int64_t 
     for (int64_t row = 0; row < q->people->rows; row++) {
         uint32_t value = q->domain.of_population[kn_vcode(q->population, row)];
         int64_t *here = &people[value == KN_V_MISSING ? q->domain.count : value];
-        if (*here > 0)
-            return kn_fail(err, KN_INPUT, "%s: a leaf has two counts", q->attribute->hierarchy.population);
+        if (*here > 0) return kn_fail(err, KN_INPUT, "%s: a leaf has two counts", q->attribute->hierarchy.population);
         *here = q->people->counts[row];
     }
     if (q->people->total != v->quasi[0].people->total)
@@ -90,7 +89,8 @@ kn_status kn_verify_fewest_people(kn_verifier *v, int64_t *people, kn_error *err
         if (v->quasi[i].people)
             st = take_away(&cover, i, people, err);
         else
-            st = kn_fail(err, KN_USAGE, "column \"%s\": its hierarchy carries no population", v->quasi[i].attribute->name);
+            st = kn_fail(err, KN_USAGE, "column \"%s\": its hierarchy carries no population",
+                         v->quasi[i].attribute->name);
     }
     kn_arena_free(&cover.room);
     return st;

@@ -22,8 +22,8 @@ typedef struct crowd {
     kn_verifier     *v;
     const kn_vtable *table;   /* the population                                     */
     bool             weights; /* the originals with weights instead of a population */
-    kn_vgroups   groups;
-    int64_t     *people; /* per group */
+    kn_vgroups       groups;
+    int64_t         *people; /* per group */
 } crowd;
 
 static kn_status group_people(crowd *c, kn_error *err)
