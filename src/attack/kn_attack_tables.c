@@ -202,6 +202,7 @@ static kn_status make_link(job *j, int i, const kn_table *release, kn_error *err
     link->rules = (kn_cell_rules){j->spec->csv.decimal, a->format, j->zone};
     if (!a->has_hierarchy) return KN_OK;
     spec.decimal = j->spec->csv.decimal;
+    spec.population = NULL; /* nobody is counted here */
     const kn_column *column = &j->external->columns[link->external];
     if (spec.kind == KN_HIERARCHY_FILE || spec.kind == KN_HIERARCHY_TAXONOMY) {
         KN_TRY(kn_hierarchy_read(&j->hierarchies[i], j->ctx, &spec, err));

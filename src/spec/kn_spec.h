@@ -134,7 +134,7 @@ KN_CHECK kn_status kn_spec_check_levels(const kn_spec_inner *inner, kn_error *er
 /* Is anything asked of the levels of any column? */
 bool kn_spec_has_level_bounds(const kn_spec *spec);
 
-/* Does a hierarchy carry a population? */
+/* Does the hierarchy of a quasi-identifier carry a population? */
 bool kn_spec_counts_people(const kn_spec *spec);
 
 /* "summary", or of an option "seed". Static. */

@@ -258,7 +258,7 @@ static bool carries_population(const kn_attribute *a)
 bool kn_spec_counts_people(const kn_spec *spec)
 {
     for (int i = 0; i < spec->attribute_count; i++)
-        if (carries_population(&spec->attributes[i])) return true;
+        if (spec->attributes[i].role == KN_ROLE_QUASI && carries_population(&spec->attributes[i])) return true;
     return false;
 }
 
@@ -344,9 +344,9 @@ static kn_status check_counted(const kn_spec_inner *inner, kn_error *err)
         {KN_FIELD_SUMMARY, "its check needs to know which row became which, and counted rows have no number of their "
                            "own; leave it out"},
         {KN_FIELD_KEEP_ORDER, "rows that are counted stand in no order; leave it out"},
-        {KN_OPTION_ORDER, "rows that are counted stand in no order; leave it out"},
         {KN_FIELD_KEEP_RECIPE, "a recipe of counted rows is not written; leave it out, or count none"},
         {KN_FIELD_KEEP_ROWMAP, "rows that are counted have no number of their own; leave it out"},
+        {KN_OPTION_ORDER, "rows that are counted stand in no order; leave it out"},
     };
     const kn_spec *spec = &inner->state.spec;
     int            counts = 0;
