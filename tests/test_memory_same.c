@@ -240,7 +240,7 @@ static const char *const options[] = {
     PEOPLE USUAL "  n: {role: weight}\n",
     PEOPLE USUAL "  n: {role: count}\n",
     PEOPLE "expand: true\nsuppression: 20%\n" USUAL "  n: {role: count}\n",
-    PEOPLE "options: {order: input}\n" USUAL,
+    PEOPLE "options: {row-order: input}\n" USUAL,
     PEOPLE "attributes:\n  age: {role: quasi, weight: 9, hierarchy: {ranges: [7, 14]}}\n  zip: {role: quasi, cuts: "
            "order}\n" ILL,
     PEOPLE

@@ -37,7 +37,7 @@ static const char help[] =
     "                           dm_star or c_avg\n"
     "      --choose HOW         mondrian cuts the column with the widest 'range' (default), the\n"
     "                           most 'entropy', or where a cut saves most 'loss'\n"
-    "      --order HOW          which of equal rows kmsd and kmsd-ag raise: by their 'values'\n"
+    "      --row-order HOW      which of equal rows kmsd and kmsd-ag raise: by their 'values'\n"
     "                           (default), or as they stand in the 'input'\n"
     "      --workload FILE      a file of queries, which mondrian-workload's cuts follow\n"
     "      --time-limit SECONDS stop then, with the best found so far\n"

@@ -88,9 +88,9 @@ static const entry table[KN_FIELDS_AND_OPTIONS] = {
                         "gives the same release every time; leave it out"},
     [KN_OPTION_CHOOSE] = {CHOOSING, "it is for mondrian, mondrian-relaxed and mondrian-best; take one of them, or "
                                     "leave it out"},
-    [KN_OPTION_ORDER] = {M(KMSD) | M(KMSD_AG),
-                         "it is for kmsd and kmsd-ag, as their paper has it; no other method goes "
-                         "by the order of the input; leave it out"},
+    [KN_OPTION_ROW_ORDER] = {M(KMSD) | M(KMSD_AG),
+                             "it is for kmsd and kmsd-ag, as their paper has it; no other method goes "
+                             "by the order of the input; leave it out"},
     [KN_OPTION_ALLOW_BROKEN] = {TABLES, "dependencies are those of one table; leave it out"},
     [KN_OPTION_THRESHOLD] = {DATABASES, ONLY_DATABASES},
     [KN_OPTION_CLIMIT] = {DATABASES, ONLY_DATABASES},
@@ -135,7 +135,7 @@ static bool is_idle(const kn_spec *s, int field)
     case KN_FIELD_KEEP_RECIPE: return !s->keep_recipe;
     case KN_FIELD_KEEP_ROWMAP: return !s->keep_rowmap;
     case KN_OPTION_TIME_LIMIT: return !(s->time_limit > 0);
-    case KN_OPTION_ORDER: return !s->input_order;
+    case KN_OPTION_ROW_ORDER: return !s->input_order;
     case KN_OPTION_ALLOW_BROKEN: return !s->allow_broken;
     case KN_OPTION_COMPLETE: return !s->complete;
     case KN_OPTION_ANATOMY: return !s->anatomy;
@@ -346,7 +346,7 @@ static kn_status check_counted(const kn_spec_inner *inner, kn_error *err)
         {KN_FIELD_KEEP_ORDER, "rows that are counted stand in no order; leave it out"},
         {KN_FIELD_KEEP_RECIPE, "a recipe of counted rows is not written; leave it out, or count none"},
         {KN_FIELD_KEEP_ROWMAP, "rows that are counted have no number of their own; leave it out"},
-        {KN_OPTION_ORDER, "rows that are counted stand in no order; leave it out"},
+        {KN_OPTION_ROW_ORDER, "rows that are counted stand in no order; leave it out"},
     };
     const kn_spec *spec = &inner->state.spec;
     int            counts = 0;

@@ -258,7 +258,7 @@ static void put_method(const writer *w, const kn_spec *spec)
     field(w, "options");
     kn_buffer_char(w->to, '{');
     if (choose) kn_buffer_format(w->to, "choose: %s", kn_choose_name(spec->choose));
-    if (spec->input_order) kn_buffer_format(w->to, "%sorder: input", choose ? ", " : "");
+    if (spec->input_order) kn_buffer_format(w->to, "%srow-order: input", choose ? ", " : "");
     if (spec->allow_broken) kn_buffer_format(w->to, "%sallow-broken: true", choose || spec->input_order ? ", " : "");
     kn_buffer_char(w->to, '}');
 }

@@ -2,7 +2,7 @@
  * counters have other names; everything else is as in search.c.
  *
  * A method that may separate rows that are equal in the quasi-identifiers (mondrian-relaxed, kmsd) gets the rows in
- * the order of their values, so that its release does not depend on the order of the input (unless `order: input` asks for
+ * the order of their values, so that its release does not depend on the order of the input (unless `row-order: input` asks for
  * that), and counted rows one by one.
  * SPDX-License-Identifier: Apache-2.0
  */
