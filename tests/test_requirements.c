@@ -552,7 +552,7 @@ static void presence_by_hand(void **state)
     }
     assert_true(r->absent_fails && r->population && !r->k_only);
     int64_t           counts[] = {5, 0};
-    kn_population_set p = {.unit = 1, .count = 2, .counts = counts};
+    kn_population_set p = {.unit = 1, .count = 2, .counts = counts, .total = 5};
     assert_int_equal(kn_requirements_feasible(r, t, &p, true, &err), KN_UNMET); /* 3 of 5 */
     assert_string_equal(err.message, "delta-presence: the table holds 0.6 of the population, which is more than max");
     counts[1] = 1;
