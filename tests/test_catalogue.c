@@ -77,6 +77,7 @@ static void fields(void **state)
                  {"g", KN_METHOD_GCS, KN_METHOD_ACS},
                  {"seed", KN_METHOD_HEURISTIC, KN_METHOD_OPTIMAL},
                  {"choose", KN_METHOD_MONDRIAN, KN_METHOD_MONDRIAN_1D},
+                 {"row-order", KN_METHOD_KMSD_AG, KN_METHOD_MONDRIAN_RELAXED},
                  {"matching", KN_METHOD_MIRACLE_X, KN_METHOD_MIRACLE_X_LEVEL},
                  {"keep-order", KN_METHOD_KMSD, KN_METHOD_OCS}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -1072,8 +1072,69 @@ static void files_are_read_bound_and_written(void **state)
     testing_context_free(ctx);
 }
 
+static int64_t people_of(const kn_hierarchy *h, const char *label)
+{
+    for (uint32_t node = 0; node < h->nodes; node++) {
+        size_t      length;
+        const char *text = kn_hierarchy_label(h, node, &length);
+        if (length == strlen(label) && memcmp(text, label, length) == 0) return kn_hierarchy_people(h, node);
+    }
+    return -2;
+}
+
+/* The people of a node are those of its leaves, in the file's order or not; the root's are everybody. */
+static void a_population_is_counted_by_node(void **state)
+{
+    (void)state;
+    kn_context       *ctx = testing_context(1);
+    static const char text[] = "b,g,*\na,g,*\nc,h,*\nd,h,*\n", people[] = "c,0\na,5\n,2\nb,7\n";
+    static const char ages[] = "23;4\n27;1\n31;9\n", twice[] = "23;4\n27;1\n31;9\n23.0;2\n";
+    const char       *cells[] = {"a", "b", NULL}, *numbers[] = {"23", "31"}, *widths[] = {"10"};
+    kn_hierarchy_spec spec = KN_HIERARCHY_SPEC_INIT;
+    kn_hierarchy     *h = NULL;
+    kn_error          err = KN_ERROR_INIT;
+    kn_table         *t = table_of(ctx, cells, 3, KN_TYPE_TEXT), *n = table_of(ctx, numbers, 2, KN_TYPE_INTEGER);
+    spec.path = testing_file("h.csv", text, sizeof text - 1);
+    assert_ok(kn_hierarchy_read(&h, ctx, &spec, &err), err);
+    assert_int_equal(people_of(h, "g"), -1);
+    kn_hierarchy_free(h);
+    spec.population = testing_file("people.csv", people, sizeof people - 1);
+    for (int bound = 0; bound < 2; bound++) {
+        if (bound)
+            h = build(ctx, t, &spec);
+        else
+            assert_ok(kn_hierarchy_read(&h, ctx, &spec, &err), err);
+        assert_int_equal(people_of(h, "a"), 5);
+        assert_int_equal(people_of(h, "d"), 0);
+        assert_int_equal(people_of(h, "g"), 12);
+        assert_int_equal(people_of(h, "h"), 0);
+        assert_int_equal(people_of(h, ""), 2);
+        assert_int_equal(people_of(h, "*"), 14);
+        assert_int_equal(kn_hierarchy_people(h, h->nodes), -1);
+        kn_hierarchy_free(h);
+    }
+    spec = (kn_hierarchy_spec)KN_HIERARCHY_SPEC_INIT;
+    spec.kind = KN_HIERARCHY_RANGES;
+    spec.widths = widths;
+    spec.width_count = 1;
+    spec.population = testing_file("ages.csv", ages, sizeof ages - 1);
+    h = build(ctx, n, &spec);
+    assert_int_equal(kn_hierarchy_leaves(h), 3);
+    assert_int_equal(people_of(h, "[20, 29]"), 5);
+    assert_int_equal(people_of(h, "*"), 14);
+    kn_hierarchy_free(h);
+    spec.population = testing_file("twice.csv", twice, sizeof twice - 1);
+    assert_int_equal(kn_hierarchy_make(&h, ctx, n, 0, &spec, false, &err), KN_INPUT);
+    spec.kind = KN_HIERARCHY_GROUPS;
+    assert_int_equal(kn_hierarchy_make(&h, ctx, n, 0, &spec, false, &err), KN_USAGE);
+    kn_table_free(t);
+    kn_table_free(n);
+    testing_context_free(ctx);
+}
+
 /* Everything in one go, so that each allocation of the module is refused once. */
-static kn_status all_of_it(kn_context *ctx, const kn_table *numbers, const kn_table *dates, kn_error *err)
+static kn_status all_of_it(kn_context *ctx, const kn_table *numbers, const kn_table *dates, const char *people,
+                           kn_error *err)
 {
     static const char text[] = "1;\"g\"\"\";g2;*\n2.0;\"g\"\"\";g2;*\n3;g2;g2;*\n1000;*\n";
     static const char taxonomy[] = "A\n B\n  1\n  2\n  3\n C\n  1000\n";
@@ -1089,6 +1150,7 @@ static kn_status all_of_it(kn_context *ctx, const kn_table *numbers, const kn_ta
         spec.breaks = cuts;
         spec.break_count = 1;
         spec.separator = "0";
+        if (i == KN_HIERARCHY_SUPPRESS) spec.population = people;
         if (i == KN_HIERARCHY_FILE)
             status = kn_hierarchy_parse(&h, ctx, "h", text, sizeof text - 1, 0, err);
         else if (i == KN_HIERARCHY_TAXONOMY)
@@ -1117,7 +1179,8 @@ static void every_allocation_may_fail(void **state)
     kn_table   *decimals = NULL;
     kn_error    err = KN_ERROR_INIT;
     assert_ok(make_table(&decimals, plain, number_cells, 5, KN_TYPE_DECIMAL, NULL, &err), err);
-    kn_table *dates = table_of(plain, date_cells, 2, KN_TYPE_DATE);
+    kn_table   *dates = table_of(plain, date_cells, 2, KN_TYPE_DATE);
+    const char *people = testing_file("some.csv", "1;4\n2;1\n3;2\n1000;5\n", 19);
     for (int which = 0; which < 2; which++) {
         for (int64_t refuse_at = 0;; refuse_at++) {
             testing_allocator memory = {.refuse_at = -1};
@@ -1125,7 +1188,7 @@ static void every_allocation_may_fail(void **state)
             assert_ok(testing_refusing_context(&ctx, &memory, 1, &err), err);
             int64_t before = memory.live;
             memory.refuse_at = memory.requests + refuse_at;
-            kn_status status = all_of_it(ctx, which ? decimals : numbers, dates, &err);
+            kn_status status = all_of_it(ctx, which ? decimals : numbers, dates, people, &err);
             assert_int_equal(memory.live, before);
             kn_context_free(ctx);
             assert_int_equal(memory.live, 0);
@@ -1191,6 +1254,7 @@ int main(void)
         cmocka_unit_test(masks_agree_with_masking_by_hand),
         cmocka_unit_test(specs_that_make_no_sense_are_refused),
         cmocka_unit_test(files_are_read_bound_and_written),
+        cmocka_unit_test(a_population_is_counted_by_node),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(validation_sees_damage),
     };

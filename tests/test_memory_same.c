@@ -126,6 +126,25 @@ static bool same_release(kn_context *ctx, const char *form, bool comma)
 
 /* ---- Tables: every method, option and model ---- */
 
+/* How many rows of a table have each value of a column, as a hierarchy's population: freed by the caller. */
+static char *testing_counts(const char *table, int column)
+{
+    char  cells[100][20], *out = calloc(1, 4000);
+    int   counts[100] = {0}, values = 0, n = 0;
+    char *copy = strdup(table), *rest = NULL;
+    for (char *line = strtok_r(strchr(copy, '\n') + 1, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+        const char *cell = line;
+        for (int c = 0; c < column; c++) cell = strchr(cell, ',') + 1;
+        int size = (int)strcspn(cell, ","), v = 0;
+        while (v < values && ((int)strlen(cells[v]) != size || strncmp(cells[v], cell, (size_t)size) != 0)) v++;
+        if (v == values) snprintf(cells[values++], sizeof cells[0], "%.*s", size, cell);
+        counts[v]++;
+    }
+    for (int v = 0; v < values; v++) n += sprintf(out + n, "%s;%d\n", cells[v], counts[v]);
+    free(copy);
+    return out;
+}
+
 static void put_people(kn_context *ctx)
 {
     static const char *const ills[] = {"flu", "cold", "gout"}, *const wards[] = {"=1+1", "b", "c"};
@@ -145,6 +164,14 @@ static void put_people(kn_context *ctx)
         h += i % 7 ? sprintf(holes + h, "p%d,%d,%s", i / 2, age, row) : sprintf(holes + h, "p%d,,%s", i / 2, row);
         for (int times = 0; times < 3; times++) a += sprintf(all + a, "%d,%d,%c\n", age, zip, sex);
     }
+    /* Of all.csv, value by value: 84 people. */
+    char *ages = testing_counts(all, 0), *zips = testing_counts(all, 1), *sexes = testing_counts(all, 2);
+    put_both(ctx, "ages.csv", ages);
+    put_both(ctx, "zips.csv", zips);
+    put_both(ctx, "sexes.csv", sexes);
+    free(ages);
+    free(zips);
+    free(sexes);
     put_both(ctx, "people.csv", people);
     put_both(ctx, "holes.csv", holes);
     put_both(ctx, "all.csv", all);
@@ -185,6 +212,10 @@ static const char *const options[] = {
     "input: @letters.csv\nencoding: latin-1\n" TWO(""),
     "input: @bare.csv\nheader: false\n" TWO(""),
     "input: @people.csv\npopulation: @all.csv\nprivacy: [{k: 2}, {k-map: 4}]\n" USUAL,
+    "input: @people.csv\nprivacy: [{k: 2}, {k-map: 4}]\nattributes:\n"
+    "  age: {role: quasi, type: integer, hierarchy: {ranges: [5, 10, 20], population: @ages.csv}}\n"
+    "  zip: {role: quasi, hierarchy: {mask: right, population: @zips.csv}}\n"
+    "  sex: {role: quasi, hierarchy: {population: @sexes.csv}}\n" ILL,
     PEOPLE "entity: id\n" USUAL,
     PEOPLE "undeclared: refuse\n" USUAL,
     "input: @holes.csv\nprivacy: [{k: 3}]\nmissing: value\n" USUAL,
@@ -207,6 +238,9 @@ static const char *const options[] = {
     PEOPLE USUAL "  uid: {role: identifier, pseudonym: {key-file: @key}}\n",
     PEOPLE USUAL "  uid: {role: identifier}\n  ward: {role: keep}\n",
     PEOPLE USUAL "  n: {role: weight}\n",
+    PEOPLE USUAL "  n: {role: count}\n",
+    PEOPLE "expand: true\nsuppression: 20%\n" USUAL "  n: {role: count}\n",
+    PEOPLE "options: {row-order: input}\n" USUAL,
     PEOPLE "attributes:\n  age: {role: quasi, weight: 9, hierarchy: {ranges: [7, 14]}}\n  zip: {role: quasi, cuts: "
            "order}\n" ILL,
     PEOPLE

@@ -1407,7 +1407,8 @@ static void test_check(void **state)
          "l-diversity does not say of which column: there is not exactly one sensitive one"},
         {INPUT "attributes: {q: quasi, s: sensitive, t: sensitive}\nprivacy: [l-diversity: {l: 2}]", 4, 11,
          "l-diversity does not say of which column: there is not exactly one sensitive one"},
-        {INPUT QUASI "privacy: [k-map: 2]", 4, 11, "k-map needs a population or a column of weights (role: weight)"},
+        {INPUT QUASI "privacy: [k-map: 2]", 4, 11,
+         "k-map needs a population, hierarchies that carry one, or a column of weights (role: weight)"},
         {INPUT QUASI "privacy: [delta-presence: {max: 0.5}]", 4, 11, "delta-presence needs a population"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -1596,10 +1597,12 @@ static void test_standard_input(void **state)
         assert_string_equal(spec->path, "-");
         assert_string_equal(spec->inputs[0], "x");
         assert_int_equal(kn_spec_check(spec, &err), KN_INPUT);
-        assert_string_equal(err.message,
-                            i == 1 ? "(standard input): no output is given (output: FILE, as an option --output FILE)"
-                                   : "(standard input):3:11: k-map needs a population or a column of weights "
-                                     "(role: weight)");
+        assert_string_equal(
+            err.message,
+            i == 1
+                ? "(standard input): no output is given (output: FILE, as an option --output FILE)"
+                : "(standard input):3:11: k-map needs a population, hierarchies that carry one, or a column of weights "
+                  "(role: weight)");
         kn_spec_free(spec);
     }
 }

@@ -516,7 +516,7 @@ class Release:
         if name == "average-risk":
             return Fraction(len(self.classes), sum(self.sizes)) if self.sizes else None
         if name in ("k-map", "delta-presence"):
-            return None
+            return None  # of a population, whether a table's or what hierarchies carry: the release does not show it
         at = self.names.index(model["attribute"])
         tree = self.files.get(model["attribute"])
         if model.get("distance") == "hierarchical" and not tree:

@@ -3,7 +3,7 @@
  * A hierarchy is a tree of labels. Its leaves are the values; level 0 consists of the values themselves, the highest
  * level of the root. It comes from a file (one line per leaf, "leaf;parent;...;root") or is built over the values of
  * a column. It is made for, or bound to, at most one column; after that it does not change and may be read by any
- * thread.
+ * thread. It may carry a population: how many people have each leaf.
  *
  * Nodes are numbers: leaves 0 .. kn_hierarchy_leaves() - 1 in an order in which the leaves below any node are
  * neighbours, and the root kn_hierarchy_root(). A missing cell is a leaf of its own directly below the root, which no
@@ -90,11 +90,12 @@ typedef struct kn_hierarchy_spec {
     int                      fan_out;     /* GROUPS but PREFIX: members of a group, at most; 0: 4              */
     const char *const       *order;       /* GROUPS by ORDER: all values, the least first; NULL: their own order */
     int                      order_count;
+    const char              *population;  /* any kind but GROUPS: a file with a line "leaf;people" per leaf; NULL: none */
 } kn_hierarchy_spec;
 
 #define KN_HIERARCHY_SPEC_INIT                                                                                         \
     {sizeof(kn_hierarchy_spec), KN_HIERARCHY_FILE, NULL, 0, '.', false, false, 0, NULL, NULL, 0, NULL, NULL, 0, 0, NULL, 0, \
-     0, KN_GROUP_BY_ORDER, 0, NULL, 0}
+     0, KN_GROUP_BY_ORDER, 0, NULL, 0, NULL}
 KN_API void kn_hierarchy_spec_init(kn_hierarchy_spec *options, size_t size);
 
 /* Reads a hierarchy file or a taxonomy (the only kinds that need no column). Not bound to a column. KN_INPUT with line
@@ -141,6 +142,10 @@ KN_API uint32_t kn_hierarchy_sibling(const kn_hierarchy *hierarchy, uint32_t nod
 /* The number of leaves below a node (1 for a leaf), and its label (UTF-8, not NUL-terminated). */
 KN_API uint32_t    kn_hierarchy_cover(const kn_hierarchy *hierarchy, uint32_t node);
 KN_API const char *kn_hierarchy_label(const kn_hierarchy *hierarchy, uint32_t node, size_t *length);
+
+/* The people of the population that have a leaf below a node, the root's with those whose cell is missing; -1: the
+ * hierarchy carries no population, or there is no such node. */
+KN_API int64_t kn_hierarchy_people(const kn_hierarchy *hierarchy, uint32_t node);
 
 /* A label that stands for different sets of leaves: legal, but a reader of a release cannot tell them apart. Lines and
  * columns are 0 where the hierarchy does not come from a file. */

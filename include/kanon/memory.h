@@ -9,7 +9,8 @@
  * A table that is released to a name without an ending ("memory:out") becomes columns: Arrow batches that are made
  * directly from the release, verified and handed out unchanged. With an ending ("memory:out.csv") it becomes the
  * bytes of that file. Cells, certificate and public report are the same; the digest of columns is that of the CSV
- * file with the same cells (commas, LF, quotes only where needed).
+ * file with the same cells (commas, LF, quotes only where needed). Counted rows have a column of int64 behind the
+ * others.
  *
  *     kn_memory_put_arrow(ctx, "memory:patients", &stream, err);
  *     kn_spec_set_texts(spec, "input", (const char *const[]){"memory:patients"}, 1, "input", err);

@@ -248,6 +248,8 @@ typedef struct kn_spec {
     const int         *levels;
     bool        expand; /* of counted rows (role count): every row as often as it is counted; else equal rows once, with their
                            count                                                                        */
+    bool        input_order; /* kmsd, kmsd-ag: which of equal rows rise follows from the order of the input, as in their paper,
+                                not from the order of the values                                        */
     kn_csv_options KN_PRIVATE(csv); /* kn_spec_csv: of the inputs; types are those of the attributes, na is the spec's; the end */
 } kn_spec;
 

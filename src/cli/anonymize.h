@@ -20,7 +20,7 @@ typedef struct cli_anonymizing {
     cli_list          entity;
     const char       *weight, *population, *undeclared, *missing;
     int64_t           k; /* INT64_MIN: not given */
-    const char       *suppression, *suppressed, *method, *utility, *choose, *time_limit, *seed;
+    const char       *suppression, *suppressed, *method, *utility, *choose, *row_order, *time_limit, *seed;
     cli_list          node; /* levels */
     const char       *output, *report, *public_report, *workload, *summary;
     const char       *threshold, *climit, *matching, *leftovers, *diversity; /* databases */
@@ -54,6 +54,7 @@ typedef struct cli_anonymizing {
     {"--dependency", CLI_REPEAT, &(a).dependencies},                                                                   \
     {"--utility", CLI_TEXT, &(a).utility},                                                                             \
     {"--choose", CLI_TEXT, &(a).choose},                                                                               \
+    {"--row-order", CLI_TEXT, &(a).row_order},                                                                         \
     {"--workload", CLI_TEXT, &(a).workload},                                                                           \
     {"--time-limit", CLI_TEXT, &(a).time_limit},                                                                       \
     {"-s|--seed", CLI_TEXT, &(a).seed},                                                                                \

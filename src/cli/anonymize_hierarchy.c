@@ -8,6 +8,7 @@
  *     code:prefix=.                       what follows is the separator
  *     job:taxonomy=jobs.txt               what follows is the file
  *     sex:suppress
+ *     age:ages.csv:population=people.csv  after any of them: the file of its population; sex:population=FILE is suppress with one
  *
  * A colon or a backslash in a column's name is escaped with a backslash.
  * SPDX-License-Identifier: Apache-2.0
@@ -178,6 +179,33 @@ static const char *misspelt(const char *what)
     return near ? near : what[size] == '=' ? "" : NULL;
 }
 
+/* Where ":population=FILE" begins, which ends an option; NULL: it has none. */
+static const char *find_population(const char *from)
+{
+    static const char mark[] = ":population=";
+    const char       *found = NULL;
+    for (const char *at = strstr(from, mark); at; at = strstr(at + 1, mark)) found = at;
+    return found;
+}
+
+/* Adds a population to the text of a hierarchy: a path or a word becomes a mapping. */
+static void add_population(text *t, const char *path)
+{
+    text whole = {0};
+    add(&whole, "{");
+    if (t->data && t->data[0] == '{')
+        add_bytes(&whole, t->data + 1, t->size - 2);
+    else if (t->data && t->data[0] == '"') {
+        add(&whole, "file: ");
+        add(&whole, t->data);
+    }
+    add(&whole, whole.size > 1 ? ", population: " : "population: ");
+    add_quoted(&whole, path, strlen(path));
+    add(&whole, "}");
+    free(t->data);
+    *t = whole;
+}
+
 int cli_hierarchy_text(char **column, char **out, const cli_command *command, const char *option)
 {
     text        name = {0}, t = {0};
@@ -192,24 +220,27 @@ int cli_hierarchy_text(char **column, char **out, const cli_command *command, co
         return cli_usage(command, "--hierarchy '%s': write COLUMN:FILE or COLUMN:KIND=..., like age:ranges=5,10,20",
                          option);
     }
-    const kind *k = find_kind(p + 1, &value);
-    const char *meant = k ? NULL : misspelt(p + 1);
+    const char *population = find_population(p);
+    size_t      size = population ? (size_t)(population - p) : strlen(p);
+    char       *what = cli_strndup(p + 1, size > 0 ? size - 1 : 0);
+    const kind *k = find_kind(what, &value);
+    const char *meant = k ? NULL : misspelt(what);
     bool        fine = !meant;
-    if (meant && *meant) {
-        *column = name.data;
-        return cli_usage(command, "--hierarchy '%s': not a kind of hierarchy, and no such file; did you mean %s?",
-                         option, meant);
-    }
+    *column = name.data;
     if (k)
         fine = add_kind(&t, k, value);
-    else if (fine)
-        add_quoted(&t, p + 1, strlen(p + 1));
-    *column = name.data;
+    else if (fine && *what)
+        add_quoted(&t, what, strlen(what));
+    free(what);
+    if (meant && *meant)
+        return cli_usage(command, "--hierarchy '%s': not a kind of hierarchy, and no such file; did you mean %s?",
+                         option, meant);
+    if (population && fine) add_population(&t, population + strlen(":population="));
     *out = t.data;
     if (fine) return 0;
     return cli_usage(command,
                      "--hierarchy '%s': kinds are mask=right|left (:step=N :character=C :pad), ranges=W,... "
                      "(:origin=X), breaks=P,.../P,..., calendar[=STEP,...], prefix=SEPARATOR, taxonomy=FILE and "
-                     "suppress",
+                     "suppress; :population=FILE may follow",
                      option);
 }

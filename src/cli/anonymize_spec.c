@@ -256,6 +256,7 @@ static void apply(applying *a, const cli_anonymizing *w, char *const *data, int 
     set_plain(a, "method", w->method, "--method");
     set_plain(a, "utility", w->utility, "--utility");
     set_plain(a, "choose", w->choose, "--choose");
+    set_plain(a, "row-order", w->row_order, "--row-order");
     set_plain(a, "workload", w->workload, "--workload");
     set_plain(a, "time-limit", w->time_limit, "--time-limit");
     set_plain(a, "seed", w->seed, "--seed");

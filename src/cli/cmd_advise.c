@@ -32,6 +32,8 @@ static const char help[] =
     "                           with --support\n"
     "      --choose HOW         mondrian cuts the column with the widest 'range' (default), the\n"
     "                           most 'entropy', or where a cut saves most 'loss'\n"
+    "      --row-order HOW      which of equal rows kmsd and kmsd-ag raise: by their 'values'\n"
+    "                           (default), or as they stand in the 'input'\n"
     "      --workload FILE      a file of queries: mondrian-workload is tried too\n"
     "      --time-limit SECONDS stop then (default: 60): each method gets an equal part of what\n"
     "                           is left\n"

@@ -37,6 +37,8 @@ static const char help[] =
     "                           dm_star or c_avg\n"
     "      --choose HOW         mondrian cuts the column with the widest 'range' (default), the\n"
     "                           most 'entropy', or where a cut saves most 'loss'\n"
+    "      --row-order HOW      which of equal rows kmsd and kmsd-ag raise: by their 'values'\n"
+    "                           (default), or as they stand in the 'input'\n"
     "      --workload FILE      a file of queries, which mondrian-workload's cuts follow\n"
     "      --time-limit SECONDS stop then, with the best found so far\n"
     "  -s, --seed N             another seed, another result, of methods that draw lots\n"
@@ -90,7 +92,10 @@ static int check_paths(const kn_spec *spec)
     add_read(&f, spec->population);
     for (int i = 0; i < spec->attribute_count; i++) {
         const kn_attribute *attribute = kn_spec_attribute_at(spec, i);
-        if (attribute->has_hierarchy) add_read(&f, kn_attribute_hierarchy(attribute)->path);
+        if (attribute->has_hierarchy) {
+            add_read(&f, kn_attribute_hierarchy(attribute)->path);
+            add_read(&f, kn_attribute_hierarchy(attribute)->population);
+        }
         add_read(&f, attribute->pseudonym_key_file);
     }
     for (int i = 0; i < 5 && spec->output && code == 0; i++) {

@@ -44,7 +44,11 @@ static int read_hierarchy(kn_hierarchy **out, const cli_diagnosing *s, const cha
         if (st == KN_OK) {
             kn_hierarchy_spec made = *kn_attribute_hierarchy(kn_spec_attribute_at(spec, 0));
             made.decimal = s->input.decimal ? s->input.decimal[0] : '.';
-            st = kn_hierarchy_make(out, s->ctx, s->table, kn_table_find(s->table, name), &made, false, &err);
+            if (made.population)
+                code = cli_usage(&cli_diagnose,
+                                 "--hierarchy: no question is about the population of a hierarchy; leave it out");
+            else
+                st = kn_hierarchy_make(out, s->ctx, s->table, kn_table_find(s->table, name), &made, false, &err);
         }
         if (st != KN_OK) code = cli_fail(&err);
     }

@@ -123,6 +123,7 @@ static const char hierarchies_text[] =
     "  code:prefix=.            a.b.c -> a.b -> a -> *\n"
     "  job:taxonomy=FILE        indented text, the most general word first\n"
     "  sex:suppress             the value or '*': also what a column without one gets\n"
+    "  ...:population=FILE      after any of them: 'value;people' per line, for k-map\n"
     "\n"
     "More small levels lose less: from [20, 24] to '*' in one step throws much away.\n"
     "Mondrian methods need none: they make ranges of their own.\n"

@@ -14,7 +14,7 @@ void kn_hierarchy_free(kn_hierarchy *h)
 {
     if (!h) return;
     KN_FREE(h->name, h->parent, h->first, h->last, h->label, h->changes, h->level, h->ancestors, h->level_sizes,
-            h->label_offsets, h->label_bytes, h->leaf_of_code, h->code_order, h->warnings, h);
+            h->label_offsets, h->label_bytes, h->leaf_of_code, h->code_order, h->people, h->warnings, h);
 }
 
 int kn_hierarchy_levels(const kn_hierarchy *h)
@@ -84,6 +84,11 @@ uint32_t kn_hierarchy_cover(const kn_hierarchy *h, uint32_t node)
 {
     if (node >= h->nodes) return 0;
     return node == h->nodes - 1 ? h->leaves : h->last[node] - h->first[node];
+}
+
+int64_t kn_hierarchy_people(const kn_hierarchy *h, uint32_t node)
+{
+    return h->people && node < h->nodes ? h->people[h->last[node]] - h->people[h->first[node]] : -1;
 }
 
 const char *kn_hierarchy_label(const kn_hierarchy *h, uint32_t node, size_t *length)

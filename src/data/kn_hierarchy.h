@@ -51,6 +51,8 @@ struct kn_hierarchy {
     uint32_t *code_order;   /* the codes in leaf order                   */
     bool      missing;      /* the column has missing cells              */
 
+    int64_t *people; /* leaves + 2: people of the population with a leaf before this one; NULL: none is known */
+
     kn_hierarchy_warning *warnings;
     uint32_t              warning_count;
 };
@@ -142,6 +144,10 @@ KN_CHECK kn_status kn_hierarchy_maker_finish(kn_hierarchy **out, kn_hierarchy_ma
 /* Binds the hierarchy: takes ownership of `leaf_of_code` (codes + 1 entries from kn_alloc), even on failure. */
 KN_CHECK kn_status kn_hierarchy_set_leaves(kn_hierarchy *h, const kn_column *column, uint32_t *leaf_of_code,
                                            kn_error *err);
+
+/* Attaches the people of each leaf: `counts` is a counted table of one column, `leaves` the leaf of each of its codes. KN_INPUT
+ * if two of its rows are about the same leaf. */
+KN_CHECK kn_status kn_hierarchy_set_people(kn_hierarchy *h, const kn_table *counts, const uint32_t *leaves, kn_error *err);
 
 /* Builds a hierarchy over the values of a column: every kind but FILE and TAXONOMY. KN_USAGE if the spec makes no sense
  * for the column. */

@@ -199,3 +199,22 @@ kn_status kn_hierarchy_bind(kn_hierarchy *h, const kn_table *table, int column, 
     if (decimal != '.' && decimal != ',') return kn_fail(err, KN_USAGE, "the decimal mark is '.' or ','");
     return kn_hierarchy_bind_column(h, &table->columns[column], table->rows, decimal, show_values, err);
 }
+
+kn_status kn_hierarchy_set_people(kn_hierarchy *h, const kn_table *counts, const uint32_t *leaves, kn_error *err)
+{
+    int64_t *people = kn_alloc_array_zero(h->ctx, (size_t)h->leaves + 2, sizeof *people);
+    if (!people) return kn_fail_memory(err, h->ctx, "attaching a population");
+    for (int64_t row = 0; row < counts->rows; row++) {
+        uint32_t leaf = leaves[kn_column_code(&counts->columns[0], row)];
+        if (people[leaf + 1] > 0) {
+            kn_free(people);
+            return kn_fail(err, KN_INPUT, "population: line %lld counts the people of a leaf that has a count already",
+                           (long long)kn_table_number(counts, row));
+        }
+        people[leaf + 1] = kn_table_weight(counts, row);
+    }
+    for (uint32_t leaf = 0; leaf <= h->leaves; leaf++) people[leaf + 1] += people[leaf];
+    kn_free(h->people);
+    h->people = people;
+    return KN_OK;
+}

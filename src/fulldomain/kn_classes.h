@@ -7,7 +7,7 @@
 #include "kn_evaluate.h"
 #include "kn_freq.h"
 
-/* One quasi-identifier: its values at each level. An item is a code of the column or, with a population, a leaf of
+/* One quasi-identifier: its values at each level. An item is a code of the column or, with leaf_items, a leaf of
  * the hierarchy (the population may have values that the table does not have). A number stands for a node of a level:
  * 0 .. distinct - 1 in leaf order. */
 typedef struct kn_evaluator_level {
@@ -40,7 +40,7 @@ struct kn_evaluator {
     int                          part_count; /* the first one has the sizes: without extra column, or with the entity
                                                 or, failing that, the first sensitive one                        */
     kn_evaluator_part           *parts;
-    bool                         leaf_items; /* there is a population                                         */
+    bool                         leaf_items; /* there is a population of known combinations                   */
     bool                         sorted;     /* sets must be in order: they are folded, compared with the population, or suppressed in order */
     bool                         sizes_only; /* only k is required                                            */
     bool                         monotone;   /* good is upward closed, and closed for subsets                 */

@@ -2,7 +2,7 @@
  *
  * Interface: kn_evaluate.h. If class sizes suffice this is one pass over the counts. Otherwise each part is folded:
  * in key order the values of one class are adjacent, so a pass gives every class its rows, its persons and its
- * histograms; the population is merged in. Classes are judged in parallel; the results are added in order.
+ * histograms; the population is merged in, or bounded. Classes are judged in parallel; the results are added in order.
  *
  * A node is good if
  *   - the rows of the classes that fail, and of those suppressed for average risk, are within the budget;
@@ -111,6 +111,27 @@ static kn_status merge_population(class_views *v, kn_error *err)
     return KN_OK;
 }
 
+/* The fewest people that each class can have, by what the hierarchies carry. */
+static kn_status bound_population(class_views *v, kn_error *err)
+{
+    const kn_classes *set = v->set;
+    int64_t           total = v->evaluator->problem->population->total;
+    if (!KN_ALLOC_ZERO(set->ctx, v->population, (size_t)v->classes->classes + 1))
+        return kn_fail_memory(err, set->ctx, WHAT);
+    v->everybody = total;
+    for (int64_t i = 0; i < v->classes->classes; i++) {
+        v->population[i] = total;
+        for (int f = 0; f < set->attribute_count; f++) {
+            const kn_evaluator_attribute *a = &v->evaluator->attributes[set->attributes[f]];
+            int                           level = set->levels[set->attributes[f]];
+            uint32_t                      code = a->levels[level].item[kn_freq_code(v->classes, i, f)];
+            uint32_t                      node = kn_hierarchy_of_code(a->hierarchy, code, (uint32_t)level);
+            v->population[i] = kn_population_both(v->population[i], kn_hierarchy_people(a->hierarchy, node), total);
+        }
+    }
+    return KN_OK;
+}
+
 static kn_status views_make(class_views *v, const kn_evaluator *e, const kn_classes *set, kn_error *err)
 {
     const kn_requirements *r = e->problem->requirements;
@@ -124,6 +145,7 @@ static kn_status views_make(class_views *v, const kn_evaluator *e, const kn_clas
     }
     for (int s = 0; s < r->sensitive_count; s++)
         KN_TRY(make_histograms(&v->histograms[s], set, set->parts[entity + s], entity, err));
+    if (r->population && e->problem->population && e->problem->population->apart) return bound_population(v, err);
     return set->population ? merge_population(v, err) : KN_OK;
 }
 

@@ -195,7 +195,7 @@ kn_status kn_evaluator_make(kn_evaluator **out, kn_context *ctx, const kn_fulldo
     const kn_requirements *r = problem->requirements;
     e->ctx = ctx;
     e->problem = problem;
-    e->leaf_items = r->population && problem->population;
+    e->leaf_items = r->population && problem->population && !problem->population->apart;
     e->sizes_only = r->k_only && r->entity < 0 && !r->has_average && !e->leaf_items && r->sensitive_count == 0;
     e->sorted = r->entity >= 0 || r->sensitive_count > 0 || r->has_average || e->leaf_items;
     bool suppressing = problem->budget > 0;

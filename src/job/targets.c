@@ -70,6 +70,7 @@ static kn_status check_attributes(checking *c, const kn_attribute *attributes, i
 {
     for (int i = 0; i < count; i++) {
         KN_TRY(check_hierarchy(c, attributes[i].has_hierarchy, &attributes[i].hierarchy, err));
+        KN_TRY(check_read(c, attributes[i].hierarchy.population, "a population", err));
         KN_TRY(check_read(c, attributes[i].pseudonym_key_file, "a key", err));
     }
     return KN_OK;

@@ -258,9 +258,16 @@ static kn_status make_hierarchy(job *j, quasi *q, const kn_hierarchy_spec *from,
     uint32_t         *leaves = NULL;
     kn_hierarchy_spec spec = *from;
     spec.decimal = j->spec->csv.decimal;
-    int       people = j->population ? kn_table_find(j->population, q->attribute->name) : 0;
-    kn_status st = kn_hierarchy_make_over(&q->hierarchy, &leaves, j->ctx, j->original, q->original, j->population,
-                                          people, &spec, false, err);
+    kn_column_type type = {q->attribute->name, q->attribute->type, q->attribute->format};
+    kn_csv_options csv = j->spec->csv;
+    kn_table      *counts = NULL;
+    int            people = j->population ? kn_table_find(j->population, q->attribute->name) : 0;
+    csv.types = &type;
+    csv.type_count = 1;
+    if (spec.population) KN_TRY(kn_hierarchy_read_counts(&counts, j->ctx, spec.population, &csv, err));
+    kn_status st = kn_hierarchy_make_over(&q->hierarchy, &leaves, j->ctx, j->original, q->original,
+                                          counts ? counts : j->population, counts ? 0 : people, &spec, false, err);
+    kn_table_free(counts);
     kn_free(leaves);
     return st;
 }

@@ -2,7 +2,8 @@
  *
  * A population table is grouped by its quasi-identifiers once and rolled up from codes to leaves. Weights are grouped
  * together with the quasi-identifiers, so that each distinct weight is read once; they are integers in units of 10^-d, d
- * the decimals that the weights need (at most six), and their sums are exact.
+ * the decimals that the weights need (at most six), and their sums are exact. The people that the hierarchies carry are
+ * combinations where there is one quasi-identifier; of several only the sums are known, not who has which combination.
  *
  * Cost: one grouping and one roll-up; memory in proportion to the combinations.
  * SPDX-License-Identifier: Apache-2.0
@@ -86,6 +87,7 @@ kn_status kn_population_set_of_leaves(kn_population_set **out, kn_context *ctx, 
     if (st == KN_OK) {
         fill_leaves(*out, freq);
         if (freq->classes > 0) memcpy((*out)->counts, freq->counts, (size_t)freq->classes * sizeof *freq->counts);
+        (*out)->total = freq->rows;
     }
     kn_freq_free(freq);
     return st;
@@ -227,6 +229,7 @@ static kn_status add_weights(kn_population_set **out, const kn_freq *fine, const
         fill_leaves(*out, coarse);
         for (int64_t i = 0; i < coarse->classes; i++)
             for (int64_t j = starts[i]; j < starts[i + 1]; j++) (*out)->counts[i] += units[j];
+        for (int64_t i = 0; i < coarse->classes; i++) (*out)->total += (*out)->counts[i];
     }
     kn_freq_free(coarse);
     kn_free(starts);
@@ -249,4 +252,31 @@ kn_status kn_population_set_of_weights(kn_population_set **out, kn_context *ctx,
     kn_freq_free(fine);
     kn_free(leaves);
     return st;
+}
+
+/* ---- What the hierarchies carry ---- */
+
+kn_status kn_population_set_of_hierarchies(kn_population_set **out, kn_context *ctx,
+                                           const kn_hierarchy *const *hierarchies, const char *const *names,
+                                           int quasi_count, kn_error *err)
+{
+    const kn_hierarchy *h = hierarchies[0];
+    int64_t             total = kn_hierarchy_people(h, kn_hierarchy_root(h));
+    *out = NULL;
+    for (int q = 1; q < quasi_count; q++) {
+        int64_t people = kn_hierarchy_people(hierarchies[q], kn_hierarchy_root(hierarchies[q]));
+        if (people != total)
+            return kn_fail(err, KN_INPUT,
+                           "the populations of the hierarchies are not the same people: that of \"%s\" has %" PRId64
+                           ", that of \"%s\" %" PRId64,
+                           names[0], total, names[q], people);
+    }
+    KN_TRY(create(out, ctx, quasi_count, quasi_count == 1 ? (int64_t)h->leaves + 1 : 0, err));
+    (*out)->total = total;
+    (*out)->apart = quasi_count > 1;
+    for (int64_t leaf = 0; leaf < (*out)->count; leaf++) {
+        (*out)->leaves[leaf] = (uint32_t)leaf;
+        (*out)->counts[leaf] = kn_hierarchy_people(h, (uint32_t)leaf);
+    }
+    return KN_OK;
 }

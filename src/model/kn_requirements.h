@@ -144,15 +144,27 @@ KN_CHECK kn_status kn_requirements_feasible(const kn_requirements *requirements,
 /* ---- The population (k-map, delta-presence) ---- */
 
 /* Everybody the table may be about, as leaves of the quasi-identifiers' hierarchies: distinct combinations, ascending,
- * with counts. With weights instead of a population table the rows of the table stand for `weight` people each. */
+ * with counts. With weights instead of a population table the rows of the table stand for `weight` people each.
+ *
+ * Where it comes from the hierarchies' own people (kn_hierarchy_people) of several quasi-identifiers, it is not known who has
+ * which combination: `apart`. There are no combinations then, and a class has the fewest people that it can have,
+ * kn_population_both of all its nodes' people. */
 struct kn_population_set {
     kn_context *ctx;
     int         quasi_count;
     int64_t     unit;   /* a count of `unit` is one person: 1, or the power of ten up to 10^6 that weights need      */
     int64_t     count;  /* combinations                                                                             */
     uint32_t   *leaves; /* count × quasi_count: leaf numbers of the hierarchies, `leaves` for a missing cell        */
-    int64_t    *counts; /* in units; their sum is below 2^63                                                        */
+    int64_t    *counts; /* in units                                                                                 */
+    int64_t     total;  /* everybody, in units                                                                      */
+    bool        apart;
 };
+
+/* Of `total` people `some` have one thing and `others` another: how many have both at least (Fréchet's lower bound). */
+static inline int64_t kn_population_both(int64_t some, int64_t others, int64_t total)
+{
+    return some > total - others ? some - (total - others) : 0;
+}
 
 /* One row of `population` is one person. `columns`: of the population table, one per quasi-identifier. A value without a
  * leaf is KN_INPUT. Leaves are found by spelling, numbers and dates (as YYYY-MM-DD) by value too; hierarchies that were
@@ -172,6 +184,10 @@ KN_CHECK kn_status kn_population_set_of_leaves(kn_population_set **out, kn_conte
 KN_CHECK kn_status kn_population_set_of_weights(kn_population_set **out, kn_context *ctx, const kn_table *table,
                                                 const int *columns, const kn_hierarchy *const *hierarchies,
                                                 int quasi_count, int weight, kn_error *err);
+/* The people that the hierarchies carry, all of them. KN_INPUT if they are not equally many. `names`: of the quasi-identifiers. */
+KN_CHECK kn_status kn_population_set_of_hierarchies(kn_population_set **out, kn_context *ctx,
+                                                    const kn_hierarchy *const *hierarchies, const char *const *names,
+                                                    int quasi_count, kn_error *err);
 void               kn_population_set_free(kn_population_set *population); /* NULL is fine */
 
 #endif

@@ -52,8 +52,8 @@ static kn_status whole_begin(whole *w, const kn_requirements *r, const kn_popula
     if (w->arena.failed) return kn_fail_memory(err, r->ctx, "preparing the privacy models");
     KN_TRY(kn_requirements_scratch_make(&w->scratch, r, err));
     fill_histograms(w);
-    w->view = (kn_class_view){r->rows, r->persons, 0, population ? population->unit : 1, w->histograms};
-    for (int64_t i = 0; population && i < population->count; i++) w->view.population += population->counts[i];
+    w->view = (kn_class_view){r->rows, r->persons, population ? population->total : 0,
+                              population ? population->unit : 1, w->histograms};
     return KN_OK;
 }
 

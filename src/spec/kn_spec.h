@@ -53,6 +53,7 @@ typedef enum kn_field {
     KN_OPTION_TIME_LIMIT = KN_FIELDS,
     KN_OPTION_SEED,
     KN_OPTION_CHOOSE,
+    KN_OPTION_ROW_ORDER,
     KN_OPTION_ALLOW_BROKEN,
     KN_OPTION_THRESHOLD,
     KN_OPTION_CLIMIT,
@@ -132,6 +133,9 @@ KN_CHECK kn_status kn_spec_check_levels(const kn_spec_inner *inner, kn_error *er
 
 /* Is anything asked of the levels of any column? */
 bool kn_spec_has_level_bounds(const kn_spec *spec);
+
+/* Does the hierarchy of a quasi-identifier carry a population? */
+bool kn_spec_counts_people(const kn_spec *spec);
 
 /* "summary", or of an option "seed". Static. */
 const char *kn_field_name(int field);

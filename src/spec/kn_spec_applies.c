@@ -86,6 +86,9 @@ static const entry table[KN_FIELDS_AND_OPTIONS] = {
                         "gives the same release every time; leave it out"},
     [KN_OPTION_CHOOSE] = {CHOOSING, "it is for mondrian, mondrian-relaxed and mondrian-best; take one of them, or "
                                     "leave it out"},
+    [KN_OPTION_ROW_ORDER] = {M(KMSD) | M(KMSD_AG),
+                             "it is for kmsd and kmsd-ag, as their paper has it; no other method goes "
+                             "by the order of the input; leave it out"},
     [KN_OPTION_ALLOW_BROKEN] = {TABLES, "dependencies are those of one table; leave it out"},
     [KN_OPTION_THRESHOLD] = {DATABASES, ONLY_DATABASES},
     [KN_OPTION_CLIMIT] = {DATABASES, ONLY_DATABASES},
@@ -130,6 +133,7 @@ static bool is_idle(const kn_spec *s, int field)
     case KN_FIELD_KEEP_RECIPE: return !s->keep_recipe;
     case KN_FIELD_KEEP_ROWMAP: return !s->keep_rowmap;
     case KN_OPTION_TIME_LIMIT: return !(s->time_limit > 0);
+    case KN_OPTION_ROW_ORDER: return !s->input_order;
     case KN_OPTION_ALLOW_BROKEN: return !s->allow_broken;
     case KN_OPTION_COMPLETE: return !s->complete;
     case KN_OPTION_ANATOMY: return !s->anatomy;
@@ -223,7 +227,7 @@ static kn_status check_promises(const kn_spec_inner *inner, kn_error *err)
                                   shape == KN_SHAPE_TABLE ? "a table" : "a database");
     if (is_asked(inner, KN_FIELD_POPULATION) && !promises(spec, KN_MODEL_K_MAP, KN_MODEL_PRESENCE))
         return refuse(inner, KN_FIELD_POPULATION, "it is for k-map and delta-presence; promise one of them", err);
-    if (is_asked(inner, KN_FIELD_KEEP_RECIPE) && spec->population)
+    if (is_asked(inner, KN_FIELD_KEEP_RECIPE) && (spec->population || kn_spec_counts_people(spec)))
         return refuse(inner, KN_FIELD_KEEP_RECIPE, "a recipe holds no population; leave one of them out", err);
     for (int i = 0; i < spec->attribute_count && is_asked(inner, KN_FIELD_KEEP_RECIPE); i++)
         if (spec->attributes[i].cut_by_order && spec->attributes[i].has_hierarchy)
@@ -243,6 +247,36 @@ static kn_status check_promises(const kn_spec_inner *inner, kn_error *err)
 }
 
 /* ---- Columns ---- */
+
+static bool carries_population(const kn_attribute *a)
+{
+    return a->has_hierarchy && a->hierarchy.population;
+}
+
+bool kn_spec_counts_people(const kn_spec *spec)
+{
+    for (int i = 0; i < spec->attribute_count; i++)
+        if (spec->attributes[i].role == KN_ROLE_QUASI && carries_population(&spec->attributes[i])) return true;
+    return false;
+}
+
+/* Why a hierarchy cannot carry a population, or must; NULL: it is as it should be. */
+static const char *wrong_population(const kn_spec *spec, const char *table_name, const kn_attribute *a)
+{
+    if (!carries_population(a))
+        return !table_name && a->role == KN_ROLE_QUASI && kn_spec_counts_people(spec)
+                   ? "its hierarchy carries no population and another one does: those who share their values are "
+                     "counted over all quasi-identifiers; give each hierarchy one, or give a population table"
+                   : NULL;
+    if (table_name || kn_spec_shape(spec) != KN_SHAPE_TABLE)
+        return "the population of a hierarchy is for one table; leave it out";
+    if (a->role != KN_ROLE_QUASI) return "only the hierarchy of a quasi-identifier carries a population; leave it out";
+    if (!(methods_of(spec) & FULL_DOMAIN))
+        return "only methods with one level for a whole column, such as optimal, use a population; take one of them";
+    if (!promises(spec, KN_MODEL_K_MAP, KN_MODEL_PRESENCE))
+        return "the population of a hierarchy is for k-map and delta-presence; promise one of them";
+    return spec->population ? "there is a population table too, which says more; leave one of them out" : NULL;
+}
 
 /* Is a hierarchical distance promised of it? */
 static bool has_distance(const kn_spec *spec, const char *table_name, const char *name)
@@ -276,6 +310,8 @@ static kn_status check_columns(const kn_spec_inner *inner, const char *table_nam
         else if (a->has_hierarchy && a->role == KN_ROLE_SENSITIVE && !has_distance(spec, table_name, a->name))
             why = "the hierarchy of a sensitive column is used only by t-closeness with distance: hierarchical; "
                   "promise that, or leave it out";
+        else
+            why = wrong_population(spec, table_name, a);
         if (why)
             return kn_spec_fail_place(inner, (kn_place){a->line, a->column}, err, "column \"%s\": %s", a->name, why);
     }
@@ -307,6 +343,7 @@ static kn_status check_counted(const kn_spec_inner *inner, kn_error *err)
                            "own; leave it out"},
         {KN_FIELD_KEEP_ORDER, "rows that are counted stand in no order; leave it out"},
         {KN_FIELD_KEEP_ROWMAP, "rows that are counted have no number of their own; leave it out"},
+        {KN_OPTION_ROW_ORDER, "rows that are counted stand in no order; leave it out"},
     };
     const kn_spec *spec = &inner->state.spec;
     int            counts = 0;

@@ -53,15 +53,21 @@ static kn_status check_standard_input(const kn_spec_inner *inner, kn_error *err)
     for (int i = 0; i < spec->input_count; i++) uses += is_standard(spec->inputs[i]);
     for (int i = 0; i < spec->attribute_count; i++)
         uses += (spec->attributes[i].has_hierarchy && is_standard(spec->attributes[i].hierarchy.path)) +
+                is_standard(spec->attributes[i].hierarchy.population) +
                 is_standard(spec->attributes[i].pseudonym_key_file);
     return uses <= 1 ? KN_OK : kn_fail(err, KN_USAGE, "standard input ('-') can be read once only");
+}
+
+static bool is_path(const char *said, const char *path)
+{
+    return said && strcmp(said, path) == 0;
 }
 
 static bool is_hierarchy(const kn_attribute *attributes, int count, const char *path)
 {
     for (int i = 0; i < count; i++)
-        if (attributes[i].has_hierarchy && attributes[i].hierarchy.path &&
-            strcmp(attributes[i].hierarchy.path, path) == 0)
+        if (attributes[i].has_hierarchy &&
+            (is_path(attributes[i].hierarchy.path, path) || is_path(attributes[i].hierarchy.population, path)))
             return true;
     return false;
 }
@@ -257,6 +263,31 @@ static bool has_weights(const kn_spec *spec)
     return false;
 }
 
+static bool several_quasi(const kn_spec *spec)
+{
+    int count = 0;
+    for (int i = 0; i < spec->attribute_count; i++) count += spec->attributes[i].role == KN_ROLE_QUASI;
+    return count > 1;
+}
+
+/* Is it known how many people look alike? */
+static kn_status check_people(const kn_spec_inner *inner, const kn_model *m, kn_place place, kn_error *err)
+{
+    const kn_spec *spec = &inner->state.spec;
+    bool           counted = kn_spec_counts_people(spec);
+    if (m->kind == KN_MODEL_K_MAP && !spec->population && !counted && !has_weights(spec))
+        return kn_spec_fail_place(inner, place, err,
+                                  "k-map needs a population, hierarchies that carry one, or a column of weights (role: "
+                                  "weight)");
+    if (m->kind == KN_MODEL_PRESENCE && !spec->population && !counted)
+        return kn_spec_fail_place(inner, place, err, "delta-presence needs a population");
+    if (m->kind == KN_MODEL_PRESENCE && counted && several_quasi(spec))
+        return kn_spec_fail_place(inner, place, err,
+                                  "delta-presence needs a population table: hierarchies that carry one do not say who "
+                                  "has which combination of several quasi-identifiers");
+    return KN_OK;
+}
+
 static kn_status check_models(kn_spec_inner *inner, kn_error *err)
 {
     const kn_spec *spec = &inner->state.spec;
@@ -268,11 +299,7 @@ static kn_status check_models(kn_spec_inner *inner, kn_error *err)
         kn_place        place = inner->state.model_places[i];
         kn_error        wrong = KN_ERROR_INIT;
         if (of_a_column(m->kind)) KN_TRY(check_model_column(inner, m, place, err));
-        if (m->kind == KN_MODEL_K_MAP && !spec->population && !has_weights(spec))
-            return kn_spec_fail_place(inner, place, err,
-                                      "k-map needs a population or a column of weights (role: weight)");
-        if (m->kind == KN_MODEL_PRESENCE && !spec->population)
-            return kn_spec_fail_place(inner, place, err, "delta-presence needs a population");
+        KN_TRY(check_people(inner, m, place, err));
         if (kn_model_check(m, &wrong) != KN_OK) return kn_spec_fail_place(inner, place, err, "%s", wrong.message);
     }
     return KN_OK;

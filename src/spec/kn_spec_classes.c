@@ -25,6 +25,8 @@ static kn_status read_class_hierarchy(kn_reader *r, const kn_yaml *value, void *
     kn_spec_class *c = target;
     c->has_hierarchy = true;
     KN_TRY(kn_read_hierarchy(r, value, &c->hierarchy));
+    if (c->hierarchy.population)
+        return kn_field_fail(r, value, "the population of a hierarchy is for one table; leave it out");
     c->hierarchy.decimal = r->inner->state.spec.csv.decimal;
     return KN_OK;
 }

@@ -187,6 +187,11 @@ READ_NAME(read_missing, kn_missing, KN_MISSING_DROP + 1, kn_missing_name, "a tre
 READ_NAME(read_suppressed, kn_suppressed, KN_SUPPRESSED_KEEP_SENSITIVE + 1, kn_suppressed_name,
           "a treatment of suppressed rows")
 READ_NAME(read_utility, kn_metric, KN_METRICS, kn_metric_name, "a metric")
+static kn_status read_row_order(kn_reader *r, const kn_yaml *value, void *target)
+{
+    return kn_read_either(r, value, "values", "input", "an order of rows", target);
+}
+
 READ_NAME(read_choose, kn_choose, KN_CHOICES, kn_choose_name, "a way to choose")
 READ_NAME(read_matching, kn_matching, KN_MATCHINGS, kn_matching_name, "a way to pair rows")
 READ_NAME(read_leftovers, kn_leftovers, KN_LEFTOVER_CHOICES, kn_leftovers_name, "a treatment of persons that are left")
@@ -282,6 +287,7 @@ static const kn_key fields[KN_FIELDS_AND_OPTIONS] = {
     [KN_OPTION_TIME_LIMIT] = {"time-limit", read_time_limit, AT(time_limit)},
     [KN_OPTION_SEED] = {"seed", read_seed, 0},
     [KN_OPTION_CHOOSE] = {"choose", read_choose, AT(choose)},
+    [KN_OPTION_ROW_ORDER] = {"row-order", read_row_order, AT(input_order)},
     [KN_OPTION_ALLOW_BROKEN] = {"allow-broken", kn_read_bool, AT(allow_broken)},
     [KN_OPTION_THRESHOLD] = {"threshold", kn_read_ratio, AT(threshold)},
     [KN_OPTION_CLIMIT] = {"climit", kn_read_positive, AT(climit)},

@@ -131,6 +131,7 @@ static const struct part {
     {{"pad", kn_read_bool, AT(mask_pad)}, KN_HIERARCHY_MASK, true},
     {{"character", read_character, AT(mask)}, KN_HIERARCHY_MASK, true},
     {{"origin", read_number, AT(origin)}, KN_HIERARCHY_RANGES, true},
+    {{"population", kn_read_path, AT(population)}, KN_HIERARCHY_SUPPRESS, true}, /* of any kind; alone: of this one */
 };
 enum { PARTS = sizeof parts / sizeof *parts };
 
@@ -153,13 +154,17 @@ static kn_status find_kind(kn_reader *r, const kn_yaml *map, const size_t *which
         kind = key;
         *out = parts[which[i]].kind;
     }
+    if (!kind && map->count == 1 && parts[which[0]].kind == KN_HIERARCHY_SUPPRESS) {
+        *out = KN_HIERARCHY_SUPPRESS;
+        return KN_OK;
+    }
     if (!kind)
         return kn_field_fail(r, map,
                              "a hierarchy needs one of file, taxonomy, mask, ranges, breaks, calendar and prefix");
     key = map->first;
     for (size_t i = 0; key; key = key->next, i++) {
         const struct part *part = &parts[which[i]];
-        if (part->option && part->kind != *out)
+        if (part->option && part->kind != *out && part->kind != KN_HIERARCHY_SUPPRESS)
             return kn_field_fail(r, key, "'%s' goes with '%s', not with '%s'", part->key.name, kind_name(part->kind),
                                  kind_name(*out));
     }

@@ -254,12 +254,12 @@ static void put_method(const writer *w, const kn_spec *spec)
     if (spec->utility != KN_METRIC_LM) put_field(w, "utility", kn_metric_name(spec->utility));
     if (spec->workload) put_field(w, "workload", spec->workload);
     bool choose = spec->choose != KN_CHOOSE_RANGE;
-    if (!choose && !spec->allow_broken) return;
+    if (!choose && !spec->input_order && !spec->allow_broken) return;
     field(w, "options");
     kn_buffer_char(w->to, '{');
     if (choose) kn_buffer_format(w->to, "choose: %s", kn_choose_name(spec->choose));
-    if (choose && spec->allow_broken) kn_buffer_add(w->to, ", ");
-    if (spec->allow_broken) kn_buffer_add(w->to, "allow-broken: true");
+    if (spec->input_order) kn_buffer_format(w->to, "%srow-order: input", choose ? ", " : "");
+    if (spec->allow_broken) kn_buffer_format(w->to, "%sallow-broken: true", choose || spec->input_order ? ", " : "");
     kn_buffer_char(w->to, '}');
 }
 

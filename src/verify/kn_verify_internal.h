@@ -331,6 +331,7 @@ typedef struct kn_vcell {
 typedef struct kn_vquasi {
     const kn_attribute *attribute;
     const kn_vcolumn   *original, *release, *population;
+    kn_vtable          *people; /* the population that its hierarchy carries, counted; NULL: none  */
     kn_vdomain          domain;
     kn_vtree           *tree;  /* NULL: no hierarchy            */
     kn_vcell           *cells; /* per text of the release       */
@@ -423,6 +424,8 @@ typedef struct kn_verifier {
 
 /* Rows that stand for several (table/counts.c): the counts of both files. Of the original rows that stand for none are taken out;
  * a release that does not count as it should is a problem, and where it cannot be read at all nothing more is said of it. */
+KN_CHECK kn_status kn_verify_take_counts(const kn_verifier *v, kn_vtable *t, const kn_vcolumn *column, const char *where,
+                                         kn_error *err); /* of any table; `where` begins a message */
 KN_CHECK kn_status kn_verify_count_original(kn_verifier *v, const kn_attribute *a, kn_error *err);
 KN_CHECK kn_status kn_verify_count_release(kn_verifier *v, const kn_attribute *a, bool *readable, kn_error *err);
 
@@ -471,6 +474,12 @@ KN_CHECK kn_status kn_verify_summary(kn_verifier *v, kn_error *err); /* publishe
 /* How many people of the population (in units of *unit) each class's cells stand for, and whether somebody of it is in no
  * class (table/population.c). */
 KN_CHECK kn_status kn_verify_population(kn_verifier *v, int64_t *people, int64_t *unit, bool *absent, kn_error *err);
+
+/* The populations that the hierarchies carry, before the domains are made; and, of several quasi-identifiers, the fewest
+ * people that each class can have (table/people.c). */
+KN_CHECK kn_status kn_verify_read_people(kn_verifier *v, kn_error *err);
+KN_CHECK kn_status kn_verify_one_count(const kn_verifier *v, const kn_vquasi *q, kn_error *err); /* KN_INPUT: a leaf has two */
+KN_CHECK kn_status kn_verify_fewest_people(kn_verifier *v, int64_t *people, kn_error *err);
 
 /* Which tuples of released texts stand for a tuple of values (table/cover.c): a trie over the classes' cells. Freed
  * with its arena. */

@@ -3,7 +3,8 @@
  * Rows are grouped by the cut's columns alone (sizes), with the entity (persons) and with each sensitive column
  * (histograms, of persons where there is an entity). The groupings run over the same classes in the same order, so
  * that class i is the same in all of them. People of a population are counted by looking up their combination,
- * generalized to the levels of the node, among those of the classes.
+ * generalized to the levels of the node, among those of the classes; if combinations are not known, the fewest that
+ * there can be count.
  *
  * Cost: a grouping of the rows per sensitive column. Without sensitive columns one.
  * SPDX-License-Identifier: Apache-2.0
@@ -96,11 +97,13 @@ static void class_tuple(const classes *c, int64_t i, uint32_t *nodes)
     }
 }
 
-static int64_t everybody(const kn_population_set *all)
+/* The fewest people that the nodes of a class can have in common. */
+static int64_t fewest(const kn_table_run *run, const uint32_t *nodes)
 {
-    int64_t sum = 0;
-    for (int64_t p = 0; p < all->count; p++) sum += all->counts[p];
-    return sum;
+    int64_t total = run->population->total, people = total;
+    for (int q = 0; q < run->quasi_count; q++)
+        people = kn_population_both(people, kn_hierarchy_people(run->hierarchies[q], nodes[q]), total);
+    return people;
 }
 
 static kn_status count_people(classes *c, kn_error *err)
@@ -117,10 +120,11 @@ static kn_status count_people(classes *c, kn_error *err)
     bool ok = t.slots && t.nodes && c->people;
     for (size_t i = 0; ok && i < n; i++) {
         int64_t code = kn_freq_code(c->freq, (int64_t)i, 0);
-        if (code == c->cut->starred) c->people[i] = everybody(all);
+        if (code == c->cut->starred) c->people[i] = all->total;
         if (code == c->cut->leave_out || code == c->cut->starred) continue;
         class_tuple(c, (int64_t)i, t.nodes + i * quasi);
         *find_slot(&t, t.nodes + i * quasi) = (int64_t)i + 1;
+        if (all->apart) c->people[i] = fewest(run, t.nodes + i * quasi);
     }
     uint32_t *nodes = ok ? t.nodes + n * quasi : NULL; /* one more tuple, as scratch */
     for (int64_t p = 0; ok && p < all->count; p++) {

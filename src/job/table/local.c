@@ -2,8 +2,8 @@
  * counters have other names; everything else is as in search.c.
  *
  * A method that may separate rows that are equal in the quasi-identifiers (mondrian-relaxed, kmsd) gets the rows in
- * the order of their values, so that its release does not depend on the order of the input, and counted rows one by
- * one.
+ * the order of their values, so that its release does not depend on the order of the input (unless `row-order: input` asks for
+ * that), and counted rows one by one.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
@@ -52,6 +52,7 @@ static kn_status order_rows(ordered_rows *o, const kn_table_run *run, kn_error *
 {
     *o = (ordered_rows){.table = run->table};
     if (run->table->counts || !parts_equal_rows(run)) return KN_OK; /* already in order, or need not be */
+    if (run->all.spec->input_order) return KN_OK;
     KN_TRY(kn_table_order(&o->order, run->all.ctx, run->table, run->quasi, run->quasi_count, err));
     kn_status st = kn_table_arrange(&o->table, run->all.ctx, run->table, o->order, err);
     if (st == KN_OK) return KN_OK;

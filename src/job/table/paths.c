@@ -101,6 +101,8 @@ kn_status kn_table_run_check_streams(const kn_spec *spec, kn_error *err)
         const kn_attribute *a = &spec->attributes[i];
         if (a->has_hierarchy && a->hierarchy.path && is_stream(NULL, a->hierarchy.path))
             return kn_fail(err, KN_USAGE, "column \"%s\": its hierarchy is read twice and must be a file", a->name);
+        if (a->hierarchy.population && is_stream(NULL, a->hierarchy.population))
+            return kn_fail(err, KN_USAGE, "column \"%s\": its population is read twice and must be a file", a->name);
     }
     return KN_OK;
 }

@@ -1,8 +1,9 @@
 /* table/search.c: from a table to a plan: hierarchies, population, promises, objective, search.
  *
  * A quasi-identifier without a hierarchy gets the one that suits its type, except by partitioning, which cuts it in the
- * order of its values. With a population the hierarchies cover its values too; without one, if a weight is
- * declared and a model needs a population, each row stands for as many people as its weight.
+ * order of its values. With a population the hierarchies cover its values too, as they do those of a population of
+ * their own; without either, if a weight is declared and a model needs a population, each row stands for as many people
+ * as its weight.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_hierarchy_make.h"
+#include "kn_spec.h"
 #include "kn_table_run.h"
 
 /* ---- Hierarchies and population ---- */
@@ -59,6 +61,7 @@ static kn_status at_attribute(const kn_table_run *run, const kn_attribute *a, kn
     memcpy(what, err->message, sizeof what);
     if (strstr(what, a->name)) return st;
     size_t place = a->has_hierarchy ? place_length(what, a->hierarchy.path) : 0;
+    if (place == 0) place = place_length(what, a->hierarchy.population);
     if (place > 0) {
         int64_t line = err->line, column = err->column;
         (void)kn_fail(err, st, "%.*s: column \"%s\"%s", (int)place, what, a->name, what + place);
@@ -88,20 +91,39 @@ static kn_hierarchy_spec declared(const kn_table_run *run, const kn_attribute *a
     return spec;
 }
 
+/* What the hierarchy of a quasi-identifier is made from. */
+static kn_status find_rule(kn_table_run *run, int q, const kn_attribute *a, kn_error *err)
+{
+    const kn_column *own = &run->table->columns[run->quasi[q]];
+    const kn_column *other = run->population_table ? &run->population_table->columns[q] : NULL;
+    run->rules[q] = declared(run, a);
+    if (a->has_hierarchy) return KN_OK;
+    return kn_hierarchy_by_type_over(&run->rules[q], &run->all.scratch, own, other, run->all.spec->csv.decimal, err);
+}
+
+/* The hierarchy of a quasi-identifier: over the population's values too, or over those of its own population. */
+static kn_status make_quasi_hierarchy(kn_table_run *run, int q, const kn_attribute *a, uint32_t **leaves, kn_error *err)
+{
+    kn_csv_options csv = run->all.spec->csv;
+    kn_column_type type = {a->name, a->type, a->format};
+    kn_table      *counts = NULL;
+    csv.types = &type;
+    csv.type_count = 1;
+    KN_TRY(find_rule(run, q, a, err));
+    const kn_hierarchy_spec *rule = &run->rules[q];
+    if (rule->population) KN_TRY(kn_hierarchy_read_counts(&counts, run->all.ctx, rule->population, &csv, err));
+    kn_status st = kn_hierarchy_make_over(&run->hierarchies[q], leaves, run->all.ctx, run->table, run->quasi[q],
+                                          counts ? counts : run->population_table, counts ? 0 : q, rule, false, err);
+    kn_table_free(counts);
+    return st;
+}
+
 static kn_status make_quasi_hierarchies(kn_table_run *run, uint32_t **leaves, kn_error *err)
 {
     for (int q = 0; q < run->quasi_count; q++) {
         const kn_attribute *a = quasi_attribute(run, q);
-        const kn_column    *own = &run->table->columns[run->quasi[q]];
-        const kn_column    *other = run->population_table ? &run->population_table->columns[q] : NULL;
         if (!a->has_hierarchy && kn_method_family(run->all.spec->method) == KN_FAMILY_PARTITION) continue;
-        if (a->has_hierarchy)
-            run->rules[q] = declared(run, a);
-        else
-            KN_TRY(kn_hierarchy_by_type_over(&run->rules[q], &run->all.scratch, own, other, run->all.spec->csv.decimal,
-                                             err));
-        kn_status st = kn_hierarchy_make_over(&run->hierarchies[q], &leaves[q], run->all.ctx, run->table, run->quasi[q],
-                                              run->population_table, q, &run->rules[q], false, err);
+        kn_status st = make_quasi_hierarchy(run, q, a, &leaves[q], err);
         if (st != KN_OK) return at_attribute(run, a, st, err);
     }
     return KN_OK;
@@ -134,6 +156,9 @@ static kn_status count_population(kn_table_run *run, uint32_t *const *leaves, kn
                                            (const uint32_t *const *)leaves, run->quasi_count, err);
     }
     if (!run->requirements->population) return KN_OK;
+    if (kn_spec_counts_people(run->all.spec))
+        return kn_population_set_of_hierarchies(&run->population, run->all.ctx, hierarchies, run->quasi_names,
+                                                run->quasi_count, err);
     if (run->weight < 0)
         return kn_fail(err, KN_USAGE, "k-map and delta-presence need a population, or k-map a column of weights");
     return kn_population_set_of_weights(&run->population, run->all.ctx, run->table, run->quasi, hierarchies,

@@ -28,6 +28,8 @@ typedef struct making_all {
     const kn_recode_input *input;
     const kn_released     *released;
     const int64_t         *map;
+    const int64_t         *times, *ends; /* of counted rows: kn_columns.h */
+    int64_t                entries;      /* of the map                    */
     int64_t                count;
     kn_batch_column       *columns;
     struct building       *building; /* per column */
@@ -89,9 +91,12 @@ typedef struct part {
 
 static void find_rows(const making_all *a, part *p)
 {
-    int lost = kn_recode_lost(a->input);
+    int     lost = kn_recode_lost(a->input);
+    int64_t entry = a->ends ? kn_recode_entry(a->ends, a->entries, p->first + lost) : 0;
     for (int i = 0; i < p->count; i++) {
         int64_t at = p->first + i + lost;
+        if (a->ends && a->ends[entry] == at) entry++;
+        if (a->ends) at = entry;
         p->rows[i] = a->map[at];
         p->classes[i] = a->input->plan->class_of_row[p->rows[i]];
         kn_recode_mistake(a->input, a->map, at, &p->rows[i], &p->classes[i]);
@@ -318,16 +323,36 @@ static kn_status build_all(making_all *a, kn_error *err)
     return st;
 }
 
-kn_status kn_columns_put(kn_output *output, kn_context *ctx, const kn_recode_input *input, const kn_released *released,
-                         const int64_t *map, int64_t count, kn_error *err)
+/* The column of counts, behind the others. */
+static kn_status put_counts(making_all *a, kn_batch_column *to, kn_error *err)
 {
-    making_all  a = {.ctx = ctx, .input = input, .released = released, .map = map};
+    const kn_table *table = a->input->table;
+    int64_t        *data = kn_alloc_array(a->ctx, (size_t)a->count + 1, sizeof *data);
+    if (!data) return kn_fail_memory(err, a->ctx, making);
+    for (int64_t i = 0; i < a->count; i++) data[i] = a->times[i + kn_recode_lost(a->input)];
+    *to = (kn_batch_column){
+        .name = table->columns[table->column_count].name, .format = "l", .width = sizeof *data, .data = data};
+    return KN_OK;
+}
+
+kn_status kn_columns_put(kn_output *output, kn_context *ctx, const kn_recode_input *input, const kn_released *released,
+                         const kn_released_rows *rows, kn_error *err)
+{
+    making_all  a = {.ctx = ctx,
+                     .input = input,
+                     .released = released,
+                     .map = rows->map,
+                     .times = rows->times,
+                     .ends = rows->ends,
+                     .entries = rows->entries};
     kn_batches *batches = NULL;
     size_t      columns = (size_t)input->column_count;
-    a.count = count - kn_recode_lost(input);
-    a.columns = kn_alloc_array_zero(ctx, columns, sizeof *a.columns);
+    int         all = input->column_count + input->counted;
+    a.count = kn_released_row_count(rows) - kn_recode_lost(input);
+    a.columns = kn_alloc_array_zero(ctx, (size_t)all, sizeof *a.columns);
     a.building = kn_alloc_array_zero(ctx, columns, sizeof *a.building);
     kn_status st = a.columns && a.building ? build_all(&a, err) : kn_fail_memory(err, ctx, making);
+    if (st == KN_OK && input->counted) st = put_counts(&a, &a.columns[columns], err);
     for (size_t c = 0; a.building && c < columns; c++) {
         kn_buffer_free(&a.building[c].bytes);
         kn_free(a.building[c].ids);
@@ -335,9 +360,9 @@ kn_status kn_columns_put(kn_output *output, kn_context *ctx, const kn_recode_inp
         kn_free(a.building[c].ends);
     }
     if (st == KN_OK)
-        st = kn_batches_make(&batches, ctx, a.columns, input->column_count, a.count, err);
+        st = kn_batches_make(&batches, ctx, a.columns, all, a.count, err);
     else if (a.columns)
-        kn_batch_columns_free(a.columns, input->column_count);
+        kn_batch_columns_free(a.columns, all);
     kn_free(a.columns);
     kn_free(a.building);
     return st == KN_OK ? kn_batches_put(output, batches, err) : st;

@@ -6,6 +6,33 @@
 #include "kn_fault.h"
 #include "kn_released.h"
 
+/* The rows of a release, in their order: entries of the map. */
+typedef struct kn_released_rows {
+    const int64_t *map;   /* row of the table per entry                                                        */
+    const int64_t *times; /* of a counted table, per entry: rows that it stands for; NULL: one                 */
+    const int64_t *ends;  /* of one that is expanded: rows up to and with the entry; NULL: an entry is one row */
+    int64_t        entries;
+} kn_released_rows;
+
+static inline int64_t kn_released_row_count(const kn_released_rows *r)
+{
+    return r->ends && r->entries > 0 ? r->ends[r->entries - 1] : r->entries;
+}
+
+/* The entry that a row of an expanded release is. */
+static inline int64_t kn_recode_entry(const int64_t *ends, int64_t entries, int64_t row)
+{
+    int64_t low = 0, high = entries;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (ends[middle] <= row)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* Is the column shown in a suppressed row, too? */
 static inline bool kn_recode_shown(const kn_recode_input *input, const kn_released_texts *t)
 {

@@ -350,27 +350,13 @@ typedef struct row_pieces {
     int64_t        count;   /* rows that are written */
 } row_pieces;
 
-/* The entry of the map that a row of an expanded release is. */
-static int64_t entry_of(const recoder *r, int64_t entries, int64_t row)
-{
-    int64_t low = 0, high = entries;
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (r->ends[middle] <= row)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static kn_status write_piece(void *arg, int64_t piece, kn_buffer *to, kn_error *err)
 {
     const row_pieces *p = arg;
     int64_t           first = piece * PIECE_ROWS, end = first + PIECE_ROWS;
     if (end > p->count) end = p->count;
     last_row last = {0};
-    int64_t  at = p->recoder->ends ? entry_of(p->recoder, p->entries, first) : first;
+    int64_t  at = p->recoder->ends ? kn_recode_entry(p->recoder->ends, p->entries, first) : first;
     for (int64_t i = first; i < end; i++) {
         if (p->recoder->ends && p->recoder->ends[at] == i) at++;
         write_row(p->recoder, p->recoder->ends ? at : i, &last, to);
@@ -417,7 +403,7 @@ static kn_status write_header(const recoder *r, kn_output *output, kn_error *err
 
 static kn_status write_all(const recoder *r, kn_output *output, int64_t count, kn_error *err)
 {
-    row_pieces p = {r, count, r->ends ? (count > 0 ? r->ends[count - 1] : 0) : count};
+    row_pieces p = {r, count, kn_released_row_count(&(kn_released_rows){r->map, r->times, r->ends, count})};
     count = p.count;
     KN_TRY(write_header(r, output, err));
     kn_progress_begin(r->ctx, "writing", "rows", (uint64_t)count);
@@ -450,7 +436,8 @@ kn_status kn_recode_write(kn_output *output, kn_context *ctx, const kn_recode_in
     if (st == KN_OK) st = make_map(&r, map_count, err);
     if (st == KN_OK && input->table->counts) st = count_rows(&r, map_count, err);
     if (st == KN_OK)
-        st = input->columns_wanted ? kn_columns_put(output, ctx, input, released, r.map, *map_count, err)
+        st = input->columns_wanted ? kn_columns_put(output, ctx, input, released,
+                                                    &(kn_released_rows){r.map, r.times, r.ends, *map_count}, err)
                                    : write_all(&r, output, *map_count, err);
     if (st == KN_OK && input->formulas) count_formulas(&r, *map_count);
     kn_free(r.records);

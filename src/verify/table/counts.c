@@ -8,6 +8,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "kn_alloc.h"
 #include "kn_error.h"
@@ -18,10 +19,9 @@
 
 /* ---- The original ---- */
 
-static kn_status fail_row(const kn_attribute *a, int64_t row, const char *what, kn_error *err)
+static kn_status fail_row(const char *where, int64_t row, const char *what, kn_error *err)
 {
-    return kn_fail(err, KN_INPUT, "the original: column \"%s\" counts rows; row %" PRId64 ": %s", a->name, row + 1,
-                   what);
+    return kn_fail(err, KN_INPUT, "%s; row %" PRId64 ": %s", where, row + 1, what);
 }
 
 /* Moves the kept rows together, and renumbers a column's texts in the order of their first rows. */
@@ -59,25 +59,31 @@ static kn_status leave_out(kn_vtable *t, kn_error *err)
     return st;
 }
 
-kn_status kn_verify_count_original(kn_verifier *v, const kn_attribute *a, kn_error *err)
+kn_status kn_verify_take_counts(const kn_verifier *v, kn_vtable *t, const kn_vcolumn *column, const char *where,
+                                kn_error *err)
 {
-    kn_vtable        *t = v->original;
-    const kn_vcolumn *column = kn_vtable_column(t, a->name);
-    bool              none = false;
+    bool none = false;
     t->counts = kn_arena_array(&t->arena, (size_t)t->rows + 1, sizeof *t->counts);
     if (!t->counts) return kn_fail_memory(err, v->ctx, WHAT);
     for (int64_t row = 0; row < t->rows; row++) {
         kn_string text = column->texts[kn_vcode(column, row)];
         int64_t   n = 0;
-        if (kn_v_is_missing(v->spec, text)) return fail_row(a, row, "the cell is missing", err);
-        if (!kn_parse_declared_integer(kn_value_trim(text), &n)) return fail_row(a, row, "not an integer", err);
-        if (n < 0) return fail_row(a, row, "a negative number", err);
-        if (n > MOST_ROWS - t->total) return fail_row(a, row, "there are too many rows by here", err);
+        if (kn_v_is_missing(v->spec, text)) return fail_row(where, row, "the cell is missing", err);
+        if (!kn_parse_declared_integer(kn_value_trim(text), &n)) return fail_row(where, row, "not an integer", err);
+        if (n < 0) return fail_row(where, row, "a negative number", err);
+        if (n > MOST_ROWS - t->total) return fail_row(where, row, "there are too many rows by here", err);
         t->counts[row] = n;
         t->total += n;
         none = none || n == 0;
     }
     return none ? leave_out(t, err) : KN_OK;
+}
+
+kn_status kn_verify_count_original(kn_verifier *v, const kn_attribute *a, kn_error *err)
+{
+    char where[300];
+    snprintf(where, sizeof where, "the original: column \"%.200s\" counts rows", a->name);
+    return kn_verify_take_counts(v, v->original, kn_vtable_column(v->original, a->name), where, err);
 }
 
 /* ---- The release ---- */

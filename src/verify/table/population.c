@@ -1,7 +1,8 @@
 /* table/population.c: how many people of a population each released class may be about.
  *
  * The population's distinct combinations of values are counted, and each is added to every class whose cells stand
- * for it. Without a population table each original stands for as many people as its weight, in units of 10^-d where d
+ * for it. A population that the hierarchy of the only quasi-identifier carries is one of counted rows; of several see
+ * table/people.c. Without any each original stands for as many people as its weight, in units of 10^-d where d
  * is the number of decimals the weights need (at most six, further ones are cut off).
  *
  * Cost: one grouping and one search per combination.
@@ -18,10 +19,11 @@
 enum { MOST_DECIMALS = 6 };
 
 typedef struct crowd {
-    kn_verifier *v;
-    bool         weights; /* the originals with weights instead of a population */
-    kn_vgroups   groups;
-    int64_t     *people; /* per group */
+    kn_verifier     *v;
+    const kn_vtable *table;   /* the population                                     */
+    bool             weights; /* the originals with weights instead of a population */
+    kn_vgroups       groups;
+    int64_t         *people; /* per group */
 } crowd;
 
 static kn_status group_people(crowd *c, kn_error *err)
@@ -34,9 +36,8 @@ static kn_status group_people(crowd *c, kn_error *err)
         const kn_vquasi *q = &v->quasi[i];
         keys[i + 1].column = c->weights ? q->original : q->population;
     }
-    int64_t   rows = c->weights ? v->original->rows : v->population->rows;
-    kn_status st =
-        kn_vgroup(&c->groups, v->ctx, rows, c->weights ? v->original->counts : NULL, keys, v->quasi_count + 1, err);
+    const kn_vtable *t = c->weights ? v->original : c->table;
+    kn_status        st = kn_vgroup(&c->groups, v->ctx, t->rows, t->counts, keys, v->quasi_count + 1, err);
     kn_free(keys);
     return st;
 }
@@ -158,9 +159,12 @@ static kn_status add_all(crowd *c, int64_t *people, bool *absent, kn_error *err)
 
 kn_status kn_verify_population(kn_verifier *v, int64_t *people, int64_t *unit, bool *absent, kn_error *err)
 {
-    crowd c = {.v = v, .weights = !v->population};
+    bool  carried = !v->population && v->quasi[0].people;
+    crowd c = {.v = v, .table = carried ? v->quasi[0].people : v->population, .weights = !carried && !v->population};
     *unit = 1;
     *absent = false;
+    if (carried && v->quasi_count > 1) return kn_verify_fewest_people(v, people, err);
+    if (carried) KN_TRY(kn_verify_one_count(v, &v->quasi[0], err));
     if (c.weights && !v->weight)
         return kn_fail(err, KN_USAGE, "k-map and delta-presence need a population, or k-map a column of weights");
     kn_status st = group_people(&c, err);

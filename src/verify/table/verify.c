@@ -139,6 +139,7 @@ static kn_status read_release(kn_verifier *v, const char **names, int count, kn_
 
 static kn_status read_population(kn_verifier *v, kn_error *err)
 {
+    KN_TRY(kn_verify_read_people(v, err));
     if (!v->spec->population) return KN_OK;
     const char **names = kn_arena_array(&v->arena, (size_t)v->quasi_count + 1, sizeof *names);
     if (!names) return no_memory(v, err);
@@ -498,6 +499,7 @@ static kn_status check_together(kn_verifier *v, const char *const *releases, int
 static void verifier_free(kn_verifier *v)
 {
     for (int i = 0; i < v->quasi_count; i++) {
+        kn_vtable_free(v->quasi[i].people);
         kn_vdomain_free(&v->quasi[i].domain);
         kn_vtree_free(v->quasi[i].tree);
         kn_free(v->quasi[i].cells);
