@@ -478,6 +478,8 @@ class Release:
             counts = self.tally((row, cell) for row, cell in enumerate(self.cells[i]) if not self.gone[row])
             missing = counts.pop(MISSING, 0)
             found.append(Texts(column, self.decimal, self.files.get(column["name"])).measure(counts, missing, self.suppressed, self.by_level()))
+            if (found[-1].get("level") or 0) > column.get("max-level", math.inf):
+                found[-1]["max-level"] = found[-1]["level"]
         return found
 
     def in_release(self, model):
