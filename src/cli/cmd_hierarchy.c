@@ -228,6 +228,7 @@ static int read_spec(kn_hierarchy_spec *spec, const build_arguments *a)
                                    : KN_HIERARCHY_SUPPRESS;
     spec->path = a->taxonomy;
     spec->decimal = data_decimal(&a->table);
+    spec->timezone = a->table.timezone;
     spec->mask_left = a->mask && strcmp(a->mask, "left") == 0;
     spec->mask_pad = a->mask_pad;
     spec->mask_step = (int)a->mask_step;

@@ -44,6 +44,7 @@ static int read_hierarchy(kn_hierarchy **out, const cli_diagnosing *s, const cha
         if (st == KN_OK) {
             kn_hierarchy_spec made = *kn_attribute_hierarchy(kn_spec_attribute_at(spec, 0));
             made.decimal = s->input.decimal ? s->input.decimal[0] : '.';
+            made.timezone = s->input.timezone;
             st = kn_hierarchy_make(out, s->ctx, s->table, kn_table_find(s->table, name), &made, false, &err);
         }
         if (st != KN_OK) code = cli_fail(&err);

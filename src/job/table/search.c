@@ -77,6 +77,7 @@ static kn_hierarchy_spec hierarchy_spec(const kn_table_run *run, const kn_attrib
     none.kind = KN_HIERARCHY_SUPPRESS;
     kn_hierarchy_spec spec = a->has_hierarchy ? a->hierarchy : none;
     spec.decimal = run->all.spec->csv.decimal;
+    spec.timezone = run->all.spec->csv.timezone;
     return spec;
 }
 
