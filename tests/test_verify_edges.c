@@ -410,7 +410,7 @@ static void weights_of_rows_that_take_part(void **state)
     expect(WEIGHED("11"), original, release, NULL, "k-map: 1 class of 1 fails");
     expect(WEIGHED("5"), original, "a,w\n1,2\n1,3\n2,4\n2,1\n", NULL, NULL);
     expect(WEIGHED("6"), original, "a,w\n1,2\n1,3\n2,4\n2,1\n", NULL, "k-map: 2 classes of 2 fail");
-    expect_error(WEIGHED("2"), "a,w\n1,2\n1,-3\n", "a,w\n1,2\n1,-3\n", NULL, KN_INPUT, "no positive number");
+    expect_error(WEIGHED("2"), "a,w\n1,2\n1,-3\n", "a,w\n1,2\n1,-3\n", NULL, KN_INPUT, "not a positive number");
 }
 
 /* Tenths are counted exactly: ten of them are one person, nine are none. */
@@ -492,7 +492,7 @@ static void every_class_stands_in_the_summary_once(void **state)
         {TOP ONE "[7-8],2001-02-04,2,7,8,7.5,2001-02-03,2001-02-04\n", "row 2 of the summary, column \"d_min\""},
         {TOP ONE "[7-8],2001-02-04,2,7,8,7.5,2001-02-04,2001-02-05\n", "row 2 of the summary, column \"d_max\""},
         {"a,d,rows,a_min,a_max,a_mean,d_min\n", "the summary has no column \"d_max\""},
-        {"a,d,rows,a_min,a_max,a_mean,d_min,d_max,d_mean\n", "the summary has a column that is no statistic"},
+        {"a,d,rows,a_min,a_max,a_mean,d_min,d_max,d_mean\n", "the summary has a column that is not a statistic"},
         {"a,rows,a_min,a_max,a_mean,d_min,d_max\n", "the summary has no column \"d\""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
