@@ -3,6 +3,7 @@
 #include "testing.h"
 
 #include <kanon/answers.h>
+#include <kanon/memory.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -434,6 +435,96 @@ static void test_refusals(void **state)
     testing_context_free(ctx);
 }
 
+/* ---- Releases of any shape ---- */
+
+static const struct {
+    const char *name, *spec;
+} shapes[] = {
+    {"anonymize", "kanon: 1\nforce: true\ninput: memory:t.csv\noutput: memory:out.csv\nprivacy: [{k: 2}]\n"
+                  "method: optimal\nattributes: {age: {role: quasi}, ill: {role: sensitive}}\n"},
+    {"anonymize-database", "kanon: 1\nforce: true\ninput: memory:db/\noutput: memory:dbout/\nprivacy: [{k: 2}]\n"
+                           "entity: {table: person, key: id}\n"
+                           "tables: {person: {key: id, attributes: {zip: {role: quasi}}}}\n"},
+    {"anonymize-records", "kanon: 1\nforce: true\ninput: memory:b.txt\noutput: memory:out.txt\n"
+                          "privacy: [{k-mn: {k: 2, m: 1, n: 0}}]\nclasses: {drug: {}}\n"},
+};
+
+static char *text_of(kn_document *doc)
+{
+    kn_error err = KN_ERROR_INIT;
+    char    *text = NULL;
+    size_t   size;
+    assert_ok(kn_document_json(&text, &size, doc, &err), err);
+    kn_document_free(doc);
+    return text;
+}
+
+/* The document of a shape's own function. */
+static char *own_text(kn_context *ctx, const kn_spec *spec, const void *result, const kn_anonymize_options *options)
+{
+    kn_error     err = KN_ERROR_INIT;
+    kn_document *doc = NULL;
+    switch (kn_spec_shape(spec)) {
+    case KN_SHAPE_TABLE: assert_ok(kn_document_anonymize(&doc, ctx, spec, result, options, &err), err); break;
+    case KN_SHAPE_DATABASE:
+        assert_ok(kn_document_anonymize_database(&doc, ctx, spec, result, options, &err), err);
+        break;
+    case KN_SHAPE_RECORDS: assert_ok(kn_document_anonymize_records(&doc, ctx, spec, result, options, &err), err); break;
+    }
+    return text_of(doc);
+}
+
+static void check_any(kn_context *ctx, int i, const kn_anonymize_options *options)
+{
+    kn_error         err = KN_ERROR_INIT;
+    kn_spec         *spec = NULL;
+    kn_release_head *head = NULL;
+    kn_document     *doc = NULL;
+    bool             found = false, dry = options && options->dry_run;
+    assert_ok(kn_spec_read_text(&spec, ctx, shapes[i].spec, strlen(shapes[i].spec), NULL, &err), err);
+    assert_ok(kn_spec_check(spec, &err), err);
+    assert_ok(kn_anonymize_any(&head, ctx, spec, options, &err), err);
+    assert_ok(kn_document_anonymize_any(&doc, ctx, spec, head, options, &err), err);
+    assert_string_equal(kn_document_answer(doc), shapes[i].name);
+    assert_true(kn_document_boolean(doc, "found", &found) && found);
+    assert_int_equal(kn_document_find(doc, "publish") == NULL, dry);
+    char *any = text_of(doc), *own = own_text(ctx, spec, head, options);
+    assert_string_equal(any, own);
+    kn_text_free(any);
+    kn_text_free(own);
+    kn_anonymize_options unknown = KN_ANONYMIZE_OPTIONS_INIT;
+    unknown.size = 0;
+    doc = NULL;
+    assert_int_equal(kn_document_anonymize_any(&doc, ctx, spec, head, &unknown, &err), KN_USAGE);
+    assert_null(doc);
+    kn_release_head_free(head);
+    kn_spec_free(spec);
+}
+
+/* The document of any release is the one of its shape, with options and without. */
+static void test_any_release(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *text;
+    } files[] = {{"memory:t.csv", "age,ill\n1,a\n1,b\n2,a\n2,b\n"},
+                 {"memory:db/person.csv", "id,zip\n1,x\n2,x\n3,y\n4,y\n"},
+                 {"memory:b.txt", "a,b\na,b\n"}};
+    kn_context          *ctx = NULL;
+    kn_error             err = KN_ERROR_INIT;
+    kn_anonymize_options dry = KN_ANONYMIZE_OPTIONS_INIT;
+    dry.dry_run = true;
+    assert_ok(kn_context_create(&ctx, NULL, &err), err);
+    assert_ok(kn_memory_enable(ctx, &err), err);
+    for (int i = 0; i < 3; i++)
+        assert_ok(kn_memory_put(ctx, files[i].name, files[i].text, strlen(files[i].text), &err), err);
+    for (int i = 0; i < 3; i++) {
+        check_any(ctx, i, &dry);
+        check_any(ctx, i, NULL);
+    }
+    kn_context_free(ctx);
+}
+
 /* The context's limit holds while a document is made. */
 static void test_limit(void **state)
 {
@@ -490,9 +581,10 @@ static void test_owners(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_json),     cmocka_unit_test(test_reading), cmocka_unit_test(test_mistakes),
-        cmocka_unit_test(test_tables),   cmocka_unit_test(test_fields),  cmocka_unit_test(test_texts),
-        cmocka_unit_test(test_refusals), cmocka_unit_test(test_limit),   cmocka_unit_test(test_owners)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_json),     cmocka_unit_test(test_reading),
+                                       cmocka_unit_test(test_mistakes), cmocka_unit_test(test_tables),
+                                       cmocka_unit_test(test_fields),   cmocka_unit_test(test_texts),
+                                       cmocka_unit_test(test_refusals), cmocka_unit_test(test_limit),
+                                       cmocka_unit_test(test_owners),   cmocka_unit_test(test_any_release)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -85,6 +85,10 @@ static const char courses_text[] = "cid,sid,course\n10,1,Algebra\n11,2,Biology\n
 static const char lines_text[] =
     "{\"id\": 1, \"ward\": [{\"name\": \"A\", \"ill\": [\"flu\", \"gout\"]}]}\n"
     "{\"id\": 2, \"ward\": [{\"name\": \"B\", \"ill\": [\"cough\"]}, {\"name\": \"C\"}]}\n";
+static const char classes_text[] = "[{\"id\": 1, \"children\": [{\"class\": \"ward\", \"v\": \"A\", \"children\": "
+                                   "{\"v\": \"flu\", \"class\": \"ill\"}}]},\n"
+                                   " {\"id\": 2, \"children\": [{\"v\": \"B\", \"children\": [{\"class\": \"ill\", "
+                                   "\"v\": \"gout\"}], \"class\": \"ward\"}]}]\n";
 
 static kn_status put(kn_context *ctx, const char *name, const char *text, kn_error *err)
 {
@@ -99,6 +103,7 @@ static kn_status draft(kn_context *ctx, const char *input, kn_draft **out, kn_er
     if (st == KN_OK) st = put(ctx, "memory:db/students.csv", persons_text, err);
     if (st == KN_OK) st = put(ctx, "memory:db/courses.csv", courses_text, err);
     if (st == KN_OK) st = put(ctx, "memory:r.jsonl", lines_text, err);
+    if (st == KN_OK) st = put(ctx, "memory:c.json", classes_text, err);
     return st == KN_OK ? kn_init(out, ctx, &input, 1, &options, err) : st;
 }
 
@@ -106,7 +111,7 @@ static kn_status draft(kn_context *ctx, const char *input, kn_draft **out, kn_er
 static void test_memory(void **state)
 {
     (void)state;
-    static const char *const inputs[] = {"memory:t.csv", "memory:r.jsonl"};
+    static const char *const inputs[] = {"memory:t.csv", "memory:r.jsonl", "memory:c.json"};
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
         int64_t at = 0, step = testing_step();
         for (kn_status st = KN_MEMORY; st != KN_OK; at += step) {

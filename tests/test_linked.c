@@ -379,7 +379,7 @@ static void columns_of_the_person(void **state)
     expect(HEAD "entity: who\nattributes: {n: {role: identifier, pseudonym: {key-file: none.key}}, " QUASI
                 "}\nprivacy: [{k: 1}]\n",
            "who,n,a\nAnn,7,1\nAnn,8,1\nBob,7,1\n", "n,a\n" P3 ",1\n" P4 ",1\n" P3 ",1\n", "kanon-rowmap 1\n1\n2\n3\n",
-           "otherwise than the persons' column");
+           "differently from the persons' column");
 }
 
 /* ---- Little memory ---- */

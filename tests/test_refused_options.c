@@ -90,6 +90,41 @@ static void all_solutions_without_nodes(void **state)
     kn_spec_free(spec);
 }
 
+/* Levels and frontiers need no method: optimal has them, and so has auto, which tries it; one without any is refused. */
+static void levels_without_a_named_method(void **state)
+{
+    static const struct {
+        const char *method;
+        bool        has_levels;
+    } methods[] = {{"", true}, {"method: auto\n", true}, {"method: datafly\n", true}, {"method: mondrian\n", false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        char            text[600];
+        kn_frontier    *frontier = NULL;
+        kn_explanation *explanation = NULL;
+        snprintf(text, sizeof text, TABLE "%s", methods[i].method);
+        kn_spec  *spec = spec_of(text);
+        kn_status status = kn_frontier_find(&frontier, ctx, spec, &err);
+        if (methods[i].has_levels) {
+            assert_int_equal(status, KN_OK);
+            assert_int_equal((int)frontier->lattice, 4); /* each column as it is, or *: neither has a hierarchy */
+        } else {
+            assert_refused(status, "frontier");
+        }
+        assert_refused(kn_explain(&explanation, ctx, spec, &err),
+                       methods[i].has_levels ? "has no level to look at" : "levels");
+        kn_frontier_free(frontier);
+        kn_spec_free(spec);
+        if (!methods[i].has_levels) continue;
+        snprintf(text, sizeof text, TABLE "%slevels: [1, 0]\n", methods[i].method);
+        spec = spec_of(text);
+        assert_int_equal(kn_explain(&explanation, ctx, spec, &err), KN_OK);
+        assert_int_equal(explanation->classes, 2);
+        kn_explanation_free(explanation);
+        kn_spec_free(spec);
+    }
+}
+
 /* ---- Verification ---- */
 
 static void tables(void **state)
@@ -229,6 +264,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_solutions_without_nodes),
+        cmocka_unit_test(levels_without_a_named_method),
         cmocka_unit_test(tables),
         cmocka_unit_test(databases),
         cmocka_unit_test(records),

@@ -1339,7 +1339,7 @@ static void test_trees_wrong(void **state)
         {"classes: {a: {value: '@'}}", 1, 22, "the name of an attribute is expected after @"},
         {"classes: {a: {role: keep}}", 1, 21, "not a role of a class; there are quasi and sensitive"},
         {"classes: {a: {role: sensitive, negative: true}}", 1, 11,
-         "class \"a\": nobody is taken to know values of a sensitive class, nor that they are absent"},
+         "class \"a\": nobody is assumed to know values of a sensitive class, nor that they are absent"},
         {"record: a//b", 1, 9, "a path is names with one / between them"},
         {"record: a/", 1, 9, "a path is names with one / between them"},
         {"privacy: [{k-mn: 3}]", 1, 18, "a mapping like {k: 3, m: 2, n: 1} is expected here, not a single value"},

@@ -91,6 +91,7 @@ static int compare_zone(const kn_timezone *zone, const char *name, int64_t from,
     int64_t steady_since = from - 40 * HOUR;
     for (int64_t t = from; t < to; t += 12 * HOUR) {
         int32_t offset = libc_offset(t);
+        assert_int_equal(kn_timezone_offset_at(zone, t), offset);
         if (libc_offset(t + 12 * HOUR) == offset) {
             if (t - steady_since > 30 * HOUR && libc_offset(t + 30 * HOUR) == offset)
                 check(zone, name, t + offset, offset);
@@ -99,6 +100,8 @@ static int compare_zone(const kn_timezone *zone, const char *name, int64_t from,
         changes++;
         steady_since = t + 12 * HOUR;
         int64_t change = libc_change(t, t + 12 * HOUR) + offset;
+        for (int64_t moment = change - offset - 1; moment <= change - offset + 1; moment++)
+            assert_int_equal(kn_timezone_offset_at(zone, moment), libc_offset(moment));
         for (int64_t local = change - 3 * HOUR; local <= change + 3 * HOUR; local += HOUR / 3)
             check(zone, name, local, naive_offset(local));
         for (int64_t local = change - 26 * HOUR; local <= change + 26 * HOUR; local += 4 * HOUR + 1)

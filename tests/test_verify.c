@@ -98,7 +98,7 @@ static void test_spoiled(void **state)
         {"4790*,20-24,flu", "4790*,,flu", "column \"age\": the cell does"},
         {"zip,age,illness", "zip,age,name", "column \"name\" is an identifier"},
         {"zip,age,illness", "zip,age,shoe", "column \"shoe\" is not declared"},
-        {"zip,age,illness", "zip,age,secret", "column 3 of the release is none"},
+        {"zip,age,illness", "zip,age,secret", "column 3 of the release is not one"},
         {"zip,age,illness", "zip,age,secret", "column \"illness\" is missing"},
         {"*,*,*,*\n", "", "neither shown nor shown as suppressed"},
         {"*,*,*,*\n", "*,*,*,*\n*,*,*,*\n", "the release has 6 rows, the original 5"},

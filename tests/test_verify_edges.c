@@ -175,7 +175,7 @@ static void labels(const char *attribute, const char *const (*pairs)[2], size_t 
     if (good) expect(yaml, original, release, NULL, NULL); /* otherwise rows might change places */
 }
 
-/* Half past one where the clock is two hours ahead is the day before in UTC, by which days are counted. */
+/* Half past one, without a zone, is on the day that the text says, although it is the day before in UTC. */
 static void clocks_of_a_place(void **state)
 {
     (void)state;
@@ -183,9 +183,12 @@ static void clocks_of_a_place(void **state)
 #define CLOCK(zone)                                                                                                    \
     HEAD "timezone: \"" zone "\"\nattributes: {a: {role: quasi, type: datetime, hierarchy: {calendar: [month, "        \
          "year]}}}\nprivacy: [{k: 1}]\n"
-    expect(CLOCK("+02:00"), original, "a\n2024-M01\n2024-M02\n", NULL, NULL);
-    expect(CLOCK("+02:00"), original, "a\n2024-M02\n2024-M02\n", NULL, "cannot come from the original");
+    expect(CLOCK("+02:00"), original, "a\n2024-M02\n2024-M02\n", NULL, NULL);
+    expect(CLOCK("+02:00"), original, "a\n2024-M01\n2024-M02\n", NULL, "cannot come from the original");
     expect(CLOCK("+00:00"), original, "a\n2024-M02\n2024-M02\n", NULL, NULL);
+    static const char late[] = "a\n2024-01-31T23:30:00Z\n2024-02-10T12:00:00Z\n";
+    expect(CLOCK("+02:00"), late, "a\n2024-M02\n2024-M02\n", NULL, NULL);
+    expect(CLOCK("+00:00"), late, "a\n2024-M02\n2024-M02\n", NULL, "cannot come from the original");
 }
 
 /* A set with a missing member, where the empty text is not how a missing cell is spelled. */
@@ -407,7 +410,7 @@ static void weights_of_rows_that_take_part(void **state)
     expect(WEIGHED("11"), original, release, NULL, "k-map: 1 class of 1 fails");
     expect(WEIGHED("5"), original, "a,w\n1,2\n1,3\n2,4\n2,1\n", NULL, NULL);
     expect(WEIGHED("6"), original, "a,w\n1,2\n1,3\n2,4\n2,1\n", NULL, "k-map: 2 classes of 2 fail");
-    expect_error(WEIGHED("2"), "a,w\n1,2\n1,-3\n", "a,w\n1,2\n1,-3\n", NULL, KN_INPUT, "no positive number");
+    expect_error(WEIGHED("2"), "a,w\n1,2\n1,-3\n", "a,w\n1,2\n1,-3\n", NULL, KN_INPUT, "not a positive number");
 }
 
 /* Tenths are counted exactly: ten of them are one person, nine are none. */
@@ -489,7 +492,7 @@ static void every_class_stands_in_the_summary_once(void **state)
         {TOP ONE "[7-8],2001-02-04,2,7,8,7.5,2001-02-03,2001-02-04\n", "row 2 of the summary, column \"d_min\""},
         {TOP ONE "[7-8],2001-02-04,2,7,8,7.5,2001-02-04,2001-02-05\n", "row 2 of the summary, column \"d_max\""},
         {"a,d,rows,a_min,a_max,a_mean,d_min\n", "the summary has no column \"d_max\""},
-        {"a,d,rows,a_min,a_max,a_mean,d_min,d_max,d_mean\n", "the summary has a column that is no statistic"},
+        {"a,d,rows,a_min,a_max,a_mean,d_min,d_max,d_mean\n", "the summary has a column that is not a statistic"},
         {"a,rows,a_min,a_max,a_mean,d_min,d_max\n", "the summary has no column \"d\""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

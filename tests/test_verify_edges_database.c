@@ -161,7 +161,7 @@ static void columns(void **state)
     f.person = "id,city,shoe\n1,South,38\n2,South,44\n3,Lille,41\n4,Lille,42\n";
     expect_both(&f, "column \"shoe\" has no role and must not be in the release");
     f.person = "id,city,hat\n1,South,38\n2,South,44\n3,Lille,41\n4,Lille,42\n";
-    expect_both(&f, "table \"person\": column 3 of the release is none of the original");
+    expect_both(&f, "table \"person\": column 3 of the release is not one of the original");
     f.person = "id\n1\n2\n3\n4\n";
     expect_both(&f, "column \"city\" is missing from the release");
 }

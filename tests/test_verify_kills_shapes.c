@@ -124,7 +124,7 @@ static void many_wrong_keys(void **state)
             add(&out, "%s%d,Nice\n",
                 capital && i == 3 ? "9F9F9F9F-9999-4999-8999-AF09AF09AF0" : "9f9f9f9f-9999-4999-8999-af09af09af0", i);
         put("out/person.csv", out.data);
-        expect(PERSONS, capital ? "has UUIDs in small and in capital letters" : NULL, capital);
+        expect(PERSONS, capital ? "has UUIDs in lower and in upper case" : NULL, capital);
     }
     put("out/person.csv", "id,city\n1,Nice\n2,Nice\n2.0,Nice\n");
     expect(PERSONS, "row 3: key column \"id\" holds neither a number", 1);

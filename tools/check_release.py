@@ -505,6 +505,8 @@ class Release:
             by_type = not self.certificate["method"].startswith("mondrian")
             texts = Texts(column, self.decimal, self.files.get(column["name"]), by_type)
             found.append(texts.measure(counts, missing, self.suppressed, self.by_level()))
+            if (found[-1].get("level") or 0) > column.get("max-level", math.inf):
+                found[-1]["max-level"] = found[-1]["level"]
         return found
 
     def in_release(self, model):

@@ -119,7 +119,8 @@ KN_API KN_CHECK kn_status kn_document_explain(kn_document **out, kn_context *ctx
 KN_API KN_CHECK kn_status kn_document_advise(kn_document **out, kn_context *ctx, const kn_advice *advice,
                                              const char *command, kn_error *err);
 
-/* "anonymize", "anonymize-database", "anonymize-records": the arguments and the result of the call. */
+/* "anonymize", "anonymize-database", "anonymize-records": the arguments and the result of the call (options NULL: the usual
+ * ones, as there). */
 KN_API KN_CHECK kn_status kn_document_anonymize(kn_document **out, kn_context *ctx, const kn_spec *spec,
                                                 const kn_release_result *result, const kn_anonymize_options *options,
                                                 kn_error *err);

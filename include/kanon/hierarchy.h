@@ -90,12 +90,13 @@ typedef struct kn_hierarchy_spec {
     int                      fan_out;     /* GROUPS but PREFIX: members of a group, at most; 0: 4              */
     const char *const       *order;       /* GROUPS by ORDER: all values, the least first; NULL: their own order */
     int                      order_count;
+    const char              *timezone;    /* CALENDAR, BREAKS of times: whose days they are; NULL: UTC's       */
     const char              *population;  /* any kind but GROUPS: a file with a line "leaf;people" per leaf; NULL: none */
 } kn_hierarchy_spec;
 
 #define KN_HIERARCHY_SPEC_INIT                                                                                         \
     {sizeof(kn_hierarchy_spec), KN_HIERARCHY_FILE, NULL, 0, '.', false, false, 0, NULL, NULL, 0, NULL, NULL, 0, 0, NULL, 0, \
-     0, KN_GROUP_BY_ORDER, 0, NULL, 0, NULL}
+     0, KN_GROUP_BY_ORDER, 0, NULL, 0, NULL, NULL}
 KN_API void kn_hierarchy_spec_init(kn_hierarchy_spec *options, size_t size);
 
 /* Reads a hierarchy file or a taxonomy (the only kinds that need no column). Not bound to a column. KN_INPUT with line

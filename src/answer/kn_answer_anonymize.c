@@ -9,6 +9,7 @@
 #include "kn_answer.h"
 #include "kn_error.h"
 #include "kn_names.h"
+#include "kn_options.h"
 #include "kn_request_document.h"
 
 /* ---- Promises ---- */
@@ -303,6 +304,7 @@ kn_status kn_document_anonymize(kn_document **out, kn_context *ctx, const kn_spe
 {
     kn_document *doc;
     char         rows[KN_COUNT_TEXT];
+    KN_OPTIONS(kn_anonymize_options, KN_ANONYMIZE_OPTIONS_INIT, options, "anonymize options", err);
     KN_TRY(begin(&doc, ctx, &kn_answer_anonymize, &result->head, err));
     kn_to to = kn_document_top(doc);
     kn_put_struct(to, result);
@@ -367,6 +369,7 @@ kn_status kn_document_anonymize_database(kn_document **out, kn_context *ctx, con
     kn_document           *doc;
     const kn_release_head *h = &result->head;
     names                  n = {NULL, result->beside};
+    KN_OPTIONS(kn_anonymize_options, KN_ANONYMIZE_OPTIONS_INIT, options, "anonymize options", err);
     KN_TRY(begin(&doc, ctx, &kn_answer_anonymize_database, h, err));
     kn_to to = kn_document_top(doc);
     kn_put_struct(to, result);
@@ -445,6 +448,7 @@ kn_status kn_document_anonymize_records(kn_document **out, kn_context *ctx, cons
 {
     kn_document           *doc;
     const kn_release_head *h = &result->head;
+    KN_OPTIONS(kn_anonymize_options, KN_ANONYMIZE_OPTIONS_INIT, options, "anonymize options", err);
     KN_TRY(begin(&doc, ctx, &kn_answer_anonymize_records, h, err));
     kn_to to = kn_document_top(doc);
     kn_put_struct(to, result);

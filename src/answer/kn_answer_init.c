@@ -75,8 +75,8 @@ kn_status kn_document_hierarchy_suggest(kn_document **out, kn_context *ctx, cons
         counted |= suggestions->list[i].counted;
     }
     if (counted)
-        kn_put_note(doc,
-                    "groups by frequency depend on how many rows have a value: the labels of a release tell something "
-                    "of that");
+        kn_put_note(
+            doc, "groups by frequency depend on how many rows have a value: the labels of a release reveal something "
+                 "of that");
     return kn_document_end(out, doc, err);
 }

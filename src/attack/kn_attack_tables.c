@@ -220,6 +220,7 @@ static kn_status make_link(job *j, int i, const kn_table *release, kn_error *err
     int              at = kn_table_find(release, a->name);
     if (!a->has_hierarchy && (at < 0 || !rule_by_type(&spec, column, &release->columns[at].dict))) return KN_OK;
     spec.decimal = j->spec->csv.decimal;
+    spec.timezone = j->spec->csv.timezone;
     spec.population = NULL; /* nobody is counted here */
     if (spec.kind == KN_HIERARCHY_FILE || spec.kind == KN_HIERARCHY_TAXONOMY) {
         KN_TRY(kn_hierarchy_read(&j->hierarchies[i], j->ctx, &spec, err));

@@ -8,10 +8,9 @@
 #include "anonymize.h"
 
 typedef struct cli_advising {
-    cli_anonymizing words;
-    int             argc; /* the arguments as given */
-    char          **argv;
-    bool            has_output; /* the release file or an option says where the release goes */
+    int    argc; /* the arguments as given */
+    char **argv;
+    bool   has_output; /* the release file or an option says where the release goes */
 } cli_advising;
 
 /* For --method auto: prints a line with the methods that found a release and their losses, the chosen one first.

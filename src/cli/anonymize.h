@@ -91,6 +91,15 @@ int cli_anonymize_change(kn_spec *spec, kn_context *ctx, const cli_anonymizing *
 /* Like cli_anonymize_spec, for a command on one table that needs no promises; refuses what the method cannot use. */
 int cli_usable_spec(kn_spec **out, kn_context *ctx, const cli_anonymizing *a);
 
+/* Runs a command that looks at what a spec asks for and writes nothing: parses its options, makes the spec, calls
+ * `look` with it (not checked yet; see cli_check_unwritten). Returns the exit code. */
+typedef int cli_look(const cli_anonymizing *a, kn_context *ctx, kn_spec *spec, void *user);
+
+int cli_run_look(const cli_command *command, int argc, char **argv, cli_look *look, void *user);
+
+/* Checks a spec for such a command, which needs no output. Returns 0, or the exit code after reporting what is wrong. */
+int cli_check_unwritten(kn_spec *spec);
+
 /* "COLUMN:FILE" or "COLUMN:KIND=..." as the column and the text of its `hierarchy` in a release file; free both.
  * Returns 0, or the exit code after reporting what is wrong. */
 int cli_hierarchy_text(char **column, char **text, const cli_command *command, const char *option);

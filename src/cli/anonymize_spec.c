@@ -343,3 +343,36 @@ int cli_usable_spec(kn_spec **out, kn_context *ctx, const cli_anonymizing *w)
     *out = NULL;
     return cli_fail(&err);
 }
+
+/* ---- Commands that write nothing ---- */
+
+int cli_check_unwritten(kn_spec *spec)
+{
+    kn_error err = KN_ERROR_INIT;
+    if (!spec->output && kn_spec_set(spec, "output", "\"-\"", "--output", &err) != KN_OK) return cli_fail(&err);
+    return kn_spec_check(spec, &err) == KN_OK ? 0 : cli_fail(&err);
+}
+
+int cli_run_look(const cli_command *command, int argc, char **argv, cli_look *look, void *user)
+{
+    cli_anonymizing  a = {.command = command, .k = INT64_MIN};
+    const cli_option options[] = {CLI_REQUIREMENT_OPTIONS(a), CLI_TABLE_OPTIONS(a.input), {0}};
+    kn_context      *ctx = NULL;
+    kn_spec         *spec = NULL;
+    int              code = 0;
+    bool             parsed = cli_parse(command, &argc, argv, options, &a.common);
+    if (!parsed || a.common.help) return parsed ? 0 : 2;
+    a.files = argv;
+    a.file_count = argc;
+    if (a.k != INT64_MIN && a.k < 1)
+        code = cli_usage(command, "-k: k must be at least 1");
+    else if (!a.spec_path && a.file_count == 0)
+        code = cli_usage(command, "no file is named; name a release file (.yaml) or a table to look at");
+    if (code == 0 && !(ctx = cli_context(&a.common))) code = 3;
+    if (code == 0) code = cli_anonymize_spec(&spec, ctx, &a);
+    if (code == 0) code = look(&a, ctx, spec, user);
+    kn_spec_free(spec);
+    cli_context_free(ctx);
+    cli_anonymizing_free(&a);
+    return code;
+}

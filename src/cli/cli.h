@@ -110,7 +110,7 @@ const char *cli_nearest(const char *word, const char *const *names);
 #define CLI_COMMON_HELP                                                                                                \
     "Options of every command:\n"                                                                                      \
     "      --json               write the result as JSON\n"                                                            \
-    "  -q, --quiet              no progress; what you should know is still said\n"                                     \
+    "  -q, --quiet              no progress; notes are still printed\n"                                                \
     "      --threads N          work on N threads (default: all processors)\n"                                         \
     "      --memory-limit SIZE  stop rather than use more memory: 500M, 2G, 1.5GiB\n"                                  \
     "  -h, --help               show this text\n"
@@ -146,7 +146,7 @@ typedef struct cli_table_options {
 
 #define CLI_TABLE_HELP                                                                                                 \
     "Reading tables:\n"                                                                                                \
-    "  -d, --delimiter C        one character between cells, or 'tab' (default: found out)\n"                          \
+    "  -d, --delimiter C        one character between cells, or 'tab' (default: detected)\n"                           \
     "      --no-header          the first line is data; columns are named c1, c2, ...\n"                               \
     "      --encoding NAME      utf-8 (default), windows-1252 or latin-1\n"                                            \
     "      --decimal C          decimal mark of numbers: '.' (default) or ','\n"                                       \

@@ -291,65 +291,41 @@ static void print_words(const cli_value *answer)
 
 /* ---- The run ---- */
 
-static int advise(cli_advising *a, kn_context *ctx, kn_spec *spec)
+static int advise(const cli_anonymizing *a, kn_context *ctx, kn_spec *spec, void *user)
 {
-    kn_error   err = KN_ERROR_INIT;
-    kn_advice *advice = NULL;
-    a->has_output = spec->output != NULL;
-    /* All methods are tried, even if the release file names one. Nothing is written, but a spec needs an output. */
+    cli_advising *asked = user;
+    kn_error      err = KN_ERROR_INIT;
+    kn_advice    *advice = NULL;
+    asked->has_output = spec->output != NULL;
+    /* All methods are tried, even if the release file names one. */
     if (kn_spec_set(spec, "method", "auto", "advise", &err) != KN_OK) return cli_fail(&err);
-    if (!spec->output && kn_spec_set(spec, "output", "\"-\"", "advise", &err) != KN_OK) return cli_fail(&err);
-    if (kn_spec_check(spec, &err) != KN_OK || kn_advise(&advice, ctx, spec, &err) != KN_OK) return cli_fail(&err);
+    int code = cli_check_unwritten(spec);
+    if (code != 0) return code;
+    if (kn_advise(&advice, ctx, spec, &err) != KN_OK) return cli_fail(&err);
     /* The chosen method may not use everything in the spec. For options, the printed command shows what is left. */
     kn_method   method = advice->found ? kn_advice_candidate_at(advice, advice->chosen)->method : spec->method;
     const char *chosen = advice->found ? kn_method_name(method) : NULL;
     if (chosen &&
-        ((a->words.time_limit && kn_spec_set(spec, "time-limit", "0", "advise", &err) != KN_OK) ||
+        ((a->time_limit && kn_spec_set(spec, "time-limit", "0", "advise", &err) != KN_OK) ||
          kn_spec_set(spec, "method", chosen, "advise", &err) != KN_OK || kn_spec_check_use(spec, &err) != KN_OK) &&
         err.line > 0)
         cli_note("to run it, take out what method %s has no use for: %s", chosen, err.message);
-    char        *command = chosen ? command_text(a, method, advice->shape) : NULL;
+    char        *command = chosen ? command_text(asked, method, advice->shape) : NULL;
     kn_document *doc = NULL;
     kn_status    made = kn_document_advise(&doc, ctx, advice, command, &err);
-    int          code = cli_answer(&a->words.common, made, doc, &err, print_words);
+    code = cli_answer(&a->common, made, doc, &err, print_words);
     if (code == 0) code = advice->found ? 0 : 1;
     free(command);
     kn_advice_free(advice);
     return code;
 }
 
-static int check_words(const cli_anonymizing *a)
-{
-    if (a->k != INT64_MIN && a->k < 1) return cli_usage(&cli_advise, "-k: k must be at least 1");
-    if (!a->spec_path && a->file_count == 0)
-        return cli_usage(&cli_advise, "no file is named; name a release file (.yaml) or a table to look at");
-    return 0;
-}
-
 static int run(int argc, char **argv)
 {
-    cli_advising     advising = {.words = {.command = &cli_advise, .k = INT64_MIN}, .argc = argc};
-    cli_anonymizing *a = &advising.words;
-    const cli_option options[] = {CLI_REQUIREMENT_OPTIONS(*a), CLI_TABLE_OPTIONS(a->input), {0}};
-    kn_context      *ctx = NULL;
-    kn_spec         *spec = NULL;
-    advising.argv = cli_alloc(((size_t)argc + 1) * sizeof *advising.argv); /* parsing reorders the arguments */
-    memcpy(advising.argv, argv, (size_t)argc * sizeof *argv);
-    bool parsed = cli_parse(&cli_advise, &argc, argv, options, &a->common);
-    if (!parsed || a->common.help) {
-        free(advising.argv);
-        return parsed ? 0 : 2;
-    }
-    a->files = argv;
-    a->file_count = argc;
-    int code = check_words(a);
-    if (code == 0 && !(ctx = cli_context(&a->common))) code = 3;
-    if (code == 0) code = cli_anonymize_spec(&spec, ctx, a);
-    if (code == 0) code = advise(&advising, ctx, spec);
-    kn_spec_free(spec);
-    cli_context_free(ctx);
-    cli_anonymizing_free(a);
-    free(advising.argv);
+    cli_advising asked = {.argc = argc, .argv = cli_alloc(((size_t)argc + 1) * sizeof *argv)};
+    memcpy(asked.argv, argv, (size_t)argc * sizeof *argv); /* parsing reorders the arguments */
+    int code = cli_run_look(&cli_advise, argc, argv, advise, &asked);
+    free(asked.argv);
     return code;
 }
 

@@ -46,7 +46,7 @@ static const char help[] =
     "      --sampling SHARE     the table is a random sample of so many: 0.01, 1% (for --risk)\n"
     "      --weight COLUMN      sampling weights (for --risk)\n"
     "      --risk-threshold RISK\n"
-    "                           who is found with a greater chance is at risk (for --risk;\n"
+    "                           whoever is found with a greater chance is at risk (for --risk;\n"
     "                           default: 0.2)\n"
     "      --suda               for --qi: what makes a row special (SUDA scores);\n"
     "                           --max-size limits the sets looked at\n"

@@ -118,51 +118,25 @@ static void print_words(const cli_value *answer)
 
 /* ---- The run ---- */
 
-static int explain(const cli_anonymizing *a, kn_context *ctx, kn_spec *spec)
+static int explain(const cli_anonymizing *a, kn_context *ctx, kn_spec *spec, void *user)
 {
+    (void)user;
     kn_error        err = KN_ERROR_INIT;
     kn_explanation *explanation = NULL;
     kn_document    *doc = NULL;
-    /* Without a named method, one that works with levels is assumed. */
-    if (!spec->method_given && kn_spec_shape(spec) == KN_SHAPE_TABLE &&
-        kn_spec_set(spec, "method", "optimal", "explain", &err) != KN_OK)
-        return cli_fail(&err);
-    /* Nothing is written, but a spec needs an output. */
-    if (!spec->output && kn_spec_set(spec, "output", "\"-\"", "explain", &err) != KN_OK) return cli_fail(&err);
-    if (kn_spec_check(spec, &err) != KN_OK || kn_explain(&explanation, ctx, spec, &err) != KN_OK) return cli_fail(&err);
+    int             code = cli_check_unwritten(spec);
+    if (code != 0) return code;
+    if (kn_explain(&explanation, ctx, spec, &err) != KN_OK) return cli_fail(&err);
     kn_status made = kn_document_explain(&doc, ctx, explanation, &err);
-    int       code = cli_answer(&a->common, made, doc, &err, print_words);
+    code = cli_answer(&a->common, made, doc, &err, print_words);
     if (code == 0) code = explanation->holds ? 0 : 1;
     kn_explanation_free(explanation);
     return code;
 }
 
-static int check_words(const cli_anonymizing *a)
-{
-    if (a->k != INT64_MIN && a->k < 1) return cli_usage(&cli_explain, "-k: k must be at least 1");
-    if (!a->spec_path && a->file_count == 0)
-        return cli_usage(&cli_explain, "no file is named; name a release file (.yaml) or a table to look at");
-    return 0;
-}
-
 static int run(int argc, char **argv)
 {
-    cli_anonymizing  a = {.command = &cli_explain, .k = INT64_MIN};
-    const cli_option options[] = {CLI_REQUIREMENT_OPTIONS(a), CLI_TABLE_OPTIONS(a.input), {0}};
-    kn_context      *ctx = NULL;
-    kn_spec         *spec = NULL;
-    bool             parsed = cli_parse(&cli_explain, &argc, argv, options, &a.common);
-    if (!parsed || a.common.help) return parsed ? 0 : 2;
-    a.files = argv;
-    a.file_count = argc;
-    int code = check_words(&a);
-    if (code == 0 && !(ctx = cli_context(&a.common))) code = 3;
-    if (code == 0) code = cli_anonymize_spec(&spec, ctx, &a);
-    if (code == 0) code = explain(&a, ctx, spec);
-    kn_spec_free(spec);
-    cli_context_free(ctx);
-    cli_anonymizing_free(&a);
-    return code;
+    return cli_run_look(&cli_explain, argc, argv, explain, NULL);
 }
 
 const cli_command cli_explain = {

@@ -73,51 +73,25 @@ static void print_words(const cli_value *answer)
     cli_text_table_free(t);
 }
 
-static int frontier(const cli_anonymizing *a, kn_context *ctx, kn_spec *spec)
+static int frontier(const cli_anonymizing *a, kn_context *ctx, kn_spec *spec, void *user)
 {
+    (void)user;
     kn_error     err = KN_ERROR_INIT;
     kn_frontier *found = NULL;
     kn_document *doc = NULL;
-    /* Without a named method, one that works with levels is assumed. */
-    if (!spec->method_given && kn_spec_shape(spec) == KN_SHAPE_TABLE &&
-        kn_spec_set(spec, "method", "optimal", "frontier", &err) != KN_OK)
-        return cli_fail(&err);
-    /* Nothing is written, but a spec needs an output. */
-    if (!spec->output && kn_spec_set(spec, "output", "\"-\"", "frontier", &err) != KN_OK) return cli_fail(&err);
-    if (kn_spec_check(spec, &err) != KN_OK || kn_frontier_find(&found, ctx, spec, &err) != KN_OK) return cli_fail(&err);
+    int          code = cli_check_unwritten(spec);
+    if (code != 0) return code;
+    if (kn_frontier_find(&found, ctx, spec, &err) != KN_OK) return cli_fail(&err);
     kn_status made = kn_document_frontier(&doc, ctx, found, &err);
-    int       code = cli_answer(&a->common, made, doc, &err, print_words);
+    code = cli_answer(&a->common, made, doc, &err, print_words);
     if (code == 0) code = found->point_count > 0 ? 0 : 1;
     kn_frontier_free(found);
     return code;
 }
 
-static int check_words(const cli_anonymizing *a)
-{
-    if (a->k != INT64_MIN && a->k < 1) return cli_usage(&cli_frontier, "-k: k must be at least 1");
-    if (!a->spec_path && a->file_count == 0)
-        return cli_usage(&cli_frontier, "no file is named; name a release file (.yaml) or a table to look at");
-    return 0;
-}
-
 static int run(int argc, char **argv)
 {
-    cli_anonymizing  a = {.command = &cli_frontier, .k = INT64_MIN};
-    const cli_option options[] = {CLI_REQUIREMENT_OPTIONS(a), CLI_TABLE_OPTIONS(a.input), {0}};
-    kn_context      *ctx = NULL;
-    kn_spec         *spec = NULL;
-    bool             parsed = cli_parse(&cli_frontier, &argc, argv, options, &a.common);
-    if (!parsed || a.common.help) return parsed ? 0 : 2;
-    a.files = argv;
-    a.file_count = argc;
-    int code = check_words(&a);
-    if (code == 0 && !(ctx = cli_context(&a.common))) code = 3;
-    if (code == 0) code = cli_anonymize_spec(&spec, ctx, &a);
-    if (code == 0) code = frontier(&a, ctx, spec);
-    kn_spec_free(spec);
-    cli_context_free(ctx);
-    cli_anonymizing_free(&a);
-    return code;
+    return cli_run_look(&cli_frontier, argc, argv, frontier, NULL);
 }
 
 const cli_command cli_frontier = {

@@ -66,7 +66,7 @@ static const cli_command check_command = {
             "  -c, --column C           the column\n"
             "      --taxonomy           the hierarchy is indented text\n"
             "      --hierarchy-delimiter C\n"
-            "                           of the hierarchy file (default: found out)\n"
+            "                           of the hierarchy file (default: detected)\n"
             "      --show-values        the output may hold values of the data: a message may name one\n"
             "\n" CLI_TABLE_HELP "\n" CLI_COMMON_HELP "\n" CLI_EXIT_HELP "\n"
             "Examples:\n"
@@ -87,7 +87,7 @@ static const cli_command show_command = {
             "      --tree               draw the tree, however large\n"
             "      --taxonomy           the hierarchy is indented text\n"
             "      --hierarchy-delimiter C\n"
-            "                           of the hierarchy file (default: found out)\n"
+            "                           of the hierarchy file (default: detected)\n"
             "\n" CLI_COMMON_HELP "\n" CLI_EXIT_HELP "\n"
             "Examples:\n"
             "  $ kanon hierarchy show age.csv\n"
@@ -228,6 +228,7 @@ static int read_spec(kn_hierarchy_spec *spec, const build_arguments *a)
                                    : KN_HIERARCHY_SUPPRESS;
     spec->path = a->taxonomy;
     spec->decimal = data_decimal(&a->table);
+    spec->timezone = a->table.timezone;
     spec->mask_left = a->mask && strcmp(a->mask, "left") == 0;
     spec->mask_pad = a->mask_pad;
     spec->mask_step = (int)a->mask_step;

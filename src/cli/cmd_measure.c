@@ -22,7 +22,7 @@ static const char help[] =
     "  lm       generalization: 0 every cell as it was, 1 everything lost\n"
     "  ncp      the same, by the share of the domain that a cell covers\n"
     "  prec     precision: 1 every cell as it was, 0 everything at the top\n"
-    "  entropy  bits by which the cells tell less\n"
+    "  entropy  bits of information that the cells have lost\n"
     "  dm       discernibility: squares of class sizes; a suppressed row costs all rows\n"
     "  dm_star  the same with suppressed rows left in their classes\n"
     "  c_avg    average class size, in units of k\n"

@@ -44,6 +44,7 @@ static int read_hierarchy(kn_hierarchy **out, const cli_diagnosing *s, const cha
         if (st == KN_OK) {
             kn_hierarchy_spec made = *kn_attribute_hierarchy(kn_spec_attribute_at(spec, 0));
             made.decimal = s->input.decimal ? s->input.decimal[0] : '.';
+            made.timezone = s->input.timezone;
             if (made.population)
                 code = cli_usage(&cli_diagnose,
                                  "--hierarchy: no question is about the population of a hierarchy; leave it out");
@@ -85,9 +86,9 @@ static void add_figures(cli_figures *to, const cli_value *f)
          "no bound", NULL},
     };
     char title[300];
-    snprintf(title, sizeof title, "What a class tells about \"%s\"", cli_text(f, "attribute"));
+    snprintf(title, sizeof title, "What a class reveals about \"%s\"", cli_text(f, "attribute"));
     cli_figures_section(to, title,
-                        "The figure of the worst class. Small l, and large t, alpha, beta and delta, tell much.");
+                        "Figures of the worst class: a small l, or a large t, alpha, beta or delta, reveals much.");
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         const figure_words *w = &words[i];
         double              value = cli_number(f, w->key);
@@ -128,7 +129,7 @@ void cli_model_sets_print(const cli_value *models)
     int64_t          count = kn_document_count(models), columns;
     const cli_value *sensitive = cli_list_of(kn_document_at(models, 0), "sensitive", &columns);
     for (int64_t a = 0; a < columns; a++) {
-        printf("\n%sWhat a class tells about \"", cli_style_on(stdout, CLI_BOLD));
+        printf("\n%sWhat a class reveals about \"", cli_style_on(stdout, CLI_BOLD));
         cli_name_print(cli_text(kn_document_at(sensitive, a), "attribute"));
         printf("\"%s\n\n", cli_style_on(stdout, CLI_PLAIN));
         cli_text_table *t = cli_text_table_new(7, titles, aligns);

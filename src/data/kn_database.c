@@ -62,7 +62,7 @@ void kn_database_free(kn_database *db)
 {
     if (!db) return;
     for (int t = 0; t < db->table_count; t++) free_table(&db->tables[t]);
-    KN_FREE(db->tables, db->order, db->source, db);
+    KN_FREE(db->tables, db->order, db->source, db->timezone, db);
 }
 
 kn_status kn_database_add(kn_database *db, const char *name, kn_table *table, kn_error *err)

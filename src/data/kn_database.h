@@ -60,6 +60,7 @@ typedef struct kn_database_table {
 struct kn_database {
     kn_context        *ctx;
     char              *source; /* for messages; holds no password          */
+    char              *timezone; /* of times that carry none; NULL: UTC    */
     int                table_count;
     kn_database_table *tables; /* in the release file's order, else by name */
     int                entity; /* the person table; -1: not chosen          */

@@ -165,7 +165,7 @@ static void decade_label(kn_buffer *out, int first, kn_type type)
 static void calendar_label(const kn_label_builder *base, uint32_t code, uint32_t level, kn_buffer *out)
 {
     const calendar_builder *b = (const calendar_builder *)base;
-    int64_t                 days = base->column->dict.integers[code];
+    int64_t                 days = base->times ? base->times[code] : base->column->dict.integers[code];
     if (base->column->type == KN_TYPE_DATETIME) days = floor_divide(days, INT64_C(86400000000));
     int year, month, day;
     kn_civil_from_days(days, &year, &month, &day);
@@ -243,10 +243,24 @@ static kn_status build_prefix(kn_hierarchy **out, kn_label_builder base, const k
 
 /* ---- All kinds ---- */
 
-kn_status kn_hierarchy_build(kn_hierarchy **out, kn_context *ctx, const kn_column *column,
-                             const kn_hierarchy_spec *spec, kn_error *err)
+/* What the clocks of a time zone show at each value, as if it were UTC. Free it. */
+static kn_status local_times(int64_t **out, kn_context *ctx, const kn_column *column, const char *name, kn_error *err)
 {
-    kn_label_builder  base = {.ctx = ctx, .column = column, .star = true};
+    enum { SECOND = 1000000 };
+    kn_timezone *zone = NULL;
+    KN_TRY(kn_timezone_open(&zone, ctx, name, err));
+    *out = kn_alloc_array(ctx, (size_t)column->dict.count + 1, sizeof **out);
+    for (uint32_t code = 0; *out && code < column->dict.count; code++) {
+        int64_t moment = column->dict.integers[code];
+        (*out)[code] = moment + (int64_t)SECOND * kn_timezone_offset_at(zone, floor_divide(moment, SECOND));
+    }
+    kn_timezone_free(zone);
+    return *out ? KN_OK : kn_fail_memory(err, ctx, "building a hierarchy");
+}
+
+static kn_status build(kn_hierarchy **out, kn_label_builder base, const kn_hierarchy_spec *spec, kn_error *err)
+{
+    const kn_column  *column = base.column;
     kn_hierarchy_kind kind = spec->kind;
     bool typed = kind == KN_HIERARCHY_RANGES || kind == KN_HIERARCHY_BREAKS || kind == KN_HIERARCHY_CALENDAR;
     if (typed && column->dict.count == 0) kind = KN_HIERARCHY_SUPPRESS; /* a column without a value has no type */
@@ -269,4 +283,17 @@ kn_status kn_hierarchy_build(kn_hierarchy **out, kn_context *ctx, const kn_colum
     case KN_HIERARCHY_TAXONOMY: break;
     }
     return kn_fail(err, KN_USAGE, "this kind of hierarchy is not built from the values of a column");
+}
+
+kn_status kn_hierarchy_build(kn_hierarchy **out, kn_context *ctx, const kn_column *column,
+                             const kn_hierarchy_spec *spec, kn_error *err)
+{
+    bool     days = spec->kind == KN_HIERARCHY_CALENDAR || spec->kind == KN_HIERARCHY_BREAKS;
+    int64_t *times = NULL;
+    if (days && spec->timezone && column->type == KN_TYPE_DATETIME)
+        KN_TRY(local_times(&times, ctx, column, spec->timezone, err));
+    kn_status status =
+        build(out, (kn_label_builder){.ctx = ctx, .column = column, .times = times, .star = true}, spec, err);
+    kn_free(times);
+    return status;
 }

@@ -13,6 +13,7 @@
 typedef struct kn_label_builder {
     kn_context      *ctx;
     const kn_column *column;
+    const int64_t   *times;  /* per code: microseconds on the clocks of the spec's time zone; NULL: the column's integers */
     uint32_t         levels; /* labelled ones: without the values and without the added root */
     bool             star;   /* a root "*" is added */
     void (*label)(const struct kn_label_builder *b, uint32_t code, uint32_t level, kn_buffer *out);

@@ -88,6 +88,7 @@ static void append_number(const kn_interval_builder *b, int64_t scaled, kn_buffe
 
 static int64_t value_of(const kn_interval_builder *b, uint32_t code)
 {
+    if (b->base.times) return b->base.times[code];
     return b->values ? b->values[code] : b->base.column->dict.integers[code];
 }
 

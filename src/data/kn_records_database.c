@@ -111,10 +111,11 @@ static kn_status wanted_classes(work *w, kn_error *err)
             if (w->classes[c].table == table && w->classes[c].column == column)
                 return kn_fail(err, KN_INPUT, "%s: class \"%s\" is there twice", w->db->source, w->classes[c].name);
         if (w->wanted[i].negative && column_of(w, table, column)->role == KN_ROLE_SENSITIVE)
-            return kn_fail(err, KN_INPUT,
-                           "%s: class \"%s\": nobody is taken to know values of a sensitive column, nor that they are "
-                           "absent",
-                           w->db->source, w->wanted[i].name);
+            return kn_fail(
+                err, KN_INPUT,
+                "%s: class \"%s\": nobody is assumed to know values of a sensitive column, nor that they are "
+                "absent",
+                w->db->source, w->wanted[i].name);
         KN_TRY(add_class(w, table, column, err));
         w->classes[w->count - 1].negative = w->wanted[i].negative;
     }

@@ -1,6 +1,6 @@
 /* kn_timezone.c: time zones from the system's database (TZif files, RFC 8536) or as a fixed offset.
  *
- * Interface: kn_timezone_open, kn_timezone_parse, kn_timezone_offset.
+ * Interface: kn_timezone_open, kn_timezone_parse, kn_timezone_offset, kn_timezone_offset_at.
  *
  * A zone is kept as intervals of *local* time, each with its offset: interval i ends, in local time, at T +
  * max(offset before T, offset after T) for the moment T of the i-th change. With that end, a wall-clock time that
@@ -52,6 +52,29 @@ int32_t kn_timezone_offset(const kn_timezone *zone, int64_t local)
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (local < zone->ends[middle])
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return zone->offsets[low];
+}
+
+/* The moment of a change: its interval ends there by the larger of both offsets. */
+static int64_t moment_of(const kn_timezone *zone, size_t change)
+{
+    int32_t before = zone->offsets[change], after = zone->offsets[change + 1];
+    return zone->ends[change] - (before > after ? before : after);
+}
+
+int32_t kn_timezone_offset_at(const kn_timezone *zone, int64_t seconds)
+{
+    if (!zone) return 0;
+    if (seconds > MAX_MOMENT) seconds = MAX_MOMENT;
+    if (seconds >= zone->cycle) seconds -= ((seconds - zone->cycle) / CYCLE_SECONDS + 1) * CYCLE_SECONDS;
+    size_t low = 0, high = zone->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (seconds < moment_of(zone, middle))
             high = middle;
         else
             low = middle + 1;

@@ -100,6 +100,9 @@ KN_CHECK kn_status kn_timezone_parse(kn_timezone **out, kn_context *ctx, const c
  * twice is taken as the first; one that is skipped is moved forward. At most 26 hours either way. `zone` NULL: 0. */
 int32_t kn_timezone_offset(const kn_timezone *zone, int64_t local_seconds);
 
+/* The same for a moment: seconds since 1970 in UTC. */
+int32_t kn_timezone_offset_at(const kn_timezone *zone, int64_t seconds);
+
 /* ---- Columns ---- */
 
 /* The type of a column from its distinct values, and for dates the pattern that fits them all (static string, else

@@ -282,7 +282,7 @@ static char *beside(kn_context *ctx, const char *path, const char *name)
 static kn_status check_free(const char *path, kn_error *err)
 {
     if (strcmp(path, "-") == 0 || access(path, F_OK) != 0) return KN_OK;
-    return kn_fail(err, KN_USAGE, "%s: it is there already; --force replaces it", path);
+    return kn_fail(err, KN_USAGE, "%s: it already exists; --force replaces it", path);
 }
 
 /* Opens the i-th file, hierarchies first and the release file last, so that the files it names exist by then. Fails

@@ -3,7 +3,7 @@
  * The file is read once for its names (kn_outline.h), then for the values of each class. A record is what repeats
  * nearest to the top. A class is an element or member that has a value (a text, an attribute, a member) wherever it
  * occurs. What has none, names people or is nested in itself is left out with everything below it, and that is
- * reported.
+ * reported. Nodes of "children" name their class; they cannot be left out, so they are kept or the file is refused.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdio.h>
@@ -21,10 +21,12 @@ enum { MOST_CLASSES = 200, FEW_RECORDS = 20 };
 
 typedef struct class {
     const char *name;
-    const char *value; /* "@v", "text", a key; NULL: the default */
-    const char *out;   /* why it is left out; NULL: it is kept                 */
-    bool        found; /* reachable from records by classes                    */
-    int         rank;  /* larger than that of classes above                    */
+    const char *value;   /* "@v", "text", a key; NULL: the default */
+    const char *out;     /* why it is left out; NULL: it is kept                 */
+    const char *named;   /* why it names people, although it cannot be left out  */
+    bool        classed; /* nodes of "children" have it as their "class"       */
+    bool        found;   /* reachable from records by classes                    */
+    int         rank;    /* larger than that of classes above                    */
     kn_feed     feed;
     kn_table   *values;
     kn_profile *profile;
@@ -40,6 +42,7 @@ typedef struct records {
     class classes[MOST_CLASSES];
     int64_t people;
     bool    changed;
+    bool    classed; /* some nodes of "children" have a "class" */
 } records;
 
 static const kn_outline_node *node_at(const records *r, int node)
@@ -188,12 +191,28 @@ static bool above(const records *r, int node, const char *name)
     return false;
 }
 
+static bool is_children(const records *r, const char *name)
+{
+    return !r->xml && strcmp(name, "children") == 0;
+}
+
+/* Nodes in "children" cannot be left out: a release would be refused. */
+static kn_status cannot_read(const records *r, const class *c, kn_error *err)
+{
+    if (!c->classed)
+        return kn_fail(err, KN_INPUT,
+                       "%s: nodes in \"children\" name no \"class\"; write the classes and their hierarchies into a "
+                       "release file, or give each node its class",
+                       r->outline.file);
+    return kn_fail(err, KN_INPUT, "%s: class \"%s\" cannot be read: %s", r->outline.file, c->name, c->out);
+}
+
 /* Finds the classes below a node (-1: the documents) of some class (NULL: the record itself). */
 static kn_status find_classes(records *r, int parent, const class *of, int rank, kn_error *err)
 {
     for (int i = parent + 1; i < r->outline.count; i++) {
         const kn_outline_node *n = node_at(r, i);
-        if (n->parent != parent || is_value_of(of, n) || (!of && strcmp(n->name, "id") == 0)) continue;
+        if (n->parent != parent || n->count == 0 || is_value_of(of, n) || (!of && strcmp(n->name, "id") == 0)) continue;
         class *c = class_called(r, n->name);
         if (!c || rank > MOST_CLASSES)
             return kn_fail(err, KN_INPUT,
@@ -202,6 +221,9 @@ static kn_status find_classes(records *r, int parent, const class *of, int rank,
         if (c->out) continue;
         if (n->attribute ? n->valued < n->count : !find_value(r, c)) c->out = "it has no value of its own";
         if (above(r, i, n->name)) c->out = "it stands inside itself";
+        c->classed |= n->classed;
+        if (c->out ? c->classed || is_children(r, c->name) : is_children(r, c->name) && r->classed)
+            return cannot_read(r, c, err);
         if (c->out) {
             r->changed = true;
             continue;
@@ -309,6 +331,10 @@ static kn_status look_at_values(records *r, kn_error *err)
         for (int i = 0; i < r->count; i++) {
             class *c = &r->classes[i];
             if (!c->found || kn_column_profile_at(c->profile, 0)->role != KN_ROLE_IDENTIFIER) continue;
+            if (c->classed) {
+                c->named = kn_column_profile_at(c->profile, 0)->reason;
+                continue;
+            }
             c->out = kn_column_profile_at(c->profile, 0)->reason;
             again = true;
         }
@@ -319,10 +345,24 @@ static kn_status look_at_values(records *r, kn_error *err)
 
 /* ---- Text ---- */
 
+/* A class that names people and cannot be left out: without a hierarchy, what few have becomes the class's name. */
+static kn_status write_named(records *r, const class *c, kn_error *err)
+{
+    static const char reason[] = "nodes of \"children\" cannot be left out: what few have shows its class alone";
+    kn_buffer_add(&r->d->text, "  ");
+    kn_draft_quote(&r->d->text, c->name);
+    kn_buffer_add(&r->d->text, ": {value: ");
+    kn_draft_quote(&r->d->text, c->value ? c->value : "v");
+    kn_buffer_format(&r->d->text, "}  # %s; %s\n", c->named, reason);
+    KN_TRY(kn_draft_note(r->d, err, "\"%s\" stays: %s; %s", c->name, c->named, reason));
+    return kn_draft_add_column(r->d, NULL, c->name, "quasi", c->named, NULL, err);
+}
+
 static kn_status write_class(records *r, const class *c, kn_error *err)
 {
     kn_draft_rule rule;
     kn_buffer    *to = &r->d->text;
+    if (c->named) return write_named(r, c, err);
     KN_TRY(kn_draft_rule_of(&rule, r->d, c->values, 0, NULL, false, err));
     kn_buffer_add(to, "  ");
     kn_draft_quote(to, c->name);
@@ -386,6 +426,7 @@ kn_status kn_draft_records(kn_drafting *d, kn_error *err)
     r->d = d;
     kn_status st = kn_outline_read(&r->outline, d->ctx, d->inputs[0], err);
     r->xml = r->outline.form == KN_RECORDS_XML;
+    for (int i = 0; i < r->outline.count; i++) r->classed |= r->outline.nodes[i].classed;
     if (st == KN_OK) st = find_record(r, err);
     if (st == KN_OK) st = look_at_values(r, err);
     if (st == KN_OK) st = write_all(r, err);

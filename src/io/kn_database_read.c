@@ -269,7 +269,10 @@ static kn_status link_table(reading *r, int number, const kn_catalog_table *t, k
 
 static kn_status read_all(reading *r, kn_error *err)
 {
+    const char *zone = r->options->csv->timezone;
     KN_TRY(kn_database_create(&r->db, r->ctx, r->source->name, err));
+    if (zone && !(r->db->timezone = kn_strndup(r->ctx, zone, strlen(zone))))
+        return kn_fail_memory(err, r->ctx, r->source->name);
     KN_TRY(r->source->list(r->source->state, &r->catalog, r->options, err));
     for (int t = 0; t < r->catalog.table_count; t++) KN_TRY(name_columns(r, t, err));
     KN_TRY(choose_tables(r, err));

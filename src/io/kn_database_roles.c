@@ -24,6 +24,8 @@ static kn_status set_role(kn_database *db, kn_database_table *t, const kn_attrib
     kn_hierarchy_spec none = KN_HIERARCHY_SPEC_INIT;
     none.kind = KN_HIERARCHY_SUPPRESS;
     none.decimal = a->hierarchy.decimal;
+    kn_hierarchy_spec spec = a->has_hierarchy ? a->hierarchy : none;
+    spec.timezone = db->timezone;
     int c = kn_table_find(t->table, a->name);
     if (c < 0) {
         kn_nearest near = {.text = a->name};
@@ -44,8 +46,7 @@ static kn_status set_role(kn_database *db, kn_database_table *t, const kn_attrib
     kn_hierarchy_free(column->hierarchy);
     column->hierarchy = NULL;
     if (a->role != KN_ROLE_QUASI) return KN_OK;
-    return kn_hierarchy_make(&column->hierarchy, db->ctx, t->table, c, a->has_hierarchy ? &a->hierarchy : &none, false,
-                             err);
+    return kn_hierarchy_make(&column->hierarchy, db->ctx, t->table, c, &spec, false, err);
 }
 
 static kn_status gather_quasi(kn_database *db, kn_database_table *t, kn_error *err)

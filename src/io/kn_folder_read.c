@@ -100,7 +100,7 @@ static kn_status table_file(void *state, char **out, const char *table, kn_error
         kn_free(*out);
         *out = NULL;
     }
-    return kn_fail(err, KN_IO, "%s: the file of table \"%s\" went away", f->path, table);
+    return kn_fail(err, KN_IO, "%s: the file of table \"%s\" disappeared", f->path, table);
 }
 
 /* ---- What else is there ---- */

@@ -245,7 +245,7 @@ static kn_status open_in_memory(folder_sink *s, kn_error *err)
         return kn_fail_memory(err, s->ctx, WHAT);
     }
     kn_free(below);
-    return free ? KN_OK : kn_fail(err, KN_USAGE, "%s: the folder is there and not empty", s->target);
+    return free ? KN_OK : kn_fail(err, KN_USAGE, "%s: the folder exists and is not empty", s->target);
 }
 
 kn_status kn_folder_sink(kn_database_sink *out, kn_context *ctx, const char *path, kn_error *err)

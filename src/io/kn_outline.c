@@ -1,6 +1,6 @@
 /* kn_outline.c: the names of records and how they nest; JSON by the parser of records, XML in kn_outline_xml.c.
  *
- * All items of a list count for its key. Cost: one pass; one look-up among the children of a node per element or
+ * All items of a list count for its key; those of "children" that have a "class" count for that instead. Cost: one pass; one look-up among the children of a node per element or
  * member.
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -29,14 +29,95 @@ kn_status kn_outline_enter(int *node, kn_outline *o, int parent, kn_string name,
     if (o->count >= MOST_NODES)
         return kn_fail(err, KN_INPUT, "%s: it has more than %d different names; write its classes into a release file",
                        o->file, MOST_NODES);
-    char *copy = kn_arena_strndup(&o->arena, name.data, name.size);
+    const char *copy = NULL;
+    for (int i = 0; i < o->count && !copy; i++)
+        if (kn_string_equal(kn_string_of(o->nodes[i].name), name)) copy = o->nodes[i].name;
+    if (!copy) copy = kn_arena_strndup(&o->arena, name.data, name.size);
     if (!copy || !KN_GROW(o->ctx, &o->nodes, &o->capacity, (size_t)o->count + 1))
         return kn_fail_memory(err, o->ctx, "looking at tree records");
-    o->nodes[o->count++] = (kn_outline_node){copy, parent, attribute, 1, 0};
+    o->nodes[o->count++] = (kn_outline_node){copy, parent, attribute, 1, 0, false};
     return KN_OK;
 }
 
 /* ---- JSON ---- */
+
+static kn_status look_at_value(kn_outline *o, kn_json *json, int node, kn_error *err);
+
+static kn_status look_at_members(kn_outline *o, kn_json *json, int node, kn_error *err)
+{
+    for (;;) {
+        int child;
+        KN_TRY(kn_json_next(json, err));
+        if (json->kind == KN_JSON_OBJECT_END) return KN_OK;
+        KN_TRY(kn_outline_enter(&child, o, node, json->text, false, err));
+        KN_TRY(kn_json_next(json, err));
+        KN_TRY(look_at_value(o, json, child, err));
+    }
+}
+
+/* Takes away the node `from` and all after it, which are below it, and counts these as below its parent, "children", or
+ * as of a class that is a sibling of that (NULL: of none). */
+static kn_status move(kn_outline *o, int from, const char *name, kn_error *err)
+{
+    int              to = o->nodes[from].parent, count = o->count - from;
+    int             *place = kn_alloc_array(o->ctx, (size_t)count, sizeof *place);
+    kn_outline_node *moved = kn_alloc_array(o->ctx, (size_t)count, sizeof *moved);
+    kn_status        st = place && moved ? KN_OK : kn_fail_memory(err, o->ctx, "looking at tree records");
+    if (st == KN_OK) {
+        memcpy(moved, o->nodes + from, (size_t)count * sizeof *moved);
+        o->count = from;
+    }
+    if (st == KN_OK && name) {
+        o->nodes[to].count--;
+        st = kn_outline_enter(&to, o, o->nodes[to].parent, kn_string_of(name), false, err);
+        if (st == KN_OK) o->nodes[to].classed = true;
+    }
+    if (st == KN_OK) place[0] = to;
+    for (int i = 1; i < count && st == KN_OK; i++) {
+        int parent = moved[i].parent - from;
+        if (name && parent == 0 && strcmp(moved[i].name, "class") == 0) continue; /* a text: nothing is below it */
+        st = kn_outline_enter(&place[i], o, place[parent], kn_string_of(moved[i].name), false, err);
+        if (st != KN_OK) break;
+        kn_outline_node *n = &o->nodes[place[i]];
+        n->count += moved[i].count - 1;
+        n->valued += moved[i].valued;
+        n->classed |= moved[i].classed;
+    }
+    KN_FREE(place, moved);
+    return st;
+}
+
+/* The members of an item of "children", counted apart below a node of their own; *name: its class, to be freed. */
+static kn_status look_at_child(kn_outline *o, kn_json *json, int apart, char **name, kn_error *err)
+{
+    for (;;) {
+        int child;
+        KN_TRY(kn_json_next(json, err));
+        if (json->kind == KN_JSON_OBJECT_END) return KN_OK;
+        bool is_class = !*name && kn_string_equal(json->text, kn_string_of("class"));
+        KN_TRY(kn_outline_enter(&child, o, apart, json->text, false, err));
+        KN_TRY(kn_json_next(json, err));
+        if (is_class && json->kind == KN_JSON_TEXT && json->text.size > 0) {
+            *name = kn_strndup(o->ctx, json->text.data, json->text.size);
+            if (!*name) return kn_fail_memory(err, o->ctx, "looking at tree records");
+        }
+        KN_TRY(look_at_value(o, json, child, err));
+    }
+}
+
+/* An item of "children" may name its class first or last. */
+static kn_status look_at_children(kn_outline *o, kn_json *json, int children, kn_error *err)
+{
+    int   apart = o->count;
+    char *name = NULL;
+    if (!KN_GROW(o->ctx, &o->nodes, &o->capacity, (size_t)o->count + 1))
+        return kn_fail_memory(err, o->ctx, "looking at tree records");
+    o->nodes[o->count++] = (kn_outline_node){"", children, false, 1, 0, false};
+    kn_status st = look_at_child(o, json, apart, &name, err);
+    if (st == KN_OK) st = move(o, apart, name, err);
+    kn_free(name);
+    return st;
+}
 
 /* Reads the current value, which belongs to a node (-1: the document) that was already counted for it, once for each
  * item of a list. Recursion depth: that of the document, at most KN_JSON_MAX_DEPTH. */
@@ -59,14 +140,8 @@ static kn_status look_at_value(kn_outline *o, kn_json *json, int node, kn_error 
         if (node >= 0) o->nodes[node].count += items - 1;
         return KN_OK;
     case KN_JSON_OBJECT:
-        for (;;) {
-            int child;
-            KN_TRY(kn_json_next(json, err));
-            if (json->kind == KN_JSON_OBJECT_END) return KN_OK;
-            KN_TRY(kn_outline_enter(&child, o, node, json->text, false, err));
-            KN_TRY(kn_json_next(json, err));
-            KN_TRY(look_at_value(o, json, child, err));
-        }
+        if (node >= 0 && strcmp(o->nodes[node].name, "children") == 0) return look_at_children(o, json, node, err);
+        return look_at_members(o, json, node, err);
     default:
         if (node >= 0) o->nodes[node].count--; /* null does not count */
         return KN_OK;

@@ -16,6 +16,7 @@ typedef struct kn_outline_node {
     bool        attribute; /* of XML                                                    */
     int64_t     count;     /* occurrences                                               */
     int64_t     valued;    /* of these: with a non-empty text                           */
+    bool        classed;   /* JSON: items of "children" that name this as their "class" */
 } kn_outline_node;
 
 typedef struct kn_outline {

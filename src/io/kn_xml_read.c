@@ -319,7 +319,7 @@ static void XMLCALL on_entity(void *state, const char *name, int parameter, cons
 static void XMLCALL on_skipped(void *state, const char *name, int parameter)
 {
     (void)name, (void)parameter;
-    refuse(state, "an entity that is not one of the five");
+    refuse(state, "an entity other than the five of XML");
 }
 
 static int XMLCALL on_external(XML_Parser parser, const char *context, const char *base, const char *system,
@@ -336,7 +336,7 @@ static kn_status parse_error(const xml *x, kn_error *err)
     enum XML_Error code = XML_GetErrorCode(x->parser);
     if (code == XML_ERROR_NO_MEMORY) return kn_fail_memory(err, x->c->ctx, "reading tree records");
     if (code == XML_ERROR_UNDEFINED_ENTITY || code == XML_ERROR_EXTERNAL_ENTITY_HANDLING)
-        return kn_fail_at(err, KN_INPUT, x->c->file, line_of(x), column_of(x), "an entity that is not one of the five");
+        return kn_fail_at(err, KN_INPUT, x->c->file, line_of(x), column_of(x), "an entity other than the five of XML");
     return kn_fail_at(err, KN_INPUT, x->c->file, line_of(x), column_of(x), "not XML: %s", XML_ErrorString(code));
 }
 

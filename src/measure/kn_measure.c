@@ -258,6 +258,7 @@ static kn_status make_hierarchy(job *j, quasi *q, const kn_hierarchy_spec *from,
     uint32_t         *leaves = NULL;
     kn_hierarchy_spec spec = *from;
     spec.decimal = j->spec->csv.decimal;
+    spec.timezone = j->spec->csv.timezone;
     kn_column_type type = {q->attribute->name, q->attribute->type, q->attribute->format};
     kn_csv_options csv = j->spec->csv;
     kn_table      *counts = NULL;

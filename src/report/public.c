@@ -243,6 +243,20 @@ static const char *column_words(const kn_public *p, const kn_public_part *part, 
     return "A value; an interval or a set that the value lies in; or * where it is not shown.";
 }
 
+/* The levels that were asked for, as asked. */
+static void asked_levels(kn_buffer *to, const kn_spec *spec, const kn_attribute *a)
+{
+    int low, high;
+    if (!kn_spec_level_bounds(spec, kn_spec_find(spec, a->name), &low, &high)) return;
+    if (low >= 0 && high > low)
+        kn_buffer_format(to, " Asked for: levels %d to %d of its hierarchy.", low, high);
+    else
+        kn_buffer_format(to, " Asked for: level %d of its hierarchy%s.", low >= 0 ? low : high,
+                         high < 0  ? ", or a higher one"
+                         : low < 0 ? ", or a lower one"
+                                   : "");
+}
+
 static void column_row(kn_html_table *t, const kn_public *p, const kn_public_part *part, const kn_public_column *c)
 {
     static const char *const roles[] = {"quasi-identifier", "identifier", "sensitive", "weight", "kept", "count"};
@@ -262,6 +276,7 @@ static void column_row(kn_html_table *t, const kn_public *p, const kn_public_par
     if (quasi && !is_anatomy(p) && !isnan(c->lm)) kn_html_percent(t->to, c->lm);
     kn_html_table_cell(t);
     kn_html_text(t->to, column_words(p, part, c));
+    if (quasi && p->shape == KN_SHAPE_TABLE) asked_levels(t->to, p->spec, c->attribute);
 }
 
 static void columns(kn_buffer *to, const kn_public *p)

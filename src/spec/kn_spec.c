@@ -123,6 +123,7 @@ bool kn_spec_put_attribute(kn_spec_inner *inner, int index, const kn_attribute *
     int at = index < 0 ? spec->attribute_count++ : index;
     state->attributes[at] = *attribute;
     state->attributes[at].hierarchy.decimal = spec->csv.decimal;
+    state->attributes[at].hierarchy.timezone = spec->csv.timezone;
     if (index < 0)
         add_type(state, &state->attributes[at]);
     else

@@ -51,7 +51,7 @@ static kn_status read_class(kn_reader *r, const kn_yaml *key, const kn_yaml *val
     if (value && !kn_yaml_missing(value)) KN_TRY(kn_read_map(r, value, keys, c));
     if (c->negative && c->sensitive)
         return kn_field_fail(r, key,
-                             "class \"%s\": nobody is taken to know values of a sensitive class, nor that they are "
+                             "class \"%s\": nobody is assumed to know values of a sensitive class, nor that they are "
                              "absent",
                              c->name);
     return KN_OK;

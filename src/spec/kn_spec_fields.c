@@ -87,15 +87,18 @@ static kn_status read_decimal(kn_reader *r, const kn_yaml *value, void *target)
 
 static kn_status read_timezone(kn_reader *r, const kn_yaml *value, void *target)
 {
-    const char  *name;
-    kn_timezone *zone = NULL;
-    kn_error     wrong = KN_ERROR_INIT;
+    kn_spec       *spec = target;
+    kn_spec_state *state = &r->inner->state;
+    const char    *name;
+    kn_timezone   *zone = NULL;
+    kn_error       wrong = KN_ERROR_INIT;
     KN_TRY(kn_read_text(r, value, "a time zone", &name));
     kn_status status = kn_timezone_open(&zone, r->inner->ctx, name, &wrong);
     kn_timezone_free(zone);
     if (status == KN_MEMORY) return kn_field_memory(r);
     if (status != KN_OK) return kn_field_fail(r, value, "%s", wrong.message);
-    *(const char **)target = name;
+    spec->csv.timezone = name;
+    for (int i = 0; i < spec->attribute_count; i++) state->attributes[i].hierarchy.timezone = name;
     return KN_OK;
 }
 
@@ -255,7 +258,7 @@ static const kn_key fields[KN_FIELDS_AND_OPTIONS] = {
     [KN_FIELD_HEADER] = {"header", read_header, AT(csv.no_header)},
     [KN_FIELD_ENCODING] = {"encoding", read_encoding, AT(csv.encoding)},
     [KN_FIELD_DECIMAL] = {"decimal", read_decimal, 0},
-    [KN_FIELD_TIMEZONE] = {"timezone", read_timezone, AT(csv.timezone)},
+    [KN_FIELD_TIMEZONE] = {"timezone", read_timezone, 0},
     [KN_FIELD_NA] = {"na", read_na, AT(csv)},
     [KN_FIELD_POPULATION] = {"population", kn_read_path, AT(population)},
     [KN_FIELD_ATTRIBUTES] = {"attributes", kn_read_attributes, 0},

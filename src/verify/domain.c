@@ -276,7 +276,8 @@ static bool read_meaning(const kn_vdomain *d, kn_string text, meaning *out)
             kn_parse_datetime(text, "%Y-%m-%d %H:%M:%S%z", d->rules.timezone, &out->integer))
             return true;
         if (!kn_parse_date(text, "%Y-%m-%d", &out->integer)) return false;
-        out->integer *= INT64_C(86400000000); /* a day stands for its beginning, in UTC */
+        out->integer *= 86400; /* a day stands for its beginning, by the clocks of the input's time zone */
+        out->integer = (out->integer - kn_timezone_offset(d->rules.timezone, out->integer)) * 1000000;
         return true;
     case KN_TYPE_AUTO:
     case KN_TYPE_TEXT: break;

@@ -133,9 +133,16 @@ static void civil(int64_t days, int *year, int *month, int *day)
     *day = (int)left + 1;
 }
 
+/* A moment as the clocks of the input's time zone show it: days begin at their midnight. */
+static int64_t on_the_clock(const kn_vdomain *d, uint32_t value)
+{
+    int64_t n = d->integers[value], second = n / 1000000 - (n % 1000000 < 0);
+    return d->type == KN_TYPE_DATETIME ? n + (int64_t)kn_timezone_offset_at(d->rules.timezone, second) * 1000000 : n;
+}
+
 static int64_t day_of(const kn_vdomain *d, uint32_t value)
 {
-    int64_t n = d->integers[value], micros = (int64_t)DAY_MICROS_E6 * 1000000;
+    int64_t n = on_the_clock(d, value), micros = (int64_t)DAY_MICROS_E6 * 1000000;
     if (d->type == KN_TYPE_DATE) return n;
     return n >= 0 ? n / micros : -((-n + micros - 1) / micros);
 }
@@ -240,7 +247,7 @@ static kn_status note_decimals(builder *b, const char *text, kn_error *err)
 static bool value_number(const builder *b, uint32_t value, kn_i128 *out)
 {
     if (b->domain->decimals) return whole(&b->domain->decimals[value], b->decimals, out);
-    *out = b->domain->integers[value];
+    *out = on_the_clock(b->domain, value);
     for (int i = 0; i < b->decimals; i++) *out *= 10;
     return true;
 }

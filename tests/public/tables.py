@@ -20,7 +20,7 @@ LOCAL = ["mondrian", "mondrian-relaxed", "mondrian-1d", "mondrian-best", "mondri
 METHODS = LEVELS + LOCAL + ["kmsd", "kmsd-ag", "auto"]
 SUPPRESSED = ["star", "drop", "keep-sensitive"]
 EXTRAS = ["entity", "pseudonym", "dependency", "summary", "weight", "missing drop", "missing value", "keep", "keep-order", "two sensitive",
-          "share", "spreadsheet-safe", "time limit", "utility", "two promises", "cuts by order", "entity of two columns"]
+          "share", "spreadsheet-safe", "time limit", "utility", "two promises", "cuts by order", "entity of two columns", "levels"]
 ILLS = ["flu", "cold", "gout", "mumps"]
 JOBS = {"nurse": "health", "surgeon": "health", "midwife": "health", "teacher": "school", "tutor": "school", "dean": "school",
         "baker": "food", "cook": "food", "butcher": "food", "spy": "state", "envoy": "state"}
@@ -175,7 +175,7 @@ class Case:
         self.suppressed = tally.least("suppressed rows", SUPPRESSED)
         self.extra = tally.least("with", [e for e in EXTRAS if (e not in ("weight", "entity of two columns") or self.model != "k-map, weights") and
                                           (e != "cuts by order" or self.method in LOCAL) and
-                                          (e not in ("utility", "time limit") or by_level)])
+                                          (e not in ("utility", "time limit", "levels") or by_level)])
         self.k = 2 if self.model == "max-risk" else rng.choice([2, 2, 3])
         self.choose_columns(rng, tally)
         self.people = 0
@@ -277,6 +277,8 @@ class Case:
                 attributes[column.name]["weight"] = 2
             if self.extra == "cuts by order" and kind in ("file", "taxonomy"):
                 attributes[column.name]["cuts"] = "order"
+        if self.extra == "levels":
+            attributes[self.quasi[0].name]["min-level"] = 1
         if self.extra == "dependency":
             attributes["sector"] = {"role": "quasi", "hierarchy": "sector.csv"}
         attributes["dx"] = {"role": "sensitive", **({"hierarchy": "dx.csv"} if self.model == "hierarchical t" else {})}

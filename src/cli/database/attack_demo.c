@@ -101,7 +101,7 @@ static void print_example(const cli_value *answer)
         cli_name_print(kn_document_key(rows, t));
         any = true;
     }
-    puts(".\nWho knows all their quasi-identifiers has");
+    puts(".\nSomebody who knows all their quasi-identifiers finds");
     cli_text_table *t = cli_text_table_new(3, NULL, aligns);
     for (int way = 0; way < KN_DEMO_WAYS; way++) {
         int64_t candidates = cli_integer(kn_document_member(example, "candidates"), ways[way]);
@@ -119,7 +119,7 @@ static void print_words(const cli_value *answer)
     print_table(answer);
     print_example(answer);
     puts("\nuniversal  the joined tables are k-anonymous: any k rows will do, also those of one person\n"
-         "local      each table is k-anonymous: who looks alike in one need not in the next\n"
+         "local      each table is k-anonymous: people who look alike in one may differ in the next\n"
          "miracle-x  persons are alike with all their rows: what 'kanon anonymize' releases");
     if (cli_integer(kn_document_member(answer, "universal"), "below_k") +
             cli_integer(kn_document_member(answer, "local"), "below_k") ==

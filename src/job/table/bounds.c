@@ -1,5 +1,5 @@
 /* table/bounds.c: the levels that a search may use: the requested ones (`levels`, min-level, max-level), checked
- * against the hierarchies; and why there is no release within them.
+ * against the hierarchies; which methods have levels; and why there is no release within them.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdio.h>
@@ -16,6 +16,13 @@ static kn_status no_such_level(const kn_table_run *run, const kn_attribute *a, i
     if (run->all.spec->path && a->line > 0)
         return kn_fail_at(err, KN_USAGE, run->all.spec->path, a->line, a->column, "%s", what);
     return kn_fail(err, KN_USAGE, "%s", what);
+}
+
+kn_status kn_table_run_check_levels(const kn_table_run *run, const char *what, kn_error *err)
+{
+    if (kn_table_run_full_domain(run)) return KN_OK;
+    return kn_fail(err, KN_USAGE, "%s: only methods with one level for a whole column, such as optimal, have %s",
+                   kn_method_name(run->all.spec->method), what);
 }
 
 kn_status kn_table_run_bounds(kn_table_run *run, kn_error *err)

@@ -24,10 +24,6 @@ const kn_explained_promise *kn_explanation_promise_at(const kn_explanation *e, i
 
 static kn_status check_fixed(const kn_table_run *run, kn_error *err)
 {
-    if (!kn_table_run_full_domain(run) || run->all.spec->method_auto)
-        return kn_fail(err, KN_USAGE,
-                       "%s: only methods with one level for a whole column, such as optimal, have levels",
-                       run->all.spec->method_auto ? "auto" : kn_method_name(run->all.spec->method));
     for (int q = 0; q < run->quasi_count; q++)
         if (!run->low || run->low[q] != run->high[q])
             return kn_fail(err, KN_USAGE,
@@ -118,6 +114,7 @@ static kn_status look(kn_release_run *all, void *user, kn_error *err)
     kn_table_run    *run = kn_table_run_of(all);
     kn_explanation  *out = user;
     kn_node_failures f;
+    KN_TRY(kn_table_run_check_levels(run, "levels", err));
     KN_TRY(kn_table_run_prepare(run, err));
     KN_TRY(kn_table_run_warn_of_types(run, err));
     KN_TRY(check_fixed(run, err));

@@ -84,10 +84,7 @@ static kn_status look(kn_release_run *all, void *user, kn_error *err)
     kn_frontier        *out = user;
     kn_frontier_result *found = NULL;
     int64_t             ks[MOST_KS];
-    if (!kn_table_run_full_domain(run) || all->spec->method_auto)
-        return kn_fail(err, KN_USAGE,
-                       "%s: only methods with one level for a whole column, such as optimal, have a frontier",
-                       all->spec->method_auto ? "auto" : kn_method_name(all->spec->method));
+    KN_TRY(kn_table_run_check_levels(run, "a frontier", err));
     KN_TRY(kn_table_run_prepare(run, err));
     KN_TRY(kn_table_run_warn_of_types(run, err));
     int k_count = make_ladder(ks, all->spec, kn_table_total(run->table));

@@ -155,6 +155,8 @@ KN_CHECK kn_status kn_table_run_keep_dependencies(kn_table_run *run, kn_error *e
 kn_fulldomain_problem kn_table_run_problem(const kn_table_run *run);
 KN_CHECK kn_status kn_table_run_bounds(kn_table_run *run, kn_error *err);
 KN_CHECK kn_status kn_table_run_explain_bounds(kn_table_run *run, char *out, size_t size, kn_error *err);
+/* KN_USAGE if the method has no levels, so no `what`. Without a named method, and under auto, it is optimal. */
+KN_CHECK kn_status kn_table_run_check_levels(const kn_table_run *run, const char *what, kn_error *err);
 /* Why a node is not good. */
 void kn_table_run_node_reason(const kn_table_run *run, const kn_node_failures *failures, char *out, size_t size);
 

@@ -107,7 +107,7 @@ kn_status kn_table_run_link(kn_table_run *run, kn_error *err)
     if (!run->linked_by) return KN_MEMORY;
     if (run->all.spec->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE)
         return kn_fail(err, KN_USAGE,
-                       "suppressed: keep-sensitive has no sense where the released columns show which rows are one "
+                       "suppressed: keep-sensitive makes no sense where the released columns show which rows are one "
                        "person's; use star or drop");
     if (column >= 0)
         return kn_release_note(

@@ -88,6 +88,7 @@ static kn_hierarchy_spec declared(const kn_table_run *run, const kn_attribute *a
 {
     kn_hierarchy_spec spec = a->hierarchy;
     spec.decimal = run->all.spec->csv.decimal;
+    spec.timezone = run->all.spec->csv.timezone;
     return spec;
 }
 
@@ -98,7 +99,9 @@ static kn_status find_rule(kn_table_run *run, int q, const kn_attribute *a, kn_e
     const kn_column *other = run->population_table ? &run->population_table->columns[q] : NULL;
     run->rules[q] = declared(run, a);
     if (a->has_hierarchy) return KN_OK;
-    return kn_hierarchy_by_type_over(&run->rules[q], &run->all.scratch, own, other, run->all.spec->csv.decimal, err);
+    KN_TRY(kn_hierarchy_by_type_over(&run->rules[q], &run->all.scratch, own, other, run->all.spec->csv.decimal, err));
+    run->rules[q].timezone = run->all.spec->csv.timezone;
+    return KN_OK;
 }
 
 /* The hierarchy of a quasi-identifier: over the population's values too, or over those of its own population. */

@@ -277,7 +277,7 @@ kn_status kn_table_run_warn_of_table(kn_table_run *run, kn_error *err)
 {
     run->result->missing_cells = run->missing_cells;
     if (run->all.spec->keep_order)
-        KN_TRY(kn_release_note(&run->all, err, "the rows keep their order, which may tell whose they are"));
+        KN_TRY(kn_release_note(&run->all, err, "the rows keep their order, which may reveal whose they are"));
     if (run->all.spec->input_order)
         KN_TRY(
             kn_release_note(&run->all, err,

@@ -147,7 +147,7 @@ static void check_spelling(kn_vdb *v, const kn_vlist *list, const kn_vdb_column 
             kn_vproblem(v->notes, "table \"%s\", column %d: the release shows one number in two spellings", list->name,
                         c + 1);
     if (kn_vdb_odd_spelling(column, list->table, value_at) != KN_V_NONE)
-        kn_vproblem(v->notes, "table \"%s\", column \"%s\": a value is spelled otherwise than in the original",
+        kn_vproblem(v->notes, "table \"%s\", column \"%s\": a value is spelled differently from the original",
                     list->name, column->attribute->name);
 }
 

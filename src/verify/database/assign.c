@@ -55,7 +55,7 @@ static kn_status rows_of_map(uint32_t *out, kn_vdb *v, const kn_vsheet *file, co
     int keys = 0;
     for (int c = 0; c < columns; c++) keys += t->primary[c];
     if (count < keys)
-        return kn_fail(err, KN_INPUT, "%s: this is no row map: it lacks a column \"%s...\" for the key of persons",
+        return kn_fail(err, KN_INPUT, "%s: this is not a row map: it lacks a column \"%s...\" for the key of persons",
                        v->options->map_path, prefix);
     kn_vdb_lookup l = {release ? t->release.table : t->original.table, file, in, from, count};
     return out ? kn_vdb_look_up(out, &twice, v, &l, err) : kn_vdb_no_memory(v, err);

@@ -52,7 +52,7 @@ static void check_spelling(kn_vdb *v, const kn_vdb_table *t, const kn_vdb_column
     if (!c->of_release || c->odd == KN_V_NONE) return;
     while (kn_vsheet_code(t->release.table, c->release, row) != c->odd) row++;
     kn_vproblem(v->notes,
-                "table \"%s\", row %" PRId64 ", column \"%s\": the value is spelled otherwise than in the original",
+                "table \"%s\", row %" PRId64 ", column \"%s\": the value is spelled differently from the original",
                 t->name, row + 1, c->attribute->name);
 }
 

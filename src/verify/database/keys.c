@@ -115,7 +115,7 @@ static void check_texts(kn_vdb *v, const kn_vdb_table *t, int column, const kn_t
                     t->name, name);
     if (small && capital)
         kn_vproblem(v->notes,
-                    "table \"%s\": key column \"%s\" has UUIDs in small and in capital letters: that can mark a row",
+                    "table \"%s\": key column \"%s\" has UUIDs in lower and in upper case: that can mark a row",
                     t->name, name);
 }
 

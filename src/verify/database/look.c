@@ -162,7 +162,7 @@ static kn_status find_person(kn_vdb *v, const keys *all, kn_error *err)
 
 static kn_status no_snowflake(const kn_vdb *v, int table, const char *why, kn_error *err)
 {
-    return kn_fail(err, KN_INPUT, "the original is no snowflake around table \"%s\": table \"%s\" %s",
+    return kn_fail(err, KN_INPUT, "the original is not a snowflake around table \"%s\": table \"%s\" %s",
                    v->tables[v->person].name, v->tables[table].name, why);
 }
 

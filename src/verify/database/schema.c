@@ -35,7 +35,7 @@ static void check_extra(kn_vdb *v, const kn_vdb_table *t)
         const kn_attribute *a = attribute_of(v, t->name, name);
         if (c == t->group_column) continue;
         if (at < 0)
-            kn_vproblem(v->notes, "table \"%s\": column %d of the release is none of the original", t->name, c + 1);
+            kn_vproblem(v->notes, "table \"%s\": column %d of the release is not one of the original", t->name, c + 1);
         else if (!is_released(v, t, at, a))
             kn_vproblem(v->notes, "table \"%s\": column \"%s\" %s and must not be in the release", t->name, name,
                         !a                              ? "has no role"

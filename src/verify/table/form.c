@@ -222,7 +222,7 @@ static void report_spelling(kn_verifier *v, const kn_vcopy *c)
     int shown = 0;
     for (uint32_t t = 0; c->exact && t < c->release->count; t++) {
         if (c->exact[t] != KN_V_NONE || c->of_release[t] == KN_V_NONE || shown++ >= SHOWN) continue;
-        kn_vproblem(v->notes, "row %" PRId64 ", column \"%s\": the value is spelled otherwise than in the original",
+        kn_vproblem(v->notes, "row %" PRId64 ", column \"%s\": the value is spelled differently from the original",
                     kn_vcolumn_first(c->release, t) + 1, c->attribute->name);
     }
 }

@@ -161,8 +161,7 @@ kn_status kn_verify_find_links(kn_verifier *v, kn_error *err)
     v->linked = link != NULL;
     if (link && v->entity_release != link->release) KN_TRY(same_persons(v, link, &same, err));
     if (!same)
-        kn_vproblem(v->notes, "column \"%s\" links rows otherwise than the persons' column does",
-                    link->attribute->name);
+        kn_vproblem(v->notes, "column \"%s\" links rows differently from the persons' column", link->attribute->name);
     if (link && !v->entity_release) v->entity_release = link->release;
     if (!v->linked) KN_TRY(columns_link(v, &v->linked, err));
     if (v->linked) refuse_models(v);

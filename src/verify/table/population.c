@@ -92,7 +92,7 @@ static kn_status weigh_people(crowd *c, int64_t *unit, kn_error *err)
     for (uint32_t t = 0; t < v->weight->count; t++) {
         kn_decimal d;
         if (!weight_of(v, v->weight->texts[t], &d))
-            return kn_fail(err, KN_INPUT, "the column of weights holds something that is no positive number");
+            return kn_fail(err, KN_INPUT, "the column of weights holds something that is not a positive number");
         int64_t needed = (int64_t)(d.before.size + d.after.size) - d.exponent;
         if (d.before.size + d.after.size > 0 && needed > most)
             most = needed > MOST_DECIMALS ? MOST_DECIMALS : (int)needed;

@@ -87,7 +87,7 @@ static kn_status read_file(checker *c, kn_error *err)
     for (int i = 0; i < options.column_count; i++)
         if (!kn_vtable_column(c->file, names[i])) kn_vproblem(v->notes, "the summary has no column \"%s\"", names[i]);
     if (c->file->name_count != options.column_count)
-        kn_vproblem(v->notes, "the summary has a column that is no statistic");
+        kn_vproblem(v->notes, "the summary has a column that is not a statistic");
     return KN_OK;
 }
 

@@ -184,7 +184,7 @@ static bool check_header(kn_verifier *v)
         else if (kn_vtable_name(v->original, name) >= 0)
             kn_vproblem(v->notes, "column \"%s\" is not declared and must not be in the release", name);
         else
-            kn_vproblem(v->notes, "column %d of the release is none of the original", c + 1);
+            kn_vproblem(v->notes, "column %d of the release is not one of the original", c + 1);
     }
     for (int i = 0; i < v->spec->attribute_count; i++) {
         const kn_attribute *a = &v->spec->attributes[i];
