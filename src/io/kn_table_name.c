@@ -18,7 +18,7 @@ static const char *find_query(const char *name)
 
 static bool has_schema(const char *name)
 {
-    return kn_name_sqlite(name) || kn_name_server(name);
+    return kn_name_sqlite(name) || kn_name_duckdb(name) || kn_name_server(name);
 }
 
 kn_table_name kn_table_name_split(const char *name)
@@ -68,10 +68,10 @@ kn_table_kind kn_table_kind_of(const char *name)
 
 kn_string kn_table_file(const char *name)
 {
-    const char *sqlite = kn_name_sqlite(name);
+    const char *file = kn_name_sqlite(name) ? kn_name_sqlite(name) : kn_name_duckdb(name);
     kn_string   source = kn_table_name_split(name).source;
     if (kn_name_server(name)) return (kn_string){name, 0};
-    if (sqlite) return (kn_string){sqlite, source.size - (size_t)(sqlite - name)};
+    if (file) return (kn_string){file, source.size - (size_t)(file - name)};
     return is_workbook(source) ? source : kn_string_of(name);
 }
 

@@ -2,6 +2,7 @@
  *
  *     postgresql://host/db#schema.table      sqlite:FILE#table      FILE.xlsx#Sheet
  *     postgresql://host/db?query=SELECT ...  sqlite:FILE?query=SELECT ...
+ *     duckdb:FILE#table                      duckdb:FILE?query=SELECT ...   duckdb:?query=SELECT ...
  *
  * The mark is the last '#' of the name, but not one within a password; a query goes from "query=" to the end of the
  * name, as it is, whatever characters it has. Nothing behind the '#' ("sqlite:a#b.db#") names the whole: that is how a
