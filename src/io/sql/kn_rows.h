@@ -24,6 +24,9 @@ typedef enum kn_rows_kind {
 /* By the name; a file that is not named .parquet, by its first and last bytes. */
 kn_rows_kind kn_rows_kind_of(const kn_context *ctx, const char *name);
 
+/* Is it one file, whose bytes are the table? Not so tables in memory, in parts, and of DuckDB. */
+bool kn_rows_has_bytes(const kn_context *ctx, const char *name);
+
 /* May two reads give the rows in another order? Those of a query may. */
 bool kn_rows_volatile(const char *name);
 
@@ -41,6 +44,9 @@ KN_CHECK kn_status kn_rows_read_table(kn_table **out, kn_context *ctx, const cha
                                       const kn_csv_options *options, kn_error *err);
 KN_CHECK kn_status kn_rows_read_names(kn_csv_names *out, kn_context *ctx, const char *name,
                                       const kn_csv_options *options, kn_error *err);
+
+/* Can a release be written as Parquet to this output? KN_IO: there is no libduckdb. KN_USAGE: the name is one in memory. */
+KN_CHECK kn_status kn_rows_ready(kn_context *ctx, const char *output, kn_error *err);
 
 /* Copies all rows of a source that DuckDB reads, as Parquet, into an existing file. */
 KN_CHECK kn_status kn_rows_copy(kn_context *ctx, const char *name, const char *path, kn_error *err);

@@ -60,6 +60,13 @@ kn_rows_kind kn_rows_kind_of(const kn_context *ctx, const char *name)
     return looks_like_parquet(kn_memory_path(ctx, name)) ? KN_ROWS_PARQUET : KN_ROWS_NONE;
 }
 
+bool kn_rows_has_bytes(const kn_context *ctx, const char *name)
+{
+    struct stat info;
+    if (!kn_rows_kind_of(ctx, name)) return true;
+    return stat(kn_memory_path(ctx, name), &info) == 0 && S_ISREG(info.st_mode);
+}
+
 bool kn_rows_volatile(const char *name)
 {
     return kn_duckdb_source_query(name);
@@ -349,6 +356,14 @@ kn_status kn_rows_read_names(kn_csv_names *out, kn_context *ctx, const char *nam
 }
 
 /* ---- Out ---- */
+
+kn_status kn_rows_ready(kn_context *ctx, const char *output, kn_error *err)
+{
+    kn_duckdb_api api;
+    if (kn_memory_is(ctx, output))
+        return kn_fail(err, KN_USAGE, "%s: in memory a table is released as columns or CSV; leave the ending out", output);
+    return kn_duckdb_load(&api, err);
+}
 
 /* In one thread's order and in place: the file is the caller's, who made it and gives it its name. */
 #define AS_PARQUET " (FORMAT parquet, COMPRESSION snappy, ROW_GROUP_SIZE 122880, USE_TMP_FILE false)"
