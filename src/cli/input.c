@@ -206,7 +206,7 @@ static bool is_database(const char *path)
 /* Judged by its name: read as CSV, such a file would be a table of one column. */
 static bool is_tree_file(const char *path)
 {
-    static const char *const endings[] = {".xml", ".json", ".jsonl", ".ndjson"};
+    static const char *const endings[] = {".xml", ".json"}; /* lines of JSON may be rows */
     size_t                   size = strlen(path);
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
         size_t n = strlen(endings[i]);

@@ -169,6 +169,25 @@ kn_status kn_duckdb_run(kn_duckdb *db, const char *sql, const char *what, kn_err
     return KN_OK;
 }
 
+kn_status kn_duckdb_number(int64_t *out, kn_duckdb *db, const char *sql, const char *what, kn_error *err)
+{
+    kn_ddb_result     result;
+    struct ArrowArray array = {.release = NULL};
+    *out = 0;
+    KN_TRY(execute(db, sql, false, &result, what, err));
+    kn_ddb_arrow_options options = db->api.result_get_arrow_options(&result);
+    kn_ddb_chunk         chunk = db->api.fetch_chunk(result);
+    kn_ddb_error         error = chunk ? db->api.data_chunk_to_arrow(options, chunk, &array) : NULL;
+    bool good = array.release && array.n_children == 1 && array.length == 1 && array.children[0]->n_buffers == 2;
+    if (good) memcpy(out, array.children[0]->buffers[1], sizeof *out);
+    if (array.release) array.release(&array);
+    if (error) db->api.destroy_error_data(&error);
+    if (chunk) db->api.destroy_data_chunk(&chunk);
+    if (options) db->api.destroy_arrow_options(&options);
+    db->api.destroy_result(&result);
+    return good ? KN_OK : kn_fail(err, KN_INTERNAL, "%.300s: DuckDB gives no number", what);
+}
+
 /* ---- Columns ---- */
 
 void kn_duckdb_columns_free(kn_duckdb_columns *c)

@@ -30,6 +30,9 @@ void               kn_duckdb_close(kn_duckdb *db); /* NULL is fine */
 /* Executes a statement whose rows nobody needs. `what` begins its messages. */
 KN_CHECK kn_status kn_duckdb_run(kn_duckdb *db, const char *sql, const char *what, kn_error *err);
 
+/* The one whole number that a query gives. */
+KN_CHECK kn_status kn_duckdb_number(int64_t *out, kn_duckdb *db, const char *sql, const char *what, kn_error *err);
+
 /* The columns that a query has, without executing it. */
 typedef struct kn_duckdb_columns {
     kn_context *ctx;
