@@ -52,7 +52,8 @@ KN_CHECK kn_status kn_rows_ready(kn_context *ctx, const char *output, kn_error *
 KN_CHECK kn_status kn_rows_copy(kn_context *ctx, const char *name, const char *path, kn_error *err);
 
 /* Writes batches as a Parquet file in place of an existing one: row groups of 122,880 rows, compressed by Snappy. The same
- * batches give the same bytes, with the same DuckDB. */
-KN_CHECK kn_status kn_rows_write_parquet(kn_context *ctx, const kn_batches *batches, const char *path, kn_error *err);
+ * batches give the same bytes, with the same DuckDB. `name`: of the output, in messages. */
+KN_CHECK kn_status kn_rows_write_parquet(kn_context *ctx, const kn_batches *batches, const char *path, const char *name,
+                                         kn_error *err);
 
 #endif

@@ -378,7 +378,7 @@ static kn_status run_copy(kn_duckdb *db, const char *query, const char *path, co
     const char *text = kn_buffer_text(&sql);
     kn_status   st = text ? kn_duckdb_run(db, text, name, err) : kn_fail_memory(err, db->ctx, WHAT);
     kn_buffer_free(&sql);
-    return st == KN_INPUT ? KN_IO : st;
+    return st;
 }
 
 kn_status kn_rows_copy(kn_context *ctx, const char *name, const char *path, kn_error *err)
@@ -391,8 +391,18 @@ kn_status kn_rows_copy(kn_context *ctx, const char *name, const char *path, kn_e
     return st;
 }
 
-kn_status kn_rows_write_parquet(kn_context *ctx, const kn_batches *batches, const char *path, kn_error *err)
+/* What the system says stands at the end of DuckDB's message, behind the temporary name. */
+static kn_status fail_output(const char *name, const kn_error *said, kn_error *err)
 {
+    const char *reason = said->message;
+    for (const char *at = reason; (at = strstr(at, ": ")) != NULL; reason = at) at += 2;
+    return kn_fail(err, KN_IO, "%.300s: cannot be written: %s", name, reason);
+}
+
+kn_status kn_rows_write_parquet(kn_context *ctx, const kn_batches *batches, const char *path, const char *name,
+                                kn_error *err)
+{
+    kn_error                said = KN_ERROR_INIT;
     kn_duckdb              *db = NULL;
     kn_batches_lent         lent = {.batches = batches};
     struct ArrowArrayStream stream = kn_batches_lend(&lent);
@@ -400,7 +410,9 @@ kn_status kn_rows_write_parquet(kn_context *ctx, const kn_batches *batches, cons
     kn_status st = KN_OK;
     if (db->api.arrow_scan(db->connection, "release", (kn_ddb_arrow_stream)(void *)&stream) != KN_DDB_OK)
         st = kn_fail(err, KN_INTERNAL, "DuckDB does not take the release's columns");
-    if (st == KN_OK) st = run_copy(db, "SELECT * FROM release", path, kn_path_name(ctx, path), err);
+    if (st == KN_OK) st = run_copy(db, "SELECT * FROM release", path, name, &said);
     kn_duckdb_close(db);
+    if (st == KN_INPUT) return fail_output(name, &said, err);
+    if (st != KN_OK && said.message[0] && err) *err = said;
     return st;
 }
