@@ -76,7 +76,7 @@ typedef struct import {
     int64_t               batch;                   /* from 1 */
     kn_builder           *builder;
     kn_timezone          *zone;
-    const kn_csv_options *csv; /* a table instead of a CSV file; NULL: a plain stream      */
+    const kn_csv_options *csv;  /* a table instead of a CSV file; NULL: a plain stream      */
     const char           *name; /* in messages                                             */
     bool                  ours; /* the producer is kanon itself: its messages are all that is said */
     struct ArrowSchema    schema;
@@ -102,8 +102,8 @@ static kn_status fail_column(const import *im, const column *c, const char *reas
 
 static kn_status fail_cell(const import *im, const column *c, int64_t row, const char *reason, kn_error *err)
 {
-    return kn_fail(err, KN_INPUT, "%.300s: column \"%.200s\", batch %" PRId64 ", row %" PRId64 ": %s", im->name, c->label,
-                   im->batch, row + 1, reason);
+    return kn_fail(err, KN_INPUT, "%.300s: column \"%.200s\", batch %" PRId64 ", row %" PRId64 ": %s", im->name,
+                   c->label, im->batch, row + 1, reason);
 }
 
 static kn_status fail_producer(const import *im, struct ArrowArrayStream *stream, int code, const char *doing,
@@ -574,7 +574,7 @@ static kn_status import_stream(kn_table **out, kn_context *ctx, struct ArrowArra
                                kn_error *err)
 {
     KN_SERVE(ctx, err);
-import im = {.ctx = ctx, .csv = csv, .name = name ? name : "Arrow stream", .ours = name != NULL };
+import im = {.ctx = ctx, .csv = csv, .name = name ? name: "Arrow stream", .ours = name != NULL };
     kn_status st = read_options(&im, options, err);
     kn_progress_begin(ctx, "reading", "rows", 0);
     if (st == KN_OK) st = read_stream(&im, stream, err);

@@ -13,10 +13,10 @@
 
 #include "kn_alloc.h"
 #include "kn_arrow.h"
+#include "kn_columnar.h"
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_memory.h"
-#include "kn_rows.h"
 
 #define WHAT "keeping a table in memory"
 
@@ -147,7 +147,7 @@ kn_status kn_memory_read_table(kn_table **out, kn_context *ctx, const char *cons
     if (count != 1)
         return kn_fail(err, KN_USAGE, "%s: one table in memory is an input by itself; put all rows into it", names[0]);
     kn_batches_lent l = {.batches = kn_memory_batches(ctx, names[0])};
-    const char     *useless = kn_rows_useless(&l.batches->schema, options);
+    const char     *useless = kn_columnar_useless(&l.batches->schema, options);
     if (useless) return kn_fail(err, KN_USAGE, "%s: %s", names[0], useless);
     struct ArrowArrayStream stream = kn_batches_lend(&l);
     return kn_arrow_import_as_csv(out, ctx, &stream, options, NULL, err);
@@ -178,7 +178,7 @@ kn_status kn_memory_read_names(kn_csv_names *out, kn_context *ctx, const char *n
 {
     const kn_batches         *batches = kn_memory_batches(ctx, name);
     const struct ArrowSchema *schema = &batches->schema;
-    const char               *useless = kn_rows_useless(schema, options);
+    const char               *useless = kn_columnar_useless(schema, options);
     *out = (kn_csv_names){0};
     if (useless) return kn_fail(err, KN_USAGE, "%s: %s", name, useless);
     if (!schema->format || strcmp(schema->format, "+s") != 0 || schema->n_children < 1 || !schema->children)

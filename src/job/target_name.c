@@ -92,8 +92,10 @@ kn_status kn_target_name_check(const kn_spec *spec, kn_error *err)
                              err);
     KN_TRY(check_one_file(output, "a table is", "CSV", "FILE.csv", err));
     if (kn_target_is_parquet(spec)) return check_parquet(spec, err);
-    return is_foreign(output) ? kn_fail(err, KN_USAGE, "%s: a table is released as CSV or Parquet; name it FILE.csv or FILE.parquet", output)
-                              : KN_OK;
+    return is_foreign(output)
+               ? kn_fail(err, KN_USAGE, "%s: a table is released as CSV or Parquet; name it FILE.csv or FILE.parquet",
+                         output)
+               : KN_OK;
 }
 
 bool kn_target_has_columns(const kn_context *ctx, const kn_spec *spec)

@@ -26,10 +26,18 @@ enum { MESSAGE = 600, LEAST_MEMORY = 64 << 20 };
 /* The kinds of messages that name nothing but files, columns and the statement. */
 static bool is_quotable(const char *message)
 {
-    static const char *const kinds[] = {"IO Error:",       "Catalog Error:",       "Binder Error:",
-                                        "Parser Error:",   "Permission Error:",    "Out of Memory Error:",
-                                        "HTTP Error:",     "Missing Extension",    "Not implemented Error:",
-                                        "Syntax Error:",   "Connection Error:",    "Serialization Error:",
+    static const char *const kinds[] = {"IO Error:",
+                                        "Catalog Error:",
+                                        "Binder Error:",
+                                        "Parser Error:",
+                                        "Permission Error:",
+                                        "Out of Memory Error:",
+                                        "HTTP Error:",
+                                        "Missing Extension",
+                                        "Not implemented Error:",
+                                        "Syntax Error:",
+                                        "Connection Error:",
+                                        "Serialization Error:",
                                         "Invalid Configuration"};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strncmp(message, kinds[i], strlen(kinds[i])) == 0) return true;
@@ -77,11 +85,11 @@ static bool configure(const kn_duckdb *db, kn_ddb_config config, bool file)
     return true;
 }
 
-static kn_status connect_to(kn_duckdb *db, const char *file, kn_error *err)
+static kn_status connect_to(kn_duckdb *db, const char *file, const char *what, kn_error *err)
 {
     kn_ddb_config config = NULL;
     char         *message = NULL;
-    KN_TRY(kn_duckdb_load(&db->api, err));
+    KN_TRY(kn_duckdb_load(&db->api, what, err));
     bool      made = db->api.create_config(&config) == KN_DDB_OK && configure(db, config, file != NULL);
     kn_status st = made ? KN_OK : kn_fail(err, KN_IO, "DuckDB does not take its settings");
     if (st == KN_OK && db->api.open_ext(file, &db->database, config, &message) != KN_DDB_OK)
@@ -93,13 +101,13 @@ static kn_status connect_to(kn_duckdb *db, const char *file, kn_error *err)
     return st;
 }
 
-kn_status kn_duckdb_open(kn_duckdb **out, kn_context *ctx, const char *file, kn_error *err)
+kn_status kn_duckdb_open(kn_duckdb **out, kn_context *ctx, const char *file, const char *what, kn_error *err)
 {
     kn_duckdb *db = kn_alloc_zero(ctx, sizeof *db);
     *out = NULL;
     if (!db) return kn_fail_memory(err, ctx, "opening DuckDB");
     db->ctx = ctx;
-    kn_status st = connect_to(db, file, err);
+    kn_status st = connect_to(db, file, what, err);
     if (st == KN_OK)
         *out = db;
     else
@@ -152,8 +160,8 @@ static kn_status execute(kn_duckdb *db, const char *sql, bool streaming, kn_ddb_
     kn_ddb_pending   pending = NULL;
     *out = (kn_ddb_result){0};
     KN_TRY(prepare(db, sql, &statement, what, err));
-    int made = streaming ? db->api.pending_prepared_streaming(statement, &pending)
-                         : db->api.pending_prepared(statement, &pending);
+    int       made = streaming ? db->api.pending_prepared_streaming(statement, &pending)
+                               : db->api.pending_prepared(statement, &pending);
     kn_status st = made == KN_DDB_OK ? work(db, pending, out, what, err)
                                      : fail(db, what, pending ? db->api.pending_error(pending) : NULL, err);
     if (pending) db->api.destroy_pending(&pending);

@@ -9,8 +9,8 @@
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
-#include <link.h>
 #include <limits.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,33 +78,33 @@ static void *find(const char **named, char why[static 512])
     return handle;
 }
 
-static kn_status check_version(const kn_duckdb_api *api, kn_error *err)
+static kn_status check_version(const kn_duckdb_api *api, const char *what, kn_error *err)
 {
     const char *version = api->library_version();
     int         major = 0, minor = 0;
     if (!version || sscanf(version, "v%d.%d", &major, &minor) != 2)
-        return kn_fail(err, KN_IO, "libduckdb does not say which version it is; " INSTALL);
+        return kn_fail(err, KN_IO, "%.300s: libduckdb does not say which version it is; " INSTALL, what);
     if (major < LEAST_MAJOR || (major == LEAST_MAJOR && minor < LEAST_MINOR) || major > MOST_MAJOR)
-        return kn_fail(err, KN_IO, "libduckdb is of version %.40s, and kanon knows %d.%d to %d.x; " INSTALL, version,
-                       LEAST_MAJOR, LEAST_MINOR, MOST_MAJOR);
+        return kn_fail(err, KN_IO, "%.300s: libduckdb is of version %.40s, and kanon knows %d.%d to %d.x; " INSTALL,
+                       what, version, LEAST_MAJOR, LEAST_MINOR, MOST_MAJOR);
     return KN_OK;
 }
 
-kn_status kn_duckdb_load(kn_duckdb_api *out, kn_error *err)
+kn_status kn_duckdb_load(kn_duckdb_api *out, const char *what, kn_error *err)
 {
     char        why[512] = "";
     const char *named = NULL;
     void       *handle = find(&named, why);
     if (!handle) {
-        if (named) return kn_fail(err, KN_IO, "libduckdb cannot be loaded (%s); mend KANON_DUCKDB", why);
-        return kn_fail(err, KN_IO, "this needs libduckdb, which cannot be loaded (%s); " INSTALL, why);
+        return kn_fail(err, KN_IO, "%.300s: needs libduckdb, which cannot be loaded (%s); %s", what, why,
+                       named ? "mend KANON_DUCKDB" : INSTALL);
     }
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
         void *found = dlsym(handle, functions[i].name);
         if (!found)
-            return kn_fail(err, KN_IO, "%s has no function %s; " INSTALL, named ? named : "libduckdb",
-                           functions[i].name);
+            return kn_fail(err, KN_IO, "%.300s: needs libduckdb, and %.300s has no function %s; " INSTALL, what,
+                           named ? named : "the one that was found", functions[i].name);
         memcpy((char *)out + functions[i].offset, &found, sizeof found); /* ISO C has no cast from one to the other */
     }
-    return check_version(out, err);
+    return check_version(out, what, err);
 }

@@ -1,6 +1,6 @@
 /* kn_duckdb.h: a DuckDB inside the process: open, execute, fetch batches.
  *
- *     kn_duckdb_open(&db, ctx, NULL, err);                     // no file: tables are only read
+ *     kn_duckdb_open(&db, ctx, NULL, what, err);                     // no file: tables are only read
  *     kn_duckdb_stream(&stream, db, "SELECT ...", what, err);  // batches as they come; the stream owns the connection
  *
  * A connection is used by one thread at a time. Its own threads are as many as the context's; it gets half of the memory
@@ -23,8 +23,9 @@ typedef struct kn_duckdb {
     kn_ddb_connection connection;
 } kn_duckdb;
 
-/* Opens a database file for reading; NULL: none, in memory. KN_IO: libduckdb is not there, or the file cannot be opened. */
-KN_CHECK kn_status kn_duckdb_open(kn_duckdb **out, kn_context *ctx, const char *file, kn_error *err);
+/* Opens a database file for reading; NULL: none, in memory. `what` needs it, for messages. KN_IO: libduckdb is not there;
+ * KN_INPUT: the file cannot be opened. */
+KN_CHECK kn_status kn_duckdb_open(kn_duckdb **out, kn_context *ctx, const char *file, const char *what, kn_error *err);
 void               kn_duckdb_close(kn_duckdb *db); /* NULL is fine */
 
 /* Executes a statement whose rows nobody needs. `what` begins its messages. */

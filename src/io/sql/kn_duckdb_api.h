@@ -114,8 +114,8 @@ typedef struct kn_duckdb_api {
 #undef KN_DUCKDB_MEMBER
 } kn_duckdb_api;
 
-/* Finds libduckdb and fills the table. It stays loaded. KN_IO, with what to install: it is not there, lacks a function or
+/* Finds libduckdb and fills the table. It stays loaded. `what` needs it, for messages. KN_IO, with what to install: it is not there, lacks a function or
  * is of a version that kanon does not know. */
-KN_CHECK kn_status kn_duckdb_load(kn_duckdb_api *out, kn_error *err);
+KN_CHECK kn_status kn_duckdb_load(kn_duckdb_api *out, const char *what, kn_error *err);
 
 #endif

@@ -47,8 +47,8 @@ static bool walk(char *path, size_t size, int depth, kn_parts_fn fn, void *arg)
     DIR *dir = opendir(size > 0 ? path : ".");
     for (struct dirent *entry; dir && more && (entry = readdir(dir)) != NULL;) {
         if (entry->d_name[0] == '.') continue;
-        int added = snprintf(path + size, PATH_MAX - size, "%s%s", size > 0 && path[size - 1] != '/' ? "/" : "",
-                             entry->d_name);
+        int added =
+            snprintf(path + size, PATH_MAX - size, "%s%s", size > 0 && path[size - 1] != '/' ? "/" : "", entry->d_name);
         if (added < 0 || size + (size_t)added >= PATH_MAX) continue;
         if (is_folder(path)) {
             if (depth < DEEPEST) more = walk(path, size + (size_t)added, depth + 1, fn, arg);

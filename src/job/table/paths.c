@@ -17,10 +17,10 @@
 #include <unistd.h>
 
 #include "kn_alloc.h"
+#include "kn_columnar.h"
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_memory.h"
-#include "kn_rows.h"
 #include "kn_table_run.h"
 #include "kn_targets.h"
 
@@ -70,8 +70,8 @@ static kn_status copy_stream(kn_table_run *run, int from, const kn_spool *spool,
 /* Copies a stream and sets *path to the copy's path. */
 static kn_status spool_stream(kn_table_run *run, const char **path, kn_error *err)
 {
-    kn_spool *spool = &run->spools[run->spool_count];
-    bool      standard = strcmp(*path, "-") == 0;
+    kn_spool   *spool = &run->spools[run->spool_count];
+    bool        standard = strcmp(*path, "-") == 0;
     const char *name = *path;
     *spool =
         (kn_spool){.fd = private_file(), .alias = {.path = spool->path, .name = kn_path_name(run->all.ctx, *path)}};
@@ -82,7 +82,7 @@ static kn_status spool_stream(kn_table_run *run, const char **path, kn_error *er
     kn_alias_add(run->all.ctx, &spool->alias);
     snprintf(spool->path, sizeof spool->path, "/proc/self/fd/%d", spool->fd);
     *path = spool->path;
-    if (kn_rows_volatile(name)) return kn_rows_copy(run->all.ctx, name, spool->path, err);
+    if (kn_columnar_volatile(name)) return kn_columnar_copy(run->all.ctx, name, spool->path, err);
     int from = standard ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
     if (from < 0) return kn_fail(err, KN_IO, "%s: cannot open: %s", spool->alias.name, strerror(errno));
     char     *buffer = kn_alloc(run->all.ctx, COPY);
@@ -118,10 +118,11 @@ kn_status kn_table_run_spool(kn_table_run *run, kn_error *err)
     if (!run->inputs || !run->spools) return KN_MEMORY;
     for (int i = 0; i < spec->input_count; i++) {
         run->inputs[i] = spec->inputs[i];
-        if (is_stream(run->all.ctx, run->inputs[i]) || kn_rows_volatile(run->inputs[i])) KN_TRY(spool_stream(run, &run->inputs[i], err));
+        if (is_stream(run->all.ctx, run->inputs[i]) || kn_columnar_volatile(run->inputs[i]))
+            KN_TRY(spool_stream(run, &run->inputs[i], err));
     }
     run->effective.inputs = run->inputs;
-    if (spec->population && (is_stream(run->all.ctx, spec->population) || kn_rows_volatile(spec->population)))
+    if (spec->population && (is_stream(run->all.ctx, spec->population) || kn_columnar_volatile(spec->population)))
         KN_TRY(spool_stream(run, &run->effective.population, err));
     return kn_release_originals(&run->all, spec->inputs, run->inputs, spec->input_count, true, err);
 }
@@ -153,7 +154,7 @@ kn_status kn_table_run_open(kn_release_run *all, kn_error *err)
     if (stream && all->spec->keep_recipe)
         return kn_fail(err, KN_USAGE, "a recipe stands beside a release that is a file; name one as the output");
     KN_TRY(kn_targets_check(all->ctx, all->spec, stream ? NULL : all->spec->output, err));
-    if (kn_target_is_parquet(all->spec)) KN_TRY(kn_rows_ready(all->ctx, all->spec->output, err));
+    if (kn_target_is_parquet(all->spec)) KN_TRY(kn_columnar_ready(all->ctx, all->spec->output, err));
     KN_TRY(kn_set_open(&all->set, all->ctx, stream ? NULL : all->spec->output, err));
     if (stream) return open_nameless(run, err);
     all->base = all->spec->output;

@@ -67,23 +67,23 @@ static const char *release_path(const kn_table_run *run)
 
 kn_recode_input kn_table_run_recode_input(const kn_table_run *run)
 {
-    return (kn_recode_input){.table = run->table,
-                             .plan = run->plan,
-                             .hierarchies = (const kn_hierarchy *const *)run->hierarchies,
-                             .columns = run->columns,
-                             .column_count = run->column_count,
-                             .suppressed = run->all.spec->suppressed,
-                             .keep_order = run->all.spec->keep_order,
-                             .levels = run->result->level_count > 0,
-                             .delimiter = run->delimiter,
-                             .guarded = run->all.spec->spreadsheet_safe,
-                             .counted = run->all.spec->csv.count && !run->all.spec->expand,
-                             .missing = missing_text(run->all.spec),
-                             .parquet = kn_target_is_parquet(run->all.spec),
-                             /* counted rows are written as text: columns have no place for their counts */
-                             .columns_wanted =
-                                 !run->all.spec->csv.count && (kn_target_has_columns(run->all.ctx, run->all.spec) ||
-                                                               kn_target_is_parquet(run->all.spec))};
+    return (kn_recode_input){
+        .table = run->table,
+        .plan = run->plan,
+        .hierarchies = (const kn_hierarchy *const *)run->hierarchies,
+        .columns = run->columns,
+        .column_count = run->column_count,
+        .suppressed = run->all.spec->suppressed,
+        .keep_order = run->all.spec->keep_order,
+        .levels = run->result->level_count > 0,
+        .delimiter = run->delimiter,
+        .guarded = run->all.spec->spreadsheet_safe,
+        .counted = run->all.spec->csv.count && !run->all.spec->expand,
+        .missing = missing_text(run->all.spec),
+        .parquet = kn_target_is_parquet(run->all.spec),
+        /* counted rows are written as text: columns have no place for their counts */
+        .columns_wanted = !run->all.spec->csv.count &&
+                          (kn_target_has_columns(run->all.ctx, run->all.spec) || kn_target_is_parquet(run->all.spec))};
 }
 
 static kn_status note_formulas(kn_table_run *run, const int64_t *formulas, kn_error *err)

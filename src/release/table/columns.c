@@ -15,11 +15,11 @@
 
 #include "kn_alloc.h"
 #include "kn_arrow.h"
+#include "kn_columnar.h"
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_parallel.h"
 #include "kn_recode_row.h"
-#include "kn_rows.h"
 #include "kn_value.h"
 
 static const char making[] = "making the columns of the release";
@@ -342,7 +342,7 @@ kn_status kn_columns_put(kn_output *output, kn_context *ctx, const kn_recode_inp
     kn_free(a.columns);
     kn_free(a.building);
     if (st != KN_OK || !input->parquet) return st == KN_OK ? kn_batches_put(output, batches, err) : st;
-    st = kn_rows_write_parquet(ctx, batches, kn_output_temporary(output), kn_output_target(output), err);
+    st = kn_columnar_write_parquet(ctx, batches, kn_output_temporary(output), kn_output_target(output), err);
     kn_batches_let_go(batches);
     return st;
 }

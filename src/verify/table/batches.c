@@ -1,6 +1,6 @@
 /* table/batches.c: a table as Arrow batches → the distinct texts of each column, and the number of the text in every row.
  *
- * The verifier's own reader of Arrow batches: of io it uses the stream (kn_rows.h), the checked buffers and the text of
+ * The verifier's own reader of Arrow batches: of io it uses the stream (kn_columnar.h), the checked buffers and the text of
  * one cell. Columns are read in parallel, each from its first row to its last, so texts are numbered in the order of
  * their first rows. A missing cell is the empty text, as in a CSV file; if the spec does not treat that as missing, such
  * a cell is refused.
@@ -17,11 +17,11 @@
 
 #include "kn_alloc.h"
 #include "kn_arrow.h"
+#include "kn_columnar.h"
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_memory.h"
 #include "kn_parallel.h"
-#include "kn_rows.h"
 #include "kn_verify_internal.h"
 
 enum { CACHE_BITS = 10, CHECK_EVERY = 1 << 16, WINDOW = 64 };
@@ -126,7 +126,8 @@ static kn_status value_cell(column *c, const kn_arrow_view *v, int64_t at, uint3
         kn_string   text = {NULL, 0};
         const char *reason = kn_arrow_text_at(v, f, at, &text);
         c->empties = c->empties || text.size == 0;
-        if (c->marks && !c->made && !reason && f->kind == KN_ARROW_VIEW && !is_plain_view(v->data + at * f->width, text))
+        if (c->marks && !c->made && !reason && f->kind == KN_ARROW_VIEW &&
+            !is_plain_view(v->data + at * f->width, text))
             *c->marks |= KN_VMARK_MORE;
         return reason ? fail_cell(c, reason, err) : add_text(c, text, code, err);
     }
@@ -459,7 +460,7 @@ static kn_status prepare(reading *r, kn_error *err)
     kn_vtable *t = r->table;
     if (r->stream.get_schema(&r->stream, &r->schema) != 0) return fail_stream(r, err);
     KN_TRY(check_schema(r, err));
-    const char *useless = kn_rows_useless(&r->schema, r->options->csv);
+    const char *useless = kn_columnar_useless(&r->schema, r->options->csv);
     if (useless) return kn_fail(err, KN_USAGE, "%s: %s", r->name, useless);
     KN_TRY(name_columns(r, err));
     size_t columns = (size_t)t->column_count;
@@ -477,7 +478,7 @@ static kn_status prepare(reading *r, kn_error *err)
 static bool is_file(const reading *r)
 {
     struct stat info;
-    return kn_rows_kind_of(r->table->ctx, r->path) == KN_ROWS_PARQUET &&
+    return kn_columnar_kind_of(r->table->ctx, r->path) == KN_COLUMNAR_PARQUET &&
            stat(kn_memory_path(r->table->ctx, r->path), &info) == 0 && S_ISREG(info.st_mode);
 }
 
@@ -520,10 +521,10 @@ static kn_status open_stream(reading *r, kn_batches_lent *lent, const char *cons
 {
     kn_context *ctx = r->table->ctx;
     bool        all = r->options->all || r->options->digest;
-    r->made = kn_rows_kind_of(ctx, names[0]) != KN_ROWS_MEMORY;
+    r->made = kn_columnar_kind_of(ctx, names[0]) != KN_COLUMNAR_MEMORY;
     if (r->made)
-        return kn_rows_open(&r->stream, ctx, names, count, all ? NULL : r->options->columns,
-                            all ? 0 : r->options->column_count, err);
+        return kn_columnar_open(&r->stream, ctx, names, count, all ? NULL : r->options->columns,
+                                all ? 0 : r->options->column_count, err);
     if (count != 1) return kn_fail(err, KN_USAGE, "%s: one table in memory is an input by itself", names[0]);
     lent->batches = kn_memory_batches(ctx, names[0]);
     r->stream = kn_batches_lend(lent);
@@ -534,8 +535,10 @@ kn_status kn_vtable_read_batches(kn_vtable **out, kn_context *ctx, const char *c
                                  const kn_vread_options *options, kn_error *err)
 {
     kn_batches_lent lent = {.next = 0};
-    reading         r = {
-                .options = options, .name = kn_path_name(ctx, names[0]), .path = names[0], .table = kn_alloc_zero(ctx, sizeof *r.table)};
+    reading         r = {.options = options,
+                         .name = kn_path_name(ctx, names[0]),
+                         .path = names[0],
+                         .table = kn_alloc_zero(ctx, sizeof *r.table)};
     *out = NULL;
     if (!r.table) return kn_fail_memory(err, ctx, "verifying");
     r.table->ctx = ctx;

@@ -32,7 +32,8 @@ static kn_status ask(int64_t *out, kn_context *ctx, const char *before, const ch
     kn_duckdb_text(&sql, kn_memory_path(ctx, path));
     kn_buffer_add(&sql, behind);
     const char *text = kn_buffer_text(&sql);
-    kn_status   st = text ? kn_duckdb_open(&db, ctx, NULL, err) : kn_fail_memory(err, ctx, "verifying");
+    kn_status   st =
+        text ? kn_duckdb_open(&db, ctx, NULL, kn_path_name(ctx, path), err) : kn_fail_memory(err, ctx, "verifying");
     if (st == KN_OK) st = kn_duckdb_number(out, db, text, kn_path_name(ctx, path), err);
     kn_duckdb_close(db);
     kn_buffer_free(&sql);

@@ -1,11 +1,11 @@
-/* sql/rows.c: tables that come as Arrow batches: what a name means, and the statement that reads it. Interface: kn_rows.h.
+/* sql/columnar.c: tables that come as Arrow batches: what a name means, and the statement that reads it. Interface: kn_columnar.h.
  *
  * A source that DuckDB reads becomes one SELECT of the columns that are wanted. Columns keep their types where Arrow's
  * cells have the text that a CSV file would have; numbers too long for that, UUIDs and enumerations are read as text;
  * nested columns, intervals and bytes are refused by name.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "kn_rows.h"
+#include "kn_columnar.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -50,24 +50,24 @@ static bool looks_like_parquet(const char *path)
     return read && memcmp(first, "PAR1", 4) == 0 && memcmp(last, "PAR1", 4) == 0;
 }
 
-kn_rows_kind kn_rows_kind_of(const kn_context *ctx, const char *name)
+kn_columnar_kind kn_columnar_kind_of(const kn_context *ctx, const char *name)
 {
-    if (kn_memory_batches(ctx, name)) return KN_ROWS_MEMORY;
-    if (kn_name_duckdb(name)) return KN_ROWS_DUCKDB;
-    if (kn_name_sqlite(name) || kn_name_server(name)) return KN_ROWS_NONE;
-    if (is_json_lines(name)) return KN_ROWS_JSON_LINES;
-    if (kn_parts_is_parquet(name) || kn_parts_folder(name)) return KN_ROWS_PARQUET;
-    return looks_like_parquet(kn_memory_path(ctx, name)) ? KN_ROWS_PARQUET : KN_ROWS_NONE;
+    if (kn_memory_batches(ctx, name)) return KN_COLUMNAR_MEMORY;
+    if (kn_name_duckdb(name)) return KN_COLUMNAR_DUCKDB;
+    if (kn_name_sqlite(name) || kn_name_server(name)) return KN_COLUMNAR_NONE;
+    if (is_json_lines(name)) return KN_COLUMNAR_JSON_LINES;
+    if (kn_parts_is_parquet(name) || kn_parts_folder(name)) return KN_COLUMNAR_PARQUET;
+    return looks_like_parquet(kn_memory_path(ctx, name)) ? KN_COLUMNAR_PARQUET : KN_COLUMNAR_NONE;
 }
 
-bool kn_rows_has_bytes(const kn_context *ctx, const char *name)
+bool kn_columnar_has_bytes(const kn_context *ctx, const char *name)
 {
     struct stat info;
-    if (!kn_rows_kind_of(ctx, name)) return true;
+    if (!kn_columnar_kind_of(ctx, name)) return true;
     return stat(kn_memory_path(ctx, name), &info) == 0 && S_ISREG(info.st_mode);
 }
 
-bool kn_rows_volatile(const char *name)
+bool kn_columnar_volatile(const char *name)
 {
     return kn_duckdb_source_query(name);
 }
@@ -109,9 +109,9 @@ static void put_files(kn_buffer *to, const kn_context *ctx, const char *const *n
 /* What stands behind FROM. */
 static kn_status put_relation(kn_buffer *to, kn_context *ctx, const char *const *names, int count, kn_error *err)
 {
-    kn_rows_kind kind = kn_rows_kind_of(ctx, names[0]);
-    if (kind == KN_ROWS_DUCKDB) return kn_duckdb_source_put(to, ctx, names[0], err);
-    put_files(to, ctx, names, count, kind == KN_ROWS_PARQUET);
+    kn_columnar_kind kind = kn_columnar_kind_of(ctx, names[0]);
+    if (kind == KN_COLUMNAR_DUCKDB) return kn_duckdb_source_put(to, ctx, names[0], err);
+    put_files(to, ctx, names, count, kind == KN_COLUMNAR_PARQUET);
     return KN_OK;
 }
 
@@ -177,7 +177,8 @@ static kn_status put_select(kn_buffer *to, const kn_duckdb_columns *all, const c
         if (!is_wanted(all->names[i], columns, count)) continue;
         reading how = reading_of(all->types[i], all->json[i]);
         if (how == REFUSED)
-            return kn_fail(err, KN_INPUT, "%.300s: column \"%.200s\" %s; kanon reads plain columns: leave it out, or "
+            return kn_fail(err, KN_INPUT,
+                           "%.300s: column \"%.200s\" %s; kanon reads plain columns: leave it out, or "
                            "select what it holds (duckdb:?query=SELECT ...)",
                            name, all->names[i], word_of(all->types[i], all->json[i]));
         kn_buffer_add(to, first ? "" : ", ");
@@ -195,12 +196,12 @@ static kn_status put_select(kn_buffer *to, const kn_duckdb_columns *all, const c
 
 static kn_status check_names(const kn_context *ctx, const char *const *names, int count, kn_error *err)
 {
-    kn_rows_kind kind = kn_rows_kind_of(ctx, names[0]);
+    kn_columnar_kind kind = kn_columnar_kind_of(ctx, names[0]);
     for (int i = 1; i < count; i++)
-        if (kn_rows_kind_of(ctx, names[i]) != kind)
+        if (kn_columnar_kind_of(ctx, names[i]) != kind)
             return kn_fail(err, KN_USAGE, "%.300s and %.300s: files of one table are all of one format", names[0],
                            names[i]);
-    if (count > 1 && (kind == KN_ROWS_MEMORY || kind == KN_ROWS_DUCKDB))
+    if (count > 1 && (kind == KN_COLUMNAR_MEMORY || kind == KN_COLUMNAR_DUCKDB))
         return kn_fail(err, KN_USAGE, "%.300s: such a table is an input by itself", names[0]);
     return KN_OK;
 }
@@ -211,7 +212,7 @@ static kn_status connect_to(kn_duckdb **out, kn_context *ctx, const char *name, 
     char     *path = NULL;
     kn_status st = kn_name_duckdb(name) ? kn_duckdb_source_file(&path, ctx, name, err) : KN_OK;
     *out = NULL;
-    if (st == KN_OK) st = kn_duckdb_open(out, ctx, path, err);
+    if (st == KN_OK) st = kn_duckdb_open(out, ctx, path, kn_path_name(ctx, name), err);
     kn_free(path);
     return st;
 }
@@ -253,8 +254,8 @@ static kn_status select_columns(opened *o, const char *name, const char *const *
     return kn_buffer_text(&o->sql) ? KN_OK : kn_fail_memory(err, o->db->ctx, WHAT);
 }
 
-kn_status kn_rows_open(struct ArrowArrayStream *out, kn_context *ctx, const char *const *names, int count,
-                       const char *const *columns, int column_count, kn_error *err)
+kn_status kn_columnar_open(struct ArrowArrayStream *out, kn_context *ctx, const char *const *names, int count,
+                           const char *const *columns, int column_count, kn_error *err)
 {
     opened      o;
     const char *name = kn_path_name(ctx, names[0]);
@@ -283,7 +284,7 @@ static bool has_fractions(const struct ArrowSchema *schema)
     return false;
 }
 
-const char *kn_rows_useless(const struct ArrowSchema *schema, const kn_csv_options *options)
+const char *kn_columnar_useless(const struct ArrowSchema *schema, const kn_csv_options *options)
 {
     if (!options) return NULL;
     if (options->no_header) return "a table that is not text has names of its own: leave \"header\" out";
@@ -298,7 +299,7 @@ static kn_status check_options(struct ArrowArrayStream *stream, const char *name
 {
     struct ArrowSchema schema = {.release = NULL};
     bool               known = stream->get_schema(stream, &schema) == 0;
-    const char        *useless = kn_rows_useless(known ? &schema : NULL, options);
+    const char        *useless = kn_columnar_useless(known ? &schema : NULL, options);
     if (known && schema.release) schema.release(&schema);
     return useless ? kn_fail(err, KN_USAGE, "%.300s: %s", name, useless) : KN_OK;
 }
@@ -312,19 +313,19 @@ static kn_status open_wanted(struct ArrowArrayStream *out, kn_context *ctx, cons
     if (asked > 0 && !wanted) return kn_fail_memory(err, ctx, WHAT);
     if (wanted) memcpy((void *)wanted, (const void *)options->columns, (size_t)asked * sizeof *wanted);
     if (wanted && options->count) wanted[asked++] = options->count;
-    kn_status st = kn_rows_open(out, ctx, names, count, wanted, asked, err);
+    kn_status st = kn_columnar_open(out, ctx, names, count, wanted, asked, err);
     kn_free((void *)wanted);
     return st;
 }
 
-kn_status kn_rows_read_table(kn_table **out, kn_context *ctx, const char *const *names, int count,
-                             const kn_csv_options *options, kn_error *err)
+kn_status kn_columnar_read_table(kn_table **out, kn_context *ctx, const char *const *names, int count,
+                                 const kn_csv_options *options, kn_error *err)
 {
     struct ArrowArrayStream stream;
     const char             *name = kn_path_name(ctx, names[0]);
     *out = NULL;
     for (int i = 0; i < count; i++)
-        if (kn_rows_kind_of(ctx, names[i]) == KN_ROWS_MEMORY)
+        if (kn_columnar_kind_of(ctx, names[i]) == KN_COLUMNAR_MEMORY)
             return kn_memory_read_table(out, ctx, names, count, options, err);
     KN_TRY(open_wanted(&stream, ctx, names, count, options, err));
     kn_status st = check_options(&stream, name, options, err);
@@ -333,13 +334,13 @@ kn_status kn_rows_read_table(kn_table **out, kn_context *ctx, const char *const 
     return st;
 }
 
-kn_status kn_rows_read_names(kn_csv_names *out, kn_context *ctx, const char *name, const kn_csv_options *options,
-                             kn_error *err)
+kn_status kn_columnar_read_names(kn_csv_names *out, kn_context *ctx, const char *name, const kn_csv_options *options,
+                                 kn_error *err)
 {
     opened o;
     *out = (kn_csv_names){0};
-    if (kn_rows_kind_of(ctx, name) == KN_ROWS_MEMORY) return kn_memory_read_names(out, ctx, name, options, err);
-    const char *useless = kn_rows_useless(NULL, options);
+    if (kn_columnar_kind_of(ctx, name) == KN_COLUMNAR_MEMORY) return kn_memory_read_names(out, ctx, name, options, err);
+    const char *useless = kn_columnar_useless(NULL, options);
     if (useless) return kn_fail(err, KN_USAGE, "%.300s: %s", kn_path_name(ctx, name), useless);
     kn_status st = describe(&o, ctx, &name, 1, err);
     if (st == KN_OK) {
@@ -357,12 +358,13 @@ kn_status kn_rows_read_names(kn_csv_names *out, kn_context *ctx, const char *nam
 
 /* ---- Out ---- */
 
-kn_status kn_rows_ready(kn_context *ctx, const char *output, kn_error *err)
+kn_status kn_columnar_ready(kn_context *ctx, const char *output, kn_error *err)
 {
     kn_duckdb_api api;
     if (kn_memory_is(ctx, output))
-        return kn_fail(err, KN_USAGE, "%s: in memory a table is released as columns or CSV; leave the ending out", output);
-    return kn_duckdb_load(&api, err);
+        return kn_fail(err, KN_USAGE, "%s: in memory a table is released as columns or CSV; leave the ending out",
+                       output);
+    return kn_duckdb_load(&api, output, err);
 }
 
 /* In one thread's order and in place: the file is the caller's, who made it and gives it its name. */
@@ -381,7 +383,7 @@ static kn_status run_copy(kn_duckdb *db, const char *query, const char *path, co
     return st;
 }
 
-kn_status kn_rows_copy(kn_context *ctx, const char *name, const char *path, kn_error *err)
+kn_status kn_columnar_copy(kn_context *ctx, const char *name, const char *path, kn_error *err)
 {
     opened    o;
     kn_status st = describe(&o, ctx, &name, 1, err);
@@ -399,14 +401,14 @@ static kn_status fail_output(const char *name, const kn_error *said, kn_error *e
     return kn_fail(err, KN_IO, "%.300s: cannot be written: %s", name, reason);
 }
 
-kn_status kn_rows_write_parquet(kn_context *ctx, const kn_batches *batches, const char *path, const char *name,
-                                kn_error *err)
+kn_status kn_columnar_write_parquet(kn_context *ctx, const kn_batches *batches, const char *path, const char *name,
+                                    kn_error *err)
 {
     kn_error                said = KN_ERROR_INIT;
     kn_duckdb              *db = NULL;
     kn_batches_lent         lent = {.batches = batches};
     struct ArrowArrayStream stream = kn_batches_lend(&lent);
-    KN_TRY(kn_duckdb_open(&db, ctx, NULL, err));
+    KN_TRY(kn_duckdb_open(&db, ctx, NULL, name, err));
     kn_status st = KN_OK;
     if (db->api.arrow_scan(db->connection, "release", (kn_ddb_arrow_stream)(void *)&stream) != KN_DDB_OK)
         st = kn_fail(err, KN_INTERNAL, "DuckDB does not take the release's columns");
