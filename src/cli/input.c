@@ -242,6 +242,7 @@ bool cli_table_read(kn_table **out, kn_context *ctx, const cli_table_options *op
     cli_column_types types;
     if (!cli_table_csv_options(&csv, options, &types)) return false;
     csv.count = options->count;
+    csv.grouped = options->grouped;
     csv.columns = columns;
     csv.column_count = columns ? column_count : 0;
     bool ok = read_files(out, ctx, paths, path_count, &csv, exit_code);

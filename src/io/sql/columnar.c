@@ -20,9 +20,13 @@
 #include "kn_error.h"
 #include "kn_memory.h"
 #include "kn_names.h"
+#include "kn_options.h"
 #include "kn_parts.h"
 
 #define WHAT "reading a table by DuckDB"
+#define COUNTS "(rows)" /* the column of counts of grouped rows */
+
+enum { LOOK = 100000, WORTH = 60 }; /* so many rows are looked at; at most so many per cent of them may differ */
 
 /* ---- Names ---- */
 
@@ -165,9 +169,9 @@ static bool is_wanted(const char *name, const char *const *columns, int count)
     return !columns;
 }
 
-/* SELECT the wanted columns FROM the relation; of no column that exists: all. */
-static kn_status put_select(kn_buffer *to, const kn_duckdb_columns *all, const char *relation, const char *name,
-                            const char *const *columns, int count, kn_error *err)
+/* The columns as a list of expressions; of no column that exists: all. */
+static kn_status put_select(kn_buffer *to, const kn_duckdb_columns *all, const char *name, const char *const *columns,
+                            int count, kn_error *err)
 {
     int taken = 0;
     for (int i = 0; i < all->count; i++) taken += is_wanted(all->names[i], columns, count);
@@ -188,7 +192,6 @@ static kn_status put_select(kn_buffer *to, const kn_duckdb_columns *all, const c
         if (how == AS_TEXT) kn_duckdb_name(to, all->names[i]);
         first = 0;
     }
-    kn_buffer_format(to, " FROM %s", relation);
     return KN_OK;
 }
 
@@ -222,6 +225,7 @@ typedef struct opened {
     kn_duckdb        *db;
     kn_duckdb_columns columns;
     kn_buffer         relation, sql;
+    const char       *counts; /* the column of counts, if rows that are equal come as one; NULL: all rows come */
 } opened;
 
 static void end_opened(opened *o)
@@ -250,25 +254,54 @@ static kn_status describe(opened *o, kn_context *ctx, const char *const *names, 
 static kn_status select_columns(opened *o, const char *name, const char *const *columns, int count, kn_error *err)
 {
     kn_buffer_clear(&o->sql);
-    KN_TRY(put_select(&o->sql, &o->columns, o->relation.data, name, columns, count, err));
+    KN_TRY(put_select(&o->sql, &o->columns, name, columns, count, err));
+    if (o->counts) kn_buffer_format(&o->sql, ", count(*) AS \"%s\"", o->counts);
+    kn_buffer_format(&o->sql, " FROM %s%s", o->relation.data, o->counts ? " GROUP BY ALL" : "");
     return kn_buffer_text(&o->sql) ? KN_OK : kn_fail_memory(err, o->db->ctx, WHAT);
 }
 
-kn_status kn_columnar_open(struct ArrowArrayStream *out, kn_context *ctx, const char *const *names, int count,
-                           const char *const *columns, int column_count, kn_error *err)
+/* Is grouping worth it? By the first rows: where most of them are alone, about as many classes as rows would come. */
+static kn_status choose_grouping(opened *o, const char *name, const char *const *columns, int count, kn_error *err)
+{
+    int64_t percent = 100;
+    if (is_wanted(COUNTS, columns, count)) return KN_OK; /* the name is taken */
+    kn_buffer_clear(&o->sql);
+    kn_buffer_add(&o->sql, "WITH f AS MATERIALIZED (");
+    KN_TRY(put_select(&o->sql, &o->columns, name, columns, count, err));
+    kn_buffer_format(&o->sql,
+                     " FROM %s LIMIT %d) SELECT CAST(100 * (SELECT count(*) FROM (SELECT DISTINCT * FROM f)) / "
+                     "greatest((SELECT count(*) FROM f), 1) AS BIGINT)",
+                     o->relation.data, LOOK);
+    if (!kn_buffer_text(&o->sql)) return kn_fail_memory(err, o->db->ctx, WHAT);
+    KN_TRY(kn_duckdb_number(&percent, o->db, o->sql.data, name, err));
+    if (percent <= WORTH) o->counts = COUNTS;
+    return KN_OK;
+}
+
+/* The rows; with `counts`, those that are equal may come as one, and *counts is the column of their numbers, or NULL. */
+static kn_status open_rows(struct ArrowArrayStream *out, kn_context *ctx, const char *const *names, int count,
+                           const char *const *columns, int column_count, const char **counts, kn_error *err)
 {
     opened      o;
     const char *name = kn_path_name(ctx, names[0]);
     *out = (struct ArrowArrayStream){.release = NULL};
     kn_status st = describe(&o, ctx, names, count, err);
+    if (st == KN_OK && counts) st = choose_grouping(&o, name, columns, column_count, err);
     if (st == KN_OK) st = select_columns(&o, name, columns, column_count, err);
     if (st == KN_OK) {
         kn_duckdb *db = o.db;
         o.db = NULL; /* the stream's */
         st = kn_duckdb_stream(out, db, o.sql.data, name, err);
     }
+    if (counts) *counts = o.counts;
     end_opened(&o);
     return st;
+}
+
+kn_status kn_columnar_open(struct ArrowArrayStream *out, kn_context *ctx, const char *const *names, int count,
+                           const char *const *columns, int column_count, kn_error *err)
+{
+    return open_rows(out, ctx, names, count, columns, column_count, NULL, err);
 }
 
 /* ---- As tables ---- */
@@ -304,16 +337,17 @@ static kn_status check_options(struct ArrowArrayStream *stream, const char *name
     return useless ? kn_fail(err, KN_USAGE, "%.300s: %s", name, useless) : KN_OK;
 }
 
-/* The columns that are asked for and that of counts. */
+/* The columns that are asked for and that of counts. Grouped rows get one: options->count. */
 static kn_status open_wanted(struct ArrowArrayStream *out, kn_context *ctx, const char *const *names, int count,
-                             const kn_csv_options *options, kn_error *err)
+                             kn_csv_options *options, kn_error *err)
 {
-    int          asked = options && options->columns ? options->column_count : 0;
+    int          asked = options->columns ? options->column_count : 0;
+    bool         grouped = options->grouped && asked > 0 && !options->count;
     const char **wanted = asked > 0 ? kn_alloc_array(ctx, (size_t)asked + 1, sizeof *wanted) : NULL;
     if (asked > 0 && !wanted) return kn_fail_memory(err, ctx, WHAT);
     if (wanted) memcpy((void *)wanted, (const void *)options->columns, (size_t)asked * sizeof *wanted);
     if (wanted && options->count) wanted[asked++] = options->count;
-    kn_status st = kn_columnar_open(out, ctx, names, count, wanted, asked, err);
+    kn_status st = open_rows(out, ctx, names, count, wanted, asked, grouped ? &options->count : NULL, err);
     kn_free((void *)wanted);
     return st;
 }
@@ -324,12 +358,14 @@ kn_status kn_columnar_read_table(kn_table **out, kn_context *ctx, const char *co
     struct ArrowArrayStream stream;
     const char             *name = kn_path_name(ctx, names[0]);
     *out = NULL;
+    KN_OPTIONS(kn_csv_options, KN_CSV_OPTIONS_INIT, options, "CSV options", err);
     for (int i = 0; i < count; i++)
         if (kn_columnar_kind_of(ctx, names[i]) == KN_COLUMNAR_MEMORY)
             return kn_memory_read_table(out, ctx, names, count, options, err);
-    KN_TRY(open_wanted(&stream, ctx, names, count, options, err));
+    kn_csv_options used = *options;
+    KN_TRY(open_wanted(&stream, ctx, names, count, &used, err));
     kn_status st = check_options(&stream, name, options, err);
-    if (st == KN_OK) return kn_arrow_import_as_csv(out, ctx, &stream, options, name, err);
+    if (st == KN_OK) return kn_arrow_import_as_csv(out, ctx, &stream, &used, name, err);
     stream.release(&stream);
     return st;
 }

@@ -55,7 +55,8 @@ static kn_status put_table(kn_buffer *to, kn_context *ctx, const char *name, kn_
     kn_string schema = {NULL, 0}, table = said;
     bool      parts = kn_table_parts(said, &schema, &table);
     if (!said.data || said.size == 0)
-        return kn_fail(err, KN_USAGE, "%s: it names no table; write duckdb:FILE#TABLE or duckdb:FILE?query=SELECT", name);
+        return kn_fail(err, KN_USAGE, "%s: it names no table; write duckdb:FILE#TABLE or duckdb:FILE?query=SELECT",
+                       name);
     char *of = parts ? kn_table_unquote(ctx, schema) : NULL, *which = kn_table_unquote(ctx, table);
     if (of) kn_duckdb_name(to, of);
     if (of) kn_buffer_char(to, '.');
