@@ -58,9 +58,12 @@ typedef struct kn_csv_options {
                                               would execute is removed */
     const char           *count;           /* the column that says how many equal rows each row stands for; it is no
                                             * column of the table then. NULL: each row is one               */
+    bool                  grouped;         /* rows that are equal in `columns` may come as one that stands for them all,
+                                            * in any order, where DuckDB reads the table and that is less work: for
+                                            * questions about numbers of rows                               */
 } kn_csv_options;
 
-#define KN_CSV_OPTIONS_INIT {sizeof(kn_csv_options), 0, false, KN_ENCODING_UTF8, '.', NULL, NULL, 0, NULL, 0, NULL, 0, false, NULL}
+#define KN_CSV_OPTIONS_INIT {sizeof(kn_csv_options), 0, false, KN_ENCODING_UTF8, '.', NULL, NULL, 0, NULL, 0, NULL, 0, false, NULL, false}
 KN_API void kn_csv_options_init(kn_csv_options *options, size_t size);
 
 /* The spellings of a missing cell that are used when none are given; NULL-terminated, the empty cell first. */

@@ -27,6 +27,11 @@ const char *kn_name_sqlite(const char *name)
     return behind(name, "sqlite:");
 }
 
+const char *kn_name_duckdb(const char *name)
+{
+    return behind(name, "duckdb:");
+}
+
 const char *kn_name_server(const char *name)
 {
     const char *rest = behind(name, "postgresql:");

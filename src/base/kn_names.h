@@ -1,4 +1,5 @@
-/* kn_names.h: names of databases: "sqlite:FILE", "postgresql://..." or "postgres:...", their scheme in any letter case. */
+/* kn_names.h: names of databases: "sqlite:FILE", "duckdb:FILE", "postgresql://..." or "postgres:...", their scheme in any
+ * letter case. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_NAMES_H
 #define KN_NAMES_H
@@ -7,6 +8,7 @@
 #include <stddef.h>
 
 const char *kn_name_sqlite(const char *name); /* the file; NULL: not such a name                             */
+const char *kn_name_duckdb(const char *name); /* the same for a table or a query of DuckDB; NULL            */
 const char *kn_name_server(const char *name); /* what follows "postgresql:" or "postgres:"; NULL             */
 
 #endif

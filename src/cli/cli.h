@@ -133,6 +133,7 @@ typedef struct cli_table_options {
     bool        no_na;
     cli_list    types;
     const char *count;
+    bool        grouped; /* no option: equal rows may come as one (kn_csv_options) */
 } cli_table_options;
 
 #define CLI_TABLE_OPTIONS(t)                                                                                           \

@@ -208,6 +208,7 @@ static bool read_table(cli_diagnosing *d, int *code)
     for (int i = 0; i < d->sensitive.count; i++) want(columns, &n, d->sensitive.items[i]);
     for (int i = 0; i < d->entities.count; i++) want(columns, &n, d->entities.items[i]);
     if (d->weight) want(columns, &n, d->weight);
+    d->input.grouped = d->entities.count == 0 && !d->risk && !d->suda && !d->write_suppressed; /* only rows count */
     bool fine = cli_table_read(&d->table, d->ctx, &d->input, d->files, d->file_count, columns, n, code);
     free(columns);
     return fine;

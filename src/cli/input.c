@@ -206,7 +206,7 @@ static bool is_database(const char *path)
 /* Judged by its name: read as CSV, such a file would be a table of one column. */
 static bool is_tree_file(const char *path)
 {
-    static const char *const endings[] = {".xml", ".json", ".jsonl", ".ndjson"};
+    static const char *const endings[] = {".xml", ".json"}; /* lines of JSON may be rows */
     size_t                   size = strlen(path);
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
         size_t n = strlen(endings[i]);
@@ -242,6 +242,7 @@ bool cli_table_read(kn_table **out, kn_context *ctx, const cli_table_options *op
     cli_column_types types;
     if (!cli_table_csv_options(&csv, options, &types)) return false;
     csv.count = options->count;
+    csv.grouped = options->grouped;
     csv.columns = columns;
     csv.column_count = columns ? column_count : 0;
     bool ok = read_files(out, ctx, paths, path_count, &csv, exit_code);

@@ -59,9 +59,9 @@ void kn_arrow_cell_text(kn_arrow_cell *cell, const kn_arrow_format *format, cons
 
 /* Reads a stream as if it were a CSV file with the same cells: types are inferred from the cells' texts, the same
  * texts are missing, columns come in the requested order, and the user's types take precedence. `csv` may be NULL.
- * The stream is consumed. */
+ * The stream is consumed. `name`: of a stream that kanon makes itself, for messages; NULL: somebody else's. */
 KN_CHECK kn_status kn_arrow_import_as_csv(kn_table **out, kn_context *ctx, struct ArrowArrayStream *stream,
-                                          const kn_csv_options *csv, kn_error *err);
+                                          const kn_csv_options *csv, const char *name, kn_error *err);
 
 /* Why a text is not allowed in a table: not UTF-8, or a NUL inside; NULL: it is. */
 const char *kn_arrow_text_reason(kn_string text);

@@ -76,7 +76,9 @@ typedef struct import {
     int64_t               batch;                   /* from 1 */
     kn_builder           *builder;
     kn_timezone          *zone;
-    const kn_csv_options *csv; /* a table instead of a CSV file; NULL: a plain stream      */
+    const kn_csv_options *csv;  /* a table instead of a CSV file; NULL: a plain stream      */
+    const char           *name; /* in messages                                             */
+    bool                  ours; /* the producer is kanon itself: its messages are all that is said */
     struct ArrowSchema    schema;
     struct ArrowArray     array;
 } import;
@@ -94,14 +96,14 @@ static kn_status fail_format(kn_error *err, const char *label, const char *forma
 
 static kn_status fail_column(const import *im, const column *c, const char *reason, kn_error *err)
 {
-    return kn_fail(err, KN_INPUT, "Arrow stream: column \"%.200s\", batch %" PRId64 ": %s", c->label, im->batch,
+    return kn_fail(err, KN_INPUT, "%.300s: column \"%.200s\", batch %" PRId64 ": %s", im->name, c->label, im->batch,
                    reason);
 }
 
 static kn_status fail_cell(const import *im, const column *c, int64_t row, const char *reason, kn_error *err)
 {
-    return kn_fail(err, KN_INPUT, "Arrow stream: column \"%.200s\", batch %" PRId64 ", row %" PRId64 ": %s", c->label,
-                   im->batch, row + 1, reason);
+    return kn_fail(err, KN_INPUT, "%.300s: column \"%.200s\", batch %" PRId64 ", row %" PRId64 ": %s", im->name,
+                   c->label, im->batch, row + 1, reason);
 }
 
 static kn_status fail_producer(const import *im, struct ArrowArrayStream *stream, int code, const char *doing,
@@ -110,7 +112,8 @@ static kn_status fail_producer(const import *im, struct ArrowArrayStream *stream
     char system[128];
     if (strerror_r(code, system, sizeof system) != 0) snprintf(system, sizeof system, "error %d", code);
     const char *said = NULL;
-    if (im->options.producer_messages && stream->get_last_error) said = stream->get_last_error(stream);
+    if ((im->ours || im->options.producer_messages) && stream->get_last_error) said = stream->get_last_error(stream);
+    if (im->ours && said) return kn_fail(err, KN_INPUT, "%.300s: %s", im->name, said);
     return kn_fail(err, KN_IO, "Arrow stream: the producer failed %s: %s%s%.500s", doing, system, said ? ": " : "",
                    said ? said : "");
 }
@@ -186,10 +189,10 @@ static kn_status check_names(const import *im, kn_error *err)
             st = kn_fail(err, KN_INPUT, "Arrow stream: two columns are named \"%.200s\"", labels[i]);
     for (int i = 0; im->options.columns && i < im->options.column_count && st == KN_OK; i++)
         if (!bsearch(im->options.columns[i], labels, count, sizeof *labels, by_key))
-            st = kn_fail(err, im->csv ? KN_INPUT : KN_USAGE, "Arrow stream: there is no column \"%.200s\"",
+            st = kn_fail(err, im->csv ? KN_INPUT : KN_USAGE, "%.300s: there is no column \"%.200s\"", im->name,
                          im->options.columns[i]);
     if (st == KN_OK && im->options.count && !bsearch(im->options.count, labels, count, sizeof *labels, by_key))
-        st = kn_fail(err, im->csv ? KN_INPUT : KN_USAGE, "Arrow stream: there is no column \"%.200s\"",
+        st = kn_fail(err, im->csv ? KN_INPUT : KN_USAGE, "%.300s: there is no column \"%.200s\"", im->name,
                      im->options.count);
     if (st == KN_OK && im->options.count && count == 1)
         st = kn_fail(err, KN_USAGE, "Arrow stream: there is no column but that of counts");
@@ -567,10 +570,11 @@ static void end_reading(import *im, struct ArrowArrayStream *stream)
 }
 
 static kn_status import_stream(kn_table **out, kn_context *ctx, struct ArrowArrayStream *stream,
-                               const kn_arrow_options *options, const kn_csv_options *csv, kn_error *err)
+                               const kn_arrow_options *options, const kn_csv_options *csv, const char *name,
+                               kn_error *err)
 {
     KN_SERVE(ctx, err);
-import im = {.ctx = ctx, .csv = csv };
+import im = {.ctx = ctx, .csv = csv, .name = name ? name: "Arrow stream", .ours = name != NULL };
     kn_status st = read_options(&im, options, err);
     kn_progress_begin(ctx, "reading", "rows", 0);
     if (st == KN_OK) st = read_stream(&im, stream, err);
@@ -590,13 +594,13 @@ kn_status kn_table_import_arrow(kn_table **out, kn_context *ctx, struct ArrowArr
 {
     *out = NULL;
     if (!stream || !stream->release) return kn_fail(err, KN_USAGE, "Arrow stream: it was already released");
-    kn_status st = import_stream(out, ctx, stream, options, NULL, err);
+    kn_status st = import_stream(out, ctx, stream, options, NULL, NULL, err);
     if (stream->release) stream->release(stream); /* a busy context */
     return st;
 }
 
 kn_status kn_arrow_import_as_csv(kn_table **out, kn_context *ctx, struct ArrowArrayStream *stream,
-                                 const kn_csv_options *csv, kn_error *err)
+                                 const kn_csv_options *csv, const char *name, kn_error *err)
 {
     kn_csv_options   usual = KN_CSV_OPTIONS_INIT;
     kn_arrow_options options = KN_ARROW_OPTIONS_INIT;
@@ -609,5 +613,5 @@ kn_status kn_arrow_import_as_csv(kn_table **out, kn_context *ctx, struct ArrowAr
     options.timezone = csv->timezone;
     options.count = csv->count;
     *out = NULL;
-    return import_stream(out, ctx, stream, &options, csv, err);
+    return import_stream(out, ctx, stream, &options, csv, name, err);
 }

@@ -9,6 +9,7 @@
 #include "kn_error.h"
 #include "kn_folder.h"
 #include "kn_names.h"
+#include "kn_parts.h"
 #include "kn_postgres.h"
 #include "kn_sqlite.h"
 
@@ -23,7 +24,8 @@ kn_database_kind kn_database_kind_of(const char *name)
     size_t size = strlen(name);
     if (kn_name_sqlite(name)) return KN_DATABASE_SQLITE;
     if (kn_name_server(name)) return KN_DATABASE_POSTGRES;
-    return (size > 0 && name[size - 1] == '/') || is_folder(name) ? KN_DATABASE_FOLDER : KN_DATABASE_NONE;
+    bool folder = (size > 0 && name[size - 1] == '/') || is_folder(name);
+    return folder && !kn_parts_folder(name) ? KN_DATABASE_FOLDER : KN_DATABASE_NONE;
 }
 
 kn_status kn_cells_open(kn_cells **out, kn_context *ctx, const char *name, const char *snapshot, kn_error *err)

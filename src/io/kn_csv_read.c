@@ -10,10 +10,10 @@
 #include <string.h>
 
 #include "kn_alloc.h"
+#include "kn_columnar.h"
 #include "kn_context.h"
 #include "kn_csv_internal.h"
 #include "kn_error.h"
-#include "kn_memory_arrow.h"
 #include "kn_nearest.h"
 #include "kn_options.h"
 #include "kn_utf8.h"
@@ -512,7 +512,7 @@ kn_status kn_csv_read_names(kn_csv_names *out, kn_context *ctx, const char *path
                             kn_error *err)
 {
     *out = (kn_csv_names){0};
-    if (kn_memory_batches(ctx, path)) return kn_memory_read_names(out, ctx, path, options, err);
+    if (kn_columnar_kind_of(ctx, path)) return kn_columnar_read_names(out, ctx, path, options, err);
     kn_csv_reader r = {.ctx = ctx, .opt = options, .piece_size = PIECE_SIZE};
     KN_TRY(check_options(r.opt, err));
     kn_arena_init(&r.arena, ctx);
@@ -531,7 +531,8 @@ kn_status kn_table_read_csv_files(kn_table **out, kn_context *ctx, const char *c
     *out = NULL;
     KN_SERVE(ctx, err);
     for (int i = 0; i < path_count; i++)
-        if (kn_memory_batches(ctx, paths[i])) return kn_memory_read_table(out, ctx, paths, path_count, options, err);
+        if (kn_columnar_kind_of(ctx, paths[i]))
+            return kn_columnar_read_table(out, ctx, paths, path_count, options, err);
     return kn_csv_read_pieces(out, ctx, paths, path_count, options, PIECE_SIZE, err);
 }
 

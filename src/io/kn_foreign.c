@@ -20,7 +20,7 @@ static const struct {
     bool        letters; /* a text could begin so */
     const char *form;
 } forms[] = {
-    {"PAR1", 4, true, "it is a Parquet file, not text" COLUMNAR},
+    {"PAR1", 4, true, "it begins as a Parquet file does, but is cut off or something else"},
     {"ARROW1", 6, true, "it is an Arrow (Feather) file, not text" COLUMNAR},
     {"FEA1", 4, true, "it is a Feather file, not text" COLUMNAR},
     {"ORC", 3, true, "it is an ORC file, not text" COLUMNAR},

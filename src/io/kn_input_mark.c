@@ -13,12 +13,14 @@
 #include <sys/stat.h>
 
 #include "kn_alloc.h"
+#include "kn_duckdb_source.h"
 #include "kn_error.h"
 #include "kn_folder.h"
 #include "kn_hash.h"
 #include "kn_memory.h"
 #include "kn_memory_arrow.h"
 #include "kn_names.h"
+#include "kn_parts.h"
 #include "kn_postgres_internal.h"
 
 struct kn_input_mark {
@@ -65,20 +67,43 @@ static uint64_t mark_memory(kn_context *ctx, const char *name)
     return sum;
 }
 
-static uint64_t mark_files(kn_context *ctx, const char *name)
+static bool mark_part(void *sum, const char *path)
 {
-    const char *sqlite = kn_name_sqlite(name);
-    struct stat info;
-    if (kn_memory_is(ctx, name)) return mark_memory(ctx, name);
-    if (!sqlite) return stat(name, &info) == 0 && S_ISDIR(info.st_mode) ? mark_folder(name) : mark_file(AT_FDCWD, name);
-    static const char *const endings[] = {"", "-wal", "-journal"};
+    *(uint64_t *)sum += mark_file(AT_FDCWD, path);
+    return true;
+}
+
+/* A folder or pattern of Parquet files: everything below its root. */
+static uint64_t mark_parts(const char *name)
+{
+    uint64_t sum = 0;
+    kn_parts_each(name, kn_parts_root(name), mark_part, &sum);
+    return sum;
+}
+
+/* A file and what an engine writes beside it. */
+static uint64_t mark_engine(const char *file, size_t size)
+{
+    static const char *const endings[] = {"", "-wal", "-journal", ".wal"};
     uint64_t                 sum = 0;
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
         char path[4096 + 16];
-        snprintf(path, sizeof path, "%.4096s%s", sqlite, endings[i]);
+        snprintf(path, sizeof path, "%.*s%s", size < 4096 ? (int)size : 4096, file, endings[i]);
         sum += mark_file(AT_FDCWD, path);
     }
     return sum;
+}
+
+static uint64_t mark_files(kn_context *ctx, const char *name)
+{
+    const char *sqlite = kn_name_sqlite(name);
+    kn_string   file = kn_duckdb_source_path(name);
+    struct stat info;
+    if (kn_memory_is(ctx, name)) return mark_memory(ctx, name);
+    if (kn_name_duckdb(name)) return mark_engine(file.data, file.size);
+    if (!sqlite && (kn_parts_folder(name) || name[kn_parts_root(name)])) return mark_parts(name);
+    if (sqlite) return mark_engine(sqlite, strlen(sqlite));
+    return stat(name, &info) == 0 && S_ISDIR(info.st_mode) ? mark_folder(name) : mark_file(AT_FDCWD, name);
 }
 
 kn_status kn_input_mark_take(kn_input_mark **out, kn_context *ctx, const char *name, kn_error *err)

@@ -13,6 +13,7 @@
 
 #include "kn_alloc.h"
 #include "kn_arrow.h"
+#include "kn_columnar.h"
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_memory.h"
@@ -101,12 +102,6 @@ kn_status kn_memory_put_table(kn_context *ctx, const char *name, const kn_table 
 
 /* ---- Out ---- */
 
-/* A stream over borrowed batches. */
-typedef struct lending {
-    const kn_batches *batches;
-    size_t            next;
-} lending;
-
 static void nothing_to_release(struct ArrowSchema *schema)
 {
     schema->release = NULL;
@@ -119,7 +114,7 @@ static void nothing_to_end(struct ArrowArray *array)
 
 static int lend_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out)
 {
-    const lending *l = stream->private_data;
+    const kn_batches_lent *l = stream->private_data;
     *out = l->batches->schema;
     out->release = nothing_to_release;
     return 0;
@@ -127,7 +122,7 @@ static int lend_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out)
 
 static int lend_next(struct ArrowArrayStream *stream, struct ArrowArray *out)
 {
-    lending *l = stream->private_data;
+    kn_batches_lent *l = stream->private_data;
     *out = (struct ArrowArray){.length = 0};
     if (l->next == l->batches->count) return 0;
     *out = l->batches->arrays[l->next++];
@@ -140,25 +135,9 @@ static void end_lending(struct ArrowArrayStream *stream)
     stream->release = NULL;
 }
 
-/* Does the table have numbers with fractions? Their decimal mark is a point, whatever the options say. */
-static bool has_fractions(const struct ArrowSchema *schema)
+struct ArrowArrayStream kn_batches_lend(kn_batches_lent *lent)
 {
-    for (int64_t i = 0; schema->children && i < schema->n_children; i++) {
-        const struct ArrowSchema *child = schema->children[i];
-        const char *format = child && child->dictionary ? child->dictionary->format : child ? child->format : NULL;
-        if (format && strchr("efgd", format[0])) return true;
-    }
-    return false;
-}
-
-const char *kn_memory_useless(const kn_batches *batches, const kn_csv_options *options)
-{
-    if (!options) return NULL;
-    if (options->no_header) return "a table in memory has names of its own: leave \"header\" out";
-    if (options->encoding != KN_ENCODING_UTF8) return "a table in memory is UTF-8: leave \"encoding\" out";
-    if (options->decimal && options->decimal != '.' && has_fractions(&batches->schema))
-        return "numbers of a table in memory have a decimal point: leave \"decimal\" out";
-    return NULL;
+    return (struct ArrowArrayStream){lend_schema, lend_next, NULL, end_lending, lent};
 }
 
 kn_status kn_memory_read_table(kn_table **out, kn_context *ctx, const char *const *names, int count,
@@ -167,11 +146,11 @@ kn_status kn_memory_read_table(kn_table **out, kn_context *ctx, const char *cons
     *out = NULL;
     if (count != 1)
         return kn_fail(err, KN_USAGE, "%s: one table in memory is an input by itself; put all rows into it", names[0]);
-    lending     l = {.batches = kn_memory_batches(ctx, names[0])};
-    const char *useless = kn_memory_useless(l.batches, options);
+    kn_batches_lent l = {.batches = kn_memory_batches(ctx, names[0])};
+    const char     *useless = kn_columnar_useless(&l.batches->schema, options);
     if (useless) return kn_fail(err, KN_USAGE, "%s: %s", names[0], useless);
-    struct ArrowArrayStream stream = {lend_schema, lend_next, NULL, end_lending, &l};
-    return kn_arrow_import_as_csv(out, ctx, &stream, options, err);
+    struct ArrowArrayStream stream = kn_batches_lend(&l);
+    return kn_arrow_import_as_csv(out, ctx, &stream, options, NULL, err);
 }
 
 static kn_status copy_names(kn_csv_names *out, kn_context *ctx, const struct ArrowSchema *schema, kn_error *err)
@@ -199,7 +178,7 @@ kn_status kn_memory_read_names(kn_csv_names *out, kn_context *ctx, const char *n
 {
     const kn_batches         *batches = kn_memory_batches(ctx, name);
     const struct ArrowSchema *schema = &batches->schema;
-    const char               *useless = kn_memory_useless(batches, options);
+    const char               *useless = kn_columnar_useless(schema, options);
     *out = (kn_csv_names){0};
     if (useless) return kn_fail(err, KN_USAGE, "%s: %s", name, useless);
     if (!schema->format || strcmp(schema->format, "+s") != 0 || schema->n_children < 1 || !schema->children)

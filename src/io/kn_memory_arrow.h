@@ -50,6 +50,13 @@ void               kn_batches_let_go(kn_batches *batches); /* drops a holder; th
 /* A stream over the batches, which holds them; nothing is copied. */
 KN_CHECK kn_status kn_batches_share(struct ArrowArrayStream *out, kn_context *ctx, kn_batches *batches, kn_error *err);
 
+/* A stream over batches that outlive it: nothing in it needs to be released. */
+typedef struct kn_batches_lent {
+    const kn_batches *batches;
+    size_t            next;
+} kn_batches_lent;
+struct ArrowArrayStream kn_batches_lend(kn_batches_lent *lent);
+
 /* Gives the batches to an output in memory instead of bytes (kn_output_hold). */
 KN_CHECK kn_status kn_batches_put(kn_output *output, kn_batches *batches, kn_error *err);
 
@@ -63,8 +70,5 @@ KN_CHECK kn_status kn_memory_read_table(kn_table **out, kn_context *ctx, const c
 /* The names of its columns, as kn_csv_read_names gives them. */
 KN_CHECK kn_status kn_memory_read_names(kn_csv_names *out, kn_context *ctx, const char *name, const kn_csv_options *options,
                                         kn_error *err);
-
-/* Which option for CSV files does not apply to a table in memory; NULL: none. */
-const char *kn_memory_useless(const kn_batches *batches, const kn_csv_options *options);
 
 #endif

@@ -18,12 +18,12 @@
 
 #include "kn_alloc.h"
 #include "kn_clock.h"
+#include "kn_columnar.h"
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_freq.h"
 #include "kn_hierarchy_file.h"
 #include "kn_job_texts.h"
-#include "kn_memory_arrow.h"
 #include "kn_options.h"
 #include "kn_recipe.h"
 #include "kn_shape.h"
@@ -302,8 +302,8 @@ static kn_status open_and_read(kn_release_run *run, kn_error *err)
     double begin = kn_clock_seconds();
     if (write) KN_TRY(run->shape->open(run, err));
     KN_TRY(run->shape->read(run, err));
-    for (int i = 0; i < run->originals.count; i++) /* batches have no bytes of their own */
-        if (kn_memory_batches(run->ctx, run->originals.paths[i])) run->originals.digested = false;
+    for (int i = 0; i < run->originals.count; i++) /* batches and tables of an engine have no bytes of their own */
+        if (!kn_columnar_has_bytes(run->ctx, run->originals.paths[i])) run->originals.digested = false;
     if (write && run->originals.digested)
         KN_TRY(kn_digest_start(&run->originals.digests, run->ctx, run->originals.paths, run->originals.count, err));
     run->head->seconds_read = kn_clock_seconds() - begin;

@@ -10,6 +10,7 @@
 #include "kn_database_write.h"
 #include "kn_error.h"
 #include "kn_memory.h"
+#include "kn_parts.h"
 #include "kn_records_scan.h"
 #include "kn_targets.h"
 
@@ -72,6 +73,14 @@ static kn_status check_records(const char *output, kn_records_form form, kn_erro
                    forms[form].name);
 }
 
+/* What has no place in columns is refused. */
+static kn_status check_parquet(const kn_spec *spec, kn_error *err)
+{
+    if (spec->csv.count)
+        return kn_fail(err, KN_USAGE, "%s: counted rows are released as CSV; name it FILE.csv", spec->output);
+    return KN_OK;
+}
+
 kn_status kn_target_name_check(const kn_spec *spec, kn_error *err)
 {
     const char *output = spec->output;
@@ -82,14 +91,22 @@ kn_status kn_target_name_check(const kn_spec *spec, kn_error *err)
         return check_records(output, spec->table_count > 0 ? KN_RECORDS_DATABASE : kn_records_form_of(spec->inputs[0]),
                              err);
     KN_TRY(check_one_file(output, "a table is", "CSV", "FILE.csv", err));
-    return is_foreign(output) ? kn_fail(err, KN_USAGE, "%s: a table is released as CSV; name it FILE.csv", output)
-                              : KN_OK;
+    if (kn_target_is_parquet(spec)) return check_parquet(spec, err);
+    return is_foreign(output)
+               ? kn_fail(err, KN_USAGE, "%s: a table is released as CSV or Parquet; name it FILE.csv or FILE.parquet",
+                         output)
+               : KN_OK;
 }
 
 bool kn_target_has_columns(const kn_context *ctx, const kn_spec *spec)
 {
     const char *slash = spec->output ? strrchr(spec->output, '/') : NULL;
     return spec->output && kn_memory_is(ctx, spec->output) && !strchr(slash ? slash : spec->output, '.');
+}
+
+bool kn_target_is_parquet(const kn_spec *spec)
+{
+    return spec->output && kn_parts_is_parquet(spec->output);
 }
 
 bool kn_target_has_tabs(const kn_spec *spec)

@@ -10,9 +10,11 @@
 #include <sys/stat.h>
 
 #include "kn_arena.h"
+#include "kn_duckdb_source.h"
 #include "kn_error.h"
 #include "kn_folder.h"
 #include "kn_names.h"
+#include "kn_parts.h"
 #include "kn_set.h"
 
 typedef struct checking {
@@ -50,10 +52,32 @@ static bool same_name(checking *c, const char *a, const char *b)
     return folder_a && folder_b && kn_targets_same(folder_a, folder_b);
 }
 
+/* A Parquet file below the root of a folder or pattern of such files would be part of the table. */
+static kn_status check_parts(checking *c, const char *path, const char *what, kn_error *err)
+{
+    size_t size = kn_parts_root(path);
+    if (!kn_parts_is_parquet(c->target) || (path[size] == '\0' && !kn_parts_folder(path))) return KN_OK;
+    char *root = kn_arena_strndup(&c->scratch, size > 0 ? path : ".", size > 0 ? size : 1);
+    char *at = kn_arena_strndup(&c->scratch, c->target, strlen(c->target));
+    if (!root || !at) return kn_fail_memory(err, c->ctx, "looking at the files of a release");
+    for (char *slash = strrchr(at, '/'); slash && slash > at; slash = strrchr(at, '/')) {
+        *slash = '\0';
+        if (kn_targets_same(at, root))
+            return kn_fail(err, KN_USAGE, "%s: %s would be a part of %s", c->target, c->what, what);
+    }
+    if (kn_targets_same(root, ".") && c->target[0] != '/')
+        return kn_fail(err, KN_USAGE, "%s: %s would be a part of %s", c->target, c->what, what);
+    return KN_OK;
+}
+
 static kn_status check_read(checking *c, const char *path, const char *what, kn_error *err)
 {
     if (!path || strcmp(path, "-") == 0) return KN_OK;
     if (kn_name_sqlite(path)) path = kn_name_sqlite(path);
+    kn_string file = kn_duckdb_source_path(path);
+    if (kn_name_duckdb(path)) path = kn_arena_strndup(&c->scratch, file.data, file.size);
+    if (!path) return kn_fail_memory(err, c->ctx, "looking at the files of a release");
+    KN_TRY(check_parts(c, path, what, err));
     const char *folder = kn_folder_is_table(name_of(c->target)) ? folder_of(c, c->target) : NULL;
     if (same_name(c, c->target, path) || (folder && kn_targets_same(folder, path)))
         return kn_fail(err, KN_USAGE, "%s: %s would overwrite %s", c->target, c->what, what);

@@ -192,9 +192,10 @@ void kn_vdigest_file(const char *path, char out[65]);
 
 KN_CHECK kn_status kn_vtable_read(kn_vtable **out, kn_context *ctx, const char *const *paths, int path_count,
                                   const kn_vread_options *options, kn_error *err);
-/* The same for a table in memory (table/batches.c); called by kn_vtable_read. */
+/* The same for a table in memory or of an engine (table/batches.c); called by kn_vtable_read. */
 KN_CHECK kn_status kn_vtable_read_batches(kn_vtable **out, kn_context *ctx, const char *const *names, int count,
                                           const kn_vread_options *options, kn_error *err);
+KN_CHECK kn_status kn_vtable_look_parquet(kn_vtable *t, const char *path, kn_error *err); /* its form (table/parquet.c) */
 KN_CHECK kn_status kn_vtable_digest(kn_vtable *t, kn_error *err); /* its sha256, of all columns kept (table/digest.c) */
 void               kn_vtable_free(kn_vtable *t);
 void               kn_vtable_unguard(kn_vtable *t); /* does what `guarded` asks for, afterwards */

@@ -2,7 +2,7 @@
  *
  * The verifier reads the inputs again from their bytes. Standard input, a pipe or a device is therefore first copied,
  * unchanged, into an unnamed file (created with mode 0600 in TMPDIR or /tmp and unlinked at once), which is opened
- * again through /proc/self/fd.
+ * again through /proc/self/fd. So are the rows of a query, which may come in another order the next time.
  * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE
@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "kn_alloc.h"
+#include "kn_columnar.h"
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_memory.h"
@@ -69,8 +70,9 @@ static kn_status copy_stream(kn_table_run *run, int from, const kn_spool *spool,
 /* Copies a stream and sets *path to the copy's path. */
 static kn_status spool_stream(kn_table_run *run, const char **path, kn_error *err)
 {
-    kn_spool *spool = &run->spools[run->spool_count];
-    bool      standard = strcmp(*path, "-") == 0;
+    kn_spool   *spool = &run->spools[run->spool_count];
+    bool        standard = strcmp(*path, "-") == 0;
+    const char *name = *path;
     *spool =
         (kn_spool){.fd = private_file(), .alias = {.path = spool->path, .name = kn_path_name(run->all.ctx, *path)}};
     if (spool->fd < 0)
@@ -79,7 +81,9 @@ static kn_status spool_stream(kn_table_run *run, const char **path, kn_error *er
     run->spool_count++;
     kn_alias_add(run->all.ctx, &spool->alias);
     snprintf(spool->path, sizeof spool->path, "/proc/self/fd/%d", spool->fd);
-    int from = standard ? STDIN_FILENO : open(*path, O_RDONLY | O_CLOEXEC);
+    *path = spool->path;
+    if (kn_columnar_volatile(name)) return kn_columnar_copy(run->all.ctx, name, spool->path, err);
+    int from = standard ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
     if (from < 0) return kn_fail(err, KN_IO, "%s: cannot open: %s", spool->alias.name, strerror(errno));
     char     *buffer = kn_alloc(run->all.ctx, COPY);
     kn_status st =
@@ -88,7 +92,6 @@ static kn_status spool_stream(kn_table_run *run, const char **path, kn_error *er
     if (!standard) close(from);
     if (st == KN_OK && access(spool->path, R_OK) != 0)
         st = kn_fail(err, KN_IO, "%s: must be read twice, which needs /proc; give a file", spool->alias.name);
-    *path = spool->path;
     return st;
 }
 
@@ -117,10 +120,11 @@ kn_status kn_table_run_spool(kn_table_run *run, kn_error *err)
     if (!run->inputs || !run->spools) return KN_MEMORY;
     for (int i = 0; i < spec->input_count; i++) {
         run->inputs[i] = spec->inputs[i];
-        if (is_stream(run->all.ctx, run->inputs[i])) KN_TRY(spool_stream(run, &run->inputs[i], err));
+        if (is_stream(run->all.ctx, run->inputs[i]) || kn_columnar_volatile(run->inputs[i]))
+            KN_TRY(spool_stream(run, &run->inputs[i], err));
     }
     run->effective.inputs = run->inputs;
-    if (spec->population && is_stream(run->all.ctx, spec->population))
+    if (spec->population && (is_stream(run->all.ctx, spec->population) || kn_columnar_volatile(spec->population)))
         KN_TRY(spool_stream(run, &run->effective.population, err));
     return kn_release_originals(&run->all, spec->inputs, run->inputs, spec->input_count, true, err);
 }
@@ -152,6 +156,7 @@ kn_status kn_table_run_open(kn_release_run *all, kn_error *err)
     if (stream && all->spec->keep_recipe)
         return kn_fail(err, KN_USAGE, "a recipe stands beside a release that is a file; name one as the output");
     KN_TRY(kn_targets_check(all->ctx, all->spec, stream ? NULL : all->spec->output, err));
+    if (kn_target_is_parquet(all->spec)) KN_TRY(kn_columnar_ready(all->ctx, all->spec->output, err));
     KN_TRY(kn_set_open(&all->set, all->ctx, stream ? NULL : all->spec->output, err));
     if (stream) return open_nameless(run, err);
     all->base = all->spec->output;

@@ -80,7 +80,9 @@ kn_recode_input kn_table_run_recode_input(const kn_table_run *run)
                              .guarded = run->all.spec->spreadsheet_safe,
                              .counted = run->all.spec->csv.count && !run->all.spec->expand,
                              .missing = missing_text(run->all.spec),
-                             .columns_wanted = kn_target_has_columns(run->all.ctx, run->all.spec)};
+                             .parquet = kn_target_is_parquet(run->all.spec),
+                             .columns_wanted = kn_target_has_columns(run->all.ctx, run->all.spec) ||
+                                               kn_target_is_parquet(run->all.spec)};
 }
 
 static kn_status note_formulas(kn_table_run *run, const int64_t *formulas, kn_error *err)

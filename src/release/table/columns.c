@@ -1,4 +1,5 @@
-/* table/columns.c: the released columns as Arrow batches, instead of the bytes of a CSV file. See kn_columns.h.
+/* table/columns.c: the released columns as Arrow batches, instead of the bytes of a CSV file; kept in memory, or written as
+ * Parquet. See kn_columns.h.
  *
  * A column is made directly from the classes and codes of its rows: an index per row into the texts that are shown,
  * in byte order. If all of them are numbers or dates in exactly the form of Arrow's types, the column is int64,
@@ -14,9 +15,9 @@
 
 #include "kn_alloc.h"
 #include "kn_arrow.h"
+#include "kn_columnar.h"
 #include "kn_context.h"
 #include "kn_error.h"
-#include "kn_memory_arrow.h"
 #include "kn_parallel.h"
 #include "kn_recode_row.h"
 #include "kn_value.h"
@@ -365,5 +366,8 @@ kn_status kn_columns_put(kn_output *output, kn_context *ctx, const kn_recode_inp
         kn_batch_columns_free(a.columns, all);
     kn_free(a.columns);
     kn_free(a.building);
-    return st == KN_OK ? kn_batches_put(output, batches, err) : st;
+    if (st != KN_OK || !input->parquet) return st == KN_OK ? kn_batches_put(output, batches, err) : st;
+    st = kn_columnar_write_parquet(ctx, batches, kn_output_temporary(output), kn_output_target(output), err);
+    kn_batches_let_go(batches);
+    return st;
 }

@@ -35,7 +35,8 @@ typedef struct kn_recode_input {
     bool                       levels; /* each quasi-identifier is of one level of its hierarchy */
     char                       delimiter;
     const char                *missing; /* how a missing cell is written; NULL: empty           */
-    bool                       columns_wanted; /* the output is in memory and becomes Arrow batches, not CSV */
+    bool                       columns_wanted; /* the rows become Arrow batches, not CSV: in memory   */
+    bool                       parquet; /* ... or, of a file, Parquet                           */
     bool                       guarded; /* kn_csv_guarded_cell                                  */
     bool                       counted; /* rows that show the same are one, with a column of counts behind the others; else
                                          * a row of a counted table is written as often as it stands for    */

@@ -1,26 +1,30 @@
-/* table/batches.c: a table in memory → the distinct texts of each column, and the number of the text in every row.
+/* table/batches.c: a table as Arrow batches → the distinct texts of each column, and the number of the text in every row.
  *
- * The verifier's own reader of Arrow batches: of io it uses the checked buffers and the text of one cell. Columns are
- * read in parallel, each from its first row to its last, so texts are numbered in the order of their first rows. A
- * missing cell is the empty text, as in a CSV file; if the spec does not treat that as missing, such a cell is
- * refused.
+ * The verifier's own reader of Arrow batches: of io it uses the stream (kn_columnar.h), the checked buffers and the text of
+ * one cell. Columns are read in parallel, each from its first row to its last, so texts are numbered in the order of
+ * their first rows. A missing cell is the empty text, as in a CSV file; if the spec does not treat that as missing, such
+ * a cell is refused.
+ *
+ * The batches of a table in memory are there anyway, and are read at once; those that DuckDB makes, a window at a time.
  *
  * Cost: one pass; numbers and dates have a small cache from values to text numbers, dictionaries a number per entry.
- * Memory: 4 bytes per cell of a column while it is read, then 1, 2 or 4; the distinct texts.
+ * Memory: 4 bytes per cell of a column while it is read, then 1, 2 or 4; the distinct texts; the window.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "kn_alloc.h"
 #include "kn_arrow.h"
+#include "kn_columnar.h"
 #include "kn_context.h"
 #include "kn_error.h"
-#include "kn_memory_arrow.h"
+#include "kn_memory.h"
 #include "kn_parallel.h"
 #include "kn_verify_internal.h"
 
-enum { CACHE_BITS = 10, CHECK_EVERY = 1 << 16 };
+enum { CACHE_BITS = 10, CHECK_EVERY = 1 << 16, WINDOW = 64 };
 
 typedef struct cached {
     uint64_t key;
@@ -29,15 +33,16 @@ typedef struct cached {
 
 /* One column being read. */
 typedef struct column {
-    const kn_batches        *batches;
     kn_vtable               *table;
-    const char              *name;
+    const char              *source, *name;
     int64_t                  child;
     bool                     encoded;
     kn_arrow_format          index, value;
     kn_texts                *texts;
     uint32_t                *codes;
+    size_t                   capacity;
     bool                     empty;      /* the empty text is a missing cell */
+    bool                     made;       /* DuckDB made the buffers: only what they show is the table's */
     cached                  *cache;      /* NULL: texts                      */
     const struct ArrowArray *dictionary; /* the one of `known`; NULL: none */
     uint32_t                *known;      /* per entry: its code, or KN_V_NONE */
@@ -47,12 +52,18 @@ typedef struct column {
 } column;
 
 typedef struct reading {
-    const kn_batches       *batches;
     const kn_vread_options *options;
     kn_vtable              *table;
-    const char             *name;
-    int                    *place; /* per kept column: index of the child */
-    uint8_t                *marks; /* per kept column; NULL: not wanted */
+    const char             *name, *path;
+    bool                    made; /* by DuckDB: its batches end with the window */
+    struct ArrowArrayStream stream;
+    struct ArrowSchema      schema;
+    struct ArrowArray      *arrays; /* the window                       */
+    size_t                  count, capacity;
+    int64_t                 before;  /* rows before the window           */
+    column                 *columns; /* that are kept                    */
+    int                    *place;   /* per kept column: index of the child */
+    uint8_t                *marks;   /* per kept column; NULL: not wanted */
 } reading;
 
 static kn_status no_memory(const kn_vtable *t, kn_error *err)
@@ -62,7 +73,7 @@ static kn_status no_memory(const kn_vtable *t, kn_error *err)
 
 static kn_status fail_cell(const column *c, const char *reason, kn_error *err)
 {
-    return kn_fail(err, KN_INPUT, "Arrow stream: column \"%.200s\": %s", c->name, reason);
+    return kn_fail(err, KN_INPUT, "%.300s: column \"%.200s\": %s", c->source, c->name, reason);
 }
 
 /* ---- Cells ---- */
@@ -115,7 +126,8 @@ static kn_status value_cell(column *c, const kn_arrow_view *v, int64_t at, uint3
         kn_string   text = {NULL, 0};
         const char *reason = kn_arrow_text_at(v, f, at, &text);
         c->empties = c->empties || text.size == 0;
-        if (c->marks && !reason && f->kind == KN_ARROW_VIEW && !is_plain_view(v->data + at * f->width, text))
+        if (c->marks && !c->made && !reason && f->kind == KN_ARROW_VIEW &&
+            !is_plain_view(v->data + at * f->width, text))
             *c->marks |= KN_VMARK_MORE;
         return reason ? fail_cell(c, reason, err) : add_text(c, text, code, err);
     }
@@ -139,7 +151,7 @@ static kn_status value_cell(column *c, const kn_arrow_view *v, int64_t at, uint3
 static bool is_hidden(const column *c, const kn_arrow_view *v, int64_t at)
 {
     const kn_arrow_format *f = c->encoded ? &c->index : &c->value;
-    if (!c->marks || f->kind == KN_ARROW_NULL) return false;
+    if (!c->marks || c->made || f->kind == KN_ARROW_NULL) return false;
     if (f->kind == KN_ARROW_BOOL) return kn_arrow_bit(v->data, at);
     const uint8_t *from = v->data + at * f->width;
     if (f->kind == KN_ARROW_UTF8) return memcmp(from, from + f->width, (size_t)f->width) != 0;
@@ -187,7 +199,7 @@ static kn_status close_dictionary(column *c, kn_error *err)
 {
     const struct ArrowArray *d = c->dictionary;
     c->dictionary = NULL;
-    if (!d || !c->marks) return KN_OK;
+    if (!d || !c->marks || c->made) return KN_OK;
     bool *seen = kn_alloc_array_zero(c->table->ctx, (size_t)c->texts->count + 1, sizeof *seen);
     if (!seen) return no_memory(c->table, err);
     for (int64_t i = 0; i < d->length; i++) {
@@ -213,7 +225,7 @@ static kn_status open_dictionary(column *c, const struct ArrowArray *a, kn_arrow
     if (!d || d->dictionary) return fail_cell(c, "its dictionary is missing or has one of its own", err);
     const char *reason = kn_arrow_open(dict, d, &c->value, 0, d->length);
     if (reason) return fail_cell(c, reason, err);
-    if (c->marks && begins_late(dict, &c->value)) *c->marks |= KN_VMARK_MORE;
+    if (c->marks && !c->made && begins_late(dict, &c->value)) *c->marks |= KN_VMARK_MORE;
     if (is_same(c->dictionary, d)) return KN_OK;
     KN_TRY(close_dictionary(c, err));
     void *known = c->known;
@@ -231,7 +243,7 @@ static kn_status read_batch(column *c, const struct ArrowArray *batch, uint32_t 
     kn_arrow_view            rows, dict = {.length = 0};
     const char *reason = kn_arrow_open(&rows, a, c->encoded ? &c->index : &c->value, batch->offset, batch->length);
     if (reason) return fail_cell(c, reason, err);
-    if (c->marks && begins_late(&rows, c->encoded ? &c->index : &c->value)) *c->marks |= KN_VMARK_MORE;
+    if (c->marks && !c->made && begins_late(&rows, c->encoded ? &c->index : &c->value)) *c->marks |= KN_VMARK_MORE;
     if (c->encoded) KN_TRY(open_dictionary(c, a, &dict, err));
     for (int64_t row = 0; row < batch->length; row++) {
         if (row % CHECK_EVERY == 0 && kn_cancelled(c->table->ctx)) return kn_fail_cancelled(err);
@@ -263,22 +275,38 @@ static kn_status narrow(column *c, kn_vcolumn *out, kn_error *err)
     return KN_OK;
 }
 
-static kn_status read_column(column *c, kn_vcolumn *out, kn_error *err)
+/* The column's part of the window. */
+static kn_status read_column(const reading *r, column *c, kn_error *err)
 {
-    int64_t at = 0;
-    c->codes = kn_alloc_array(c->table->ctx, (size_t)c->table->rows + 1, sizeof *c->codes);
-    bool fixed = c->value.kind == KN_ARROW_BOOL ||
-                 (c->value.width >= 1 && c->value.width <= 8 && c->value.kind != KN_ARROW_UTF8);
-    if (fixed) c->cache = kn_alloc_array(c->table->ctx, (size_t)1 << CACHE_BITS, sizeof *c->cache);
-    if (!c->codes || (fixed && !c->cache)) return no_memory(c->table, err);
-    for (size_t i = 0; fixed && i < (size_t)1 << CACHE_BITS; i++) c->cache[i].code = KN_V_NONE;
-    for (size_t b = 0; b < c->batches->count; b++) {
-        KN_TRY(read_batch(c, &c->batches->arrays[b], c->codes + at, err));
-        at += c->batches->arrays[b].length;
+    int64_t at = r->before;
+    if (!KN_GROW(c->table->ctx, &c->codes, &c->capacity, (size_t)c->table->rows + 1)) return no_memory(c->table, err);
+    for (size_t b = 0; b < r->count; b++) {
+        KN_TRY(read_batch(c, &r->arrays[b], c->codes + at, err));
+        at += r->arrays[b].length;
     }
-    KN_TRY(close_dictionary(c, err));
-    if (c->marks && c->nulls && c->empties) *c->marks |= KN_VMARK_EMPTY;
-    return narrow(c, out, err);
+    return r->made ? close_dictionary(c, err) : KN_OK;
+}
+
+static kn_status read_columns(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    const reading *r = arg;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) KN_TRY(read_column(r, &r->columns[i], err));
+    return KN_OK;
+}
+
+/* After the last window. */
+static kn_status finish_columns(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    const reading *r = arg;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) {
+        column *c = &r->columns[i];
+        KN_TRY(close_dictionary(c, err));
+        if (c->marks && c->nulls && c->empties) *c->marks |= KN_VMARK_EMPTY;
+        KN_TRY(narrow(c, &r->table->columns[i], err));
+    }
+    return KN_OK;
 }
 
 /* ---- Columns ---- */
@@ -289,59 +317,62 @@ static kn_status open_column(column *c, const struct ArrowSchema *schema, kn_err
     c->encoded = schema->dictionary != NULL;
     bool good = (!c->encoded || (kn_arrow_format_parse(schema->format, &c->index) && kn_arrow_is_integer(&c->index))) &&
                 kn_arrow_format_parse(values->format, &c->value) && values->n_children == 0 && !values->dictionary;
-    return good ? KN_OK : fail_cell(c, "is of a type that kanon does not read", err);
+    if (!good) return fail_cell(c, "is of a type that kanon does not read", err);
+    bool fixed = c->value.kind == KN_ARROW_BOOL ||
+                 (c->value.width >= 1 && c->value.width <= 8 && c->value.kind != KN_ARROW_UTF8);
+    if (!fixed) return KN_OK;
+    c->cache = kn_alloc_array(c->table->ctx, (size_t)1 << CACHE_BITS, sizeof *c->cache);
+    for (size_t i = 0; c->cache && i < (size_t)1 << CACHE_BITS; i++) c->cache[i].code = KN_V_NONE;
+    return c->cache ? KN_OK : no_memory(c->table, err);
 }
 
-static kn_status read_columns(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+static kn_status open_columns(reading *r, kn_error *err)
 {
-    const reading *r = arg;
-    (void)worker;
-    for (int64_t i = begin; i < end; i++) {
-        kn_spec   missing = {.csv = *r->options->csv};
-        int       child = r->place[i];
-        column    c = {.batches = r->batches,
-                       .table = r->table,
-                       .name = r->table->names[child].data,
-                       .child = child,
-                       .texts = &r->table->texts[i],
-                       .marks = r->marks ? &r->marks[i] : NULL,
-                       .empty = kn_v_is_missing(&missing, (kn_string){"", 0})};
-        kn_status st = open_column(&c, r->batches->schema.children[child], err);
-        if (st == KN_OK) st = read_column(&c, &r->table->columns[i], err);
-        kn_free(c.codes);
-        kn_free(c.cache);
-        kn_free(c.known);
-        KN_TRY(st);
+    kn_vtable *t = r->table;
+    kn_spec    missing = {.csv = *r->options->csv};
+    r->columns = kn_arena_array_zero(&t->arena, (size_t)t->column_count + 1, sizeof *r->columns);
+    if (!r->columns) return no_memory(t, err);
+    for (int i = 0; i < t->column_count; i++) {
+        column *c = &r->columns[i];
+        *c = (column){.table = t,
+                      .source = r->made ? r->name : "Arrow stream",
+                      .name = t->names[r->place[i]].data,
+                      .child = r->place[i],
+                      .texts = &t->texts[i],
+                      .made = r->made,
+                      .marks = r->marks ? &r->marks[i] : NULL,
+                      .empty = kn_v_is_missing(&missing, (kn_string){"", 0})};
+        KN_TRY(open_column(c, r->schema.children[c->child], err));
     }
     return KN_OK;
 }
 
-static kn_status check_batches(const reading *r, kn_error *err)
+static kn_status check_schema(const reading *r, kn_error *err)
 {
-    const struct ArrowSchema *s = &r->batches->schema;
+    const struct ArrowSchema *s = &r->schema;
     if (!s->release || !s->format || strcmp(s->format, "+s") != 0 || s->n_children < 1 || !s->children)
         return kn_fail(err, KN_INPUT, "%s: not a stream of tables (a struct of columns)", r->name);
     for (int64_t i = 0; i < s->n_children; i++)
         if (!s->children[i] || !s->children[i]->release)
             return kn_fail(err, KN_INPUT, "%s: the schema of column %" PRId64 " is missing", r->name, i + 1);
-    for (size_t b = 0; b < r->batches->count; b++) {
-        const struct ArrowArray *a = &r->batches->arrays[b];
-        const char              *reason = kn_arrow_check(a, 0);
-        if (!reason && (a->n_children != s->n_children || !a->children || a->n_buffers != 1))
-            reason = "a wrong number of columns or buffers";
-        for (int64_t row = 0; !reason && a->buffers[0] && row < a->length; row++)
-            if (!kn_arrow_bit(a->buffers[0], a->offset + row)) reason = "a row itself is null";
-        if (reason) return kn_fail(err, KN_INPUT, "%s: batch %zu: %s", r->name, b + 1, reason);
-        r->table->rows += a->length;
-    }
     return KN_OK;
+}
+
+static kn_status check_batch(const reading *r, const struct ArrowArray *a, size_t number, kn_error *err)
+{
+    const char *reason = kn_arrow_check(a, 0);
+    if (!reason && (a->n_children != r->schema.n_children || !a->children || a->n_buffers != 1))
+        reason = "a wrong number of columns or buffers";
+    for (int64_t row = 0; !reason && a->buffers[0] && row < a->length; row++)
+        if (!kn_arrow_bit(a->buffers[0], a->offset + row)) reason = "a row itself is null";
+    return reason ? kn_fail(err, KN_INPUT, "%s: batch %zu: %s", r->name, number, reason) : KN_OK;
 }
 
 /* Columns without a name are named by position, as in a CSV file. */
 static kn_status name_columns(reading *r, kn_error *err)
 {
     kn_vtable *t = r->table;
-    size_t     count = (size_t)r->batches->schema.n_children;
+    size_t     count = (size_t)r->schema.n_children;
     size_t     most = r->options->all ? count : (size_t)r->options->column_count;
     t->name_count = (int)count;
     t->names = kn_arena_alloc(&t->arena, count * sizeof *t->names);
@@ -350,7 +381,7 @@ static kn_status name_columns(reading *r, kn_error *err)
     r->place = kn_arena_alloc(&t->arena, (count + 1) * sizeof *r->place);
     if (!t->names || !t->unnamed || !t->kept || !r->place) return no_memory(t, err);
     for (size_t i = 0; i < count; i++) {
-        const char *name = r->batches->schema.children[i]->name;
+        const char *name = r->schema.children[i]->name;
         char        by_place[32];
         snprintf(by_place, sizeof by_place, "c%zu", i + 1);
         t->unnamed[i] = !name || !*name;
@@ -372,27 +403,65 @@ static kn_status name_columns(reading *r, kn_error *err)
     return KN_OK;
 }
 
-/* Checks what the batches contain besides cells: names, metadata, and where each batch ends. */
+/* Checks what the batches in memory contain besides cells: names, metadata, and where each batch ends. */
 static void look_around(const reading *r)
 {
-    const struct ArrowSchema *s = &r->batches->schema;
+    const struct ArrowSchema *s = &r->schema;
     kn_vform                 *form = &r->table->form;
     bool                      metadata = s->metadata != NULL;
     for (int64_t i = 0; i < s->n_children; i++)
         metadata = metadata || s->children[i]->metadata ||
                    (s->children[i]->dictionary && s->children[i]->dictionary->metadata);
     if (metadata) form->wrapped = "metadata";
-    for (size_t b = 1; b < r->batches->count; b++) {
-        int64_t length = r->batches->arrays[b].length, first = r->batches->arrays[0].length;
-        form->uneven = form->uneven || length > first || (length < first && b + 1 < r->batches->count);
+    for (size_t b = 1; b < r->count; b++) {
+        int64_t length = r->arrays[b].length, first = r->arrays[0].length;
+        form->uneven = form->uneven || length > first || (length < first && b + 1 < r->count);
     }
-    form->marks = r->marks;
 }
 
-static kn_status read_all(reading *r, kn_error *err)
+/* ---- Windows ---- */
+
+static void end_window(reading *r)
+{
+    for (size_t b = 0; b < r->count; b++)
+        if (r->arrays[b].release) r->arrays[b].release(&r->arrays[b]);
+    r->count = 0;
+    r->before = r->table->rows;
+}
+
+static kn_status fail_stream(reading *r, kn_error *err)
+{
+    const char *said = r->stream.get_last_error ? r->stream.get_last_error(&r->stream) : NULL;
+    if (kn_cancelled(r->table->ctx)) return kn_fail_cancelled(err);
+    return kn_fail(err, KN_INPUT, "%.300s: %s", r->name, said ? said : "its rows cannot be read");
+}
+
+/* Takes batches until the window is full. *ended: there are no more. */
+static kn_status take_window(reading *r, bool *ended, kn_error *err)
+{
+    size_t number = 0;
+    for (*ended = false; !*ended && (!r->made || r->count < WINDOW);) {
+        if (kn_cancelled(r->table->ctx)) return kn_fail_cancelled(err);
+        if (!KN_GROW(r->table->ctx, &r->arrays, &r->capacity, r->count + 1)) return no_memory(r->table, err);
+        struct ArrowArray *a = &r->arrays[r->count];
+        *a = (struct ArrowArray){.length = 0};
+        if (r->stream.get_next(&r->stream, a) != 0) return fail_stream(r, err);
+        *ended = !a->release;
+        if (*ended) break;
+        r->count++;
+        KN_TRY(check_batch(r, a, ++number, err));
+        r->table->rows += a->length;
+    }
+    return KN_OK;
+}
+
+static kn_status prepare(reading *r, kn_error *err)
 {
     kn_vtable *t = r->table;
-    KN_TRY(check_batches(r, err));
+    if (r->stream.get_schema(&r->stream, &r->schema) != 0) return fail_stream(r, err);
+    KN_TRY(check_schema(r, err));
+    const char *useless = kn_columnar_useless(&r->schema, r->options->csv);
+    if (useless) return kn_fail(err, KN_USAGE, "%s: %s", r->name, useless);
     KN_TRY(name_columns(r, err));
     size_t columns = (size_t)t->column_count;
     t->columns = kn_arena_array_zero(&t->arena, columns + 1, sizeof *t->columns);
@@ -400,31 +469,85 @@ static kn_status read_all(reading *r, kn_error *err)
     t->form.quoted = kn_arena_array_zero(&t->arena, columns * KN_VFORM_KINDS + 1, sizeof *t->form.quoted);
     if (r->options->form) r->marks = kn_arena_array_zero(&t->arena, columns + 1, sizeof *r->marks);
     if (t->arena.failed) return no_memory(t, err);
-    if (r->options->form) look_around(r);
+    t->form.marks = r->marks;
     for (size_t i = 0; i < columns; i++) kn_texts_init(&t->texts[i], t->ctx);
-    KN_TRY(kn_parallel_for(t->ctx, t->column_count, 1, read_columns, r, err));
-    if (r->options->digest) KN_TRY(kn_vtable_digest(t, err));
+    return open_columns(r, err);
+}
+
+/* A Parquet file, not one of several. */
+static bool is_file(const reading *r)
+{
+    struct stat info;
+    return kn_columnar_kind_of(r->table->ctx, r->path) == KN_COLUMNAR_PARQUET &&
+           stat(kn_memory_path(r->table->ctx, r->path), &info) == 0 && S_ISREG(info.st_mode);
+}
+
+/* Of a file its bytes'; of a table in memory or in parts that of its cells. */
+static kn_status digest(const reading *r, kn_error *err)
+{
+    if (!is_file(r)) return kn_vtable_digest(r->table, err);
+    kn_vdigest_file(kn_memory_path(r->table->ctx, r->path), r->table->sha256);
+    return KN_OK;
+}
+
+static kn_status read_all(reading *r, kn_error *err)
+{
+    kn_vtable *t = r->table;
+    KN_TRY(prepare(r, err));
+    for (bool ended = false; !ended;) {
+        KN_TRY(take_window(r, &ended, err));
+        if (r->options->form && !r->made) look_around(r);
+        KN_TRY(kn_parallel_for(t->ctx, t->column_count, 1, read_columns, r, err));
+        if (r->made) end_window(r);
+    }
+    KN_TRY(kn_parallel_for(t->ctx, t->column_count, 1, finish_columns, r, err));
+    if (r->options->digest) KN_TRY(digest(r, err));
+    if (r->options->form && r->made && is_file(r)) KN_TRY(kn_vtable_look_parquet(t, r->path, err));
     if (r->options->guarded) kn_vtable_unguard(t);
+    return KN_OK;
+}
+
+static void end_reading(reading *r)
+{
+    for (int i = 0; r->columns && i < r->table->column_count; i++)
+        KN_FREE(r->columns[i].codes, r->columns[i].cache, r->columns[i].known);
+    end_window(r);
+    if (r->schema.release) r->schema.release(&r->schema);
+    if (r->stream.release) r->stream.release(&r->stream);
+    kn_free(r->arrays);
+}
+
+static kn_status open_stream(reading *r, kn_batches_lent *lent, const char *const *names, int count, kn_error *err)
+{
+    kn_context *ctx = r->table->ctx;
+    bool        all = r->options->all || r->options->digest;
+    r->made = kn_columnar_kind_of(ctx, names[0]) != KN_COLUMNAR_MEMORY;
+    if (r->made)
+        return kn_columnar_open(&r->stream, ctx, names, count, all ? NULL : r->options->columns,
+                                all ? 0 : r->options->column_count, err);
+    if (count != 1) return kn_fail(err, KN_USAGE, "%s: one table in memory is an input by itself", names[0]);
+    lent->batches = kn_memory_batches(ctx, names[0]);
+    r->stream = kn_batches_lend(lent);
     return KN_OK;
 }
 
 kn_status kn_vtable_read_batches(kn_vtable **out, kn_context *ctx, const char *const *names, int count,
                                  const kn_vread_options *options, kn_error *err)
 {
+    kn_batches_lent lent = {.next = 0};
+    reading         r = {.options = options,
+                         .name = kn_path_name(ctx, names[0]),
+                         .path = names[0],
+                         .table = kn_alloc_zero(ctx, sizeof *r.table)};
     *out = NULL;
-    if (count != 1) return kn_fail(err, KN_USAGE, "%s: one table in memory is an input by itself", names[0]);
-    const char *useless = kn_memory_useless(kn_memory_batches(ctx, names[0]), options->csv);
-    if (useless) return kn_fail(err, KN_USAGE, "%s: %s", names[0], useless);
-    reading r = {.batches = kn_memory_batches(ctx, names[0]),
-                 .options = options,
-                 .name = names[0],
-                 .table = kn_alloc_zero(ctx, sizeof *r.table)};
     if (!r.table) return kn_fail_memory(err, ctx, "verifying");
     r.table->ctx = ctx;
     r.table->delimiter = ',';
     kn_arena_init(&r.table->arena, ctx);
     kn_progress_begin(ctx, "verifying", "rows", 0);
-    kn_status st = read_all(&r, err);
+    kn_status st = open_stream(&r, &lent, names, count, err);
+    if (st == KN_OK) st = read_all(&r, err);
+    end_reading(&r);
     kn_progress_end(ctx);
     if (st == KN_OK)
         *out = r.table;

@@ -15,10 +15,10 @@
 
 #include "kn_alloc.h"
 #include "kn_buffer.h"
+#include "kn_columnar.h"
 #include "kn_context.h"
 #include "kn_csv_scan.h"
 #include "kn_error.h"
-#include "kn_memory_arrow.h"
 #include "kn_parallel.h"
 #include "kn_source.h"
 #include "kn_utf8.h"
@@ -719,7 +719,8 @@ kn_status kn_vtable_read(kn_vtable **out, kn_context *ctx, const char *const *pa
 {
     *out = NULL;
     for (int i = 0; i < path_count; i++)
-        if (kn_memory_batches(ctx, paths[i])) return kn_vtable_read_batches(out, ctx, paths, path_count, options, err);
+        if (kn_columnar_kind_of(ctx, paths[i]))
+            return kn_vtable_read_batches(out, ctx, paths, path_count, options, err);
     reader        r = {.ctx = ctx, .arena = {.ctx = ctx}, .opt = options};
     kn_csv_field *fields = kn_alloc_array(ctx, MOST_COLUMNS, sizeof *fields);
     kn_status     st = fields ? open_reader(&r, err) : no_memory(&r, err);
