@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #include "kn_alloc.h"
+#include "kn_context.h"
 #include "kn_error.h"
 #include "kn_folder.h"
 #include "kn_hash.h"
@@ -20,6 +21,7 @@
 #include "kn_memory_arrow.h"
 #include "kn_names.h"
 #include "kn_postgres_internal.h"
+#include "kn_table_name.h"
 
 struct kn_input_mark {
     kn_context *ctx;
@@ -28,6 +30,7 @@ struct kn_input_mark {
     bool        server;
     kn_pg       pg; /* of a server */
     char        snapshot[64];
+    kn_alias    alias; /* of one table of it: readers of that name read the snapshot */
 };
 
 /* An empty file counts as none: SQLite makes and removes such logs. */
@@ -67,15 +70,17 @@ static uint64_t mark_memory(kn_context *ctx, const char *name)
 
 static uint64_t mark_files(kn_context *ctx, const char *name)
 {
-    const char *sqlite = kn_name_sqlite(name);
+    kn_string   file = kn_table_file(name);
+    char        path[4096 + 16];
     struct stat info;
     if (kn_memory_is(ctx, name)) return mark_memory(ctx, name);
-    if (!sqlite) return stat(name, &info) == 0 && S_ISDIR(info.st_mode) ? mark_folder(name) : mark_file(AT_FDCWD, name);
+    snprintf(path, sizeof path, "%.*s", (int)(file.size < 4096 ? file.size : 4096), file.data);
+    if (!kn_name_sqlite(name))
+        return stat(name, &info) == 0 && S_ISDIR(info.st_mode) ? mark_folder(name) : mark_file(AT_FDCWD, path);
     static const char *const endings[] = {"", "-wal", "-journal"};
     uint64_t                 sum = 0;
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        char path[4096 + 16];
-        snprintf(path, sizeof path, "%.4096s%s", sqlite, endings[i]);
+        snprintf(path, sizeof path, "%.*s%s", (int)(file.size < 4096 ? file.size : 4096), file.data, endings[i]);
         sum += mark_file(AT_FDCWD, path);
     }
     return sum;
@@ -97,6 +102,10 @@ kn_status kn_input_mark_take(kn_input_mark **out, kn_context *ctx, const char *n
     else
         status = kn_pg_open(&m->pg, ctx, name, NULL, err);
     if (status == KN_OK && m->server) status = kn_pg_export(&m->pg, m->snapshot, sizeof m->snapshot, err);
+    if (status == KN_OK && m->server && kn_table_kind_of(name) == KN_TABLE_SERVER) {
+        m->alias = (kn_alias){.path = m->name, .name = m->pg.name, .snapshot = m->snapshot};
+        kn_alias_add(ctx, &m->alias);
+    }
     if (status == KN_OK)
         *out = m;
     else
@@ -107,6 +116,7 @@ kn_status kn_input_mark_take(kn_input_mark **out, kn_context *ctx, const char *n
 void kn_input_mark_free(kn_input_mark *m)
 {
     if (!m) return;
+    if (m->alias.path) kn_alias_remove(m->ctx, &m->alias);
     if (m->pg.ctx) kn_pg_close(&m->pg);
     KN_FREE(m->name, m);
 }

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kn_error.h"
 #include "kn_sqlite.h"
+#include "kn_table_stream.h"
 
 static kn_status without(const char *path, kn_error *err)
 {
@@ -20,4 +21,11 @@ kn_status kn_sqlite_sink(kn_database_sink *out, kn_context *ctx, const char *pat
     (void)out;
     (void)ctx;
     return without(path, err);
+}
+
+kn_status kn_sqlite_stream(kn_table_stream *out, kn_context *ctx, const char *name, kn_error *err)
+{
+    (void)out;
+    (void)ctx;
+    return without(name, err);
 }

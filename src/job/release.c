@@ -27,6 +27,7 @@
 #include "kn_options.h"
 #include "kn_recipe.h"
 #include "kn_shape.h"
+#include "kn_table_name.h"
 #include "kn_targets.h"
 
 /* ---- Results ---- */
@@ -286,6 +287,12 @@ static kn_status check(const kn_release_shape *shape, const kn_spec *spec, const
     return options->dry_run ? kn_target_name_check(spec, err) : KN_OK; /* else checked when it is opened */
 }
 
+/* A table inside a file, or of a server, has no bytes of its own either. */
+static bool is_file(const char *path)
+{
+    return kn_table_kind_of(path) == KN_TABLE_TEXT || kn_table_file(path).size == strlen(path);
+}
+
 static kn_status open_and_read(kn_release_run *run, kn_error *err)
 {
     bool   write = !run->options->dry_run;
@@ -293,7 +300,8 @@ static kn_status open_and_read(kn_release_run *run, kn_error *err)
     if (write) KN_TRY(run->shape->open(run, err));
     KN_TRY(run->shape->read(run, err));
     for (int i = 0; i < run->originals.count; i++) /* batches have no bytes of their own */
-        if (kn_memory_batches(run->ctx, run->originals.paths[i])) run->originals.digested = false;
+        if (kn_memory_batches(run->ctx, run->originals.paths[i]) || !is_file(run->originals.paths[i]))
+            run->originals.digested = false;
     if (write && run->originals.digested)
         KN_TRY(kn_digest_start(&run->originals.digests, run->ctx, run->originals.paths, run->originals.count, err));
     run->head->seconds_read = kn_clock_seconds() - begin;
