@@ -239,6 +239,7 @@ typedef struct kn_spec {
     bool        spreadsheet_safe; /* CSV: an apostrophe before what a spreadsheet would execute          */
     bool        keep_order;  /* rows stay in their order (the program warns)                            */
     bool        keep_rowmap; /* OUTPUT.rowmap stays beside the release                                  */
+    bool        replace;     /* an existing table of a server or a SQLite file, which is not the input   */
     bool        force;       /* publish even if a kept column is nearly unique, or nothing is left       */
     int64_t     method_unasked; /* 1: method_auto, for none was given and a quasi-identifier has no hierarchy; else 0 */
     int         keep_recipe; /* not 0: OUTPUT.recipe.json stays beside the release of a table (kanon/recipe.h)  */

@@ -47,6 +47,11 @@ KN_CHECK kn_status kn_pg_list(void *pg, kn_catalog *catalog, const kn_database_o
 KN_CHECK kn_status kn_pg_copy_begin(kn_pg *pg, const kn_catalog_table *table, kn_error *err);
 KN_CHECK kn_status kn_pg_take_line(kn_pg *pg, int columns, const kn_cell_sink *sink, char *line, int size, kn_error *err);
 
+/* Rows to a COPY FROM STDIN: a line of cells, and lines to the server. COMMIT. */
+void               kn_pg_add_line(kn_buffer *to, const kn_string *cells, int count);
+KN_CHECK kn_status kn_pg_send(kn_pg *pg, kn_buffer *lines, kn_error *err);
+KN_CHECK kn_status kn_pg_commit(kn_pg *pg, kn_error *err);
+
 /* The end of a COPY: how the server says it went. */
 KN_CHECK kn_status kn_pg_copy_end(kn_pg *pg, kn_error *err);
 

@@ -12,8 +12,8 @@
 #include "kn_arena.h"
 #include "kn_error.h"
 #include "kn_folder.h"
-#include "kn_names.h"
 #include "kn_set.h"
+#include "kn_table_name.h"
 
 typedef struct checking {
     kn_context    *ctx;
@@ -53,7 +53,10 @@ static bool same_name(checking *c, const char *a, const char *b)
 static kn_status check_read(checking *c, const char *path, const char *what, kn_error *err)
 {
     if (!path || strcmp(path, "-") == 0) return KN_OK;
-    if (kn_name_sqlite(path)) path = kn_name_sqlite(path);
+    kn_string file = kn_table_file(path);
+    path = kn_arena_strndup(&c->scratch, file.data, file.size);
+    if (!path) return kn_fail_memory(err, c->ctx, "looking at the files of a release");
+    if (!*path) return KN_OK; /* a server's */
     const char *folder = kn_folder_is_table(name_of(c->target)) ? folder_of(c, c->target) : NULL;
     if (same_name(c, c->target, path) || (folder && kn_targets_same(folder, path)))
         return kn_fail(err, KN_USAGE, "%s: %s would overwrite %s", c->target, c->what, what);
