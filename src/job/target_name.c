@@ -84,8 +84,9 @@ kn_status kn_target_name_check(const kn_spec *spec, kn_error *err)
                              err);
     if (kn_target_is_table(spec)) return KN_OK;
     KN_TRY(check_one_file(output, "a table is", "CSV", "FILE.csv", err));
-    return is_foreign(output) ? kn_fail(err, KN_USAGE, "%s: a table is released as CSV; name it FILE.csv", output)
-                              : KN_OK;
+    return is_foreign(output) || kn_table_kind_of(output) != KN_TABLE_TEXT
+               ? kn_fail(err, KN_USAGE, "%s: a table is released as CSV; name it FILE.csv", output)
+               : KN_OK;
 }
 
 bool kn_target_has_columns(const kn_context *ctx, const kn_spec *spec)
