@@ -203,13 +203,23 @@ static void settle_units(statistics *s, bool spss)
     }
 }
 
+/* Without a handler ReadStat makes no variables, which values refer to. */
+static int pass_over(int index, readstat_variable_t *from, const char *labels, void *state)
+{
+    (void)index;
+    (void)from;
+    (void)labels;
+    (void)state;
+    return READSTAT_HANDLER_OK;
+}
+
 static kn_status parse(statistics *s, parse_fn fn, const char *path, bool rows, kn_error *err)
 {
     readstat_parser_t *parser = readstat_parser_init();
     s->err = err;
     if (!parser) return kn_fail_memory(err, s->ctx, s->name);
     if (rows) (void)readstat_set_value_handler(parser, on_value);
-    if (!rows) (void)readstat_set_variable_handler(parser, on_variable);
+    (void)readstat_set_variable_handler(parser, rows ? pass_over : on_variable);
     if (!rows) (void)readstat_set_value_label_handler(parser, on_label);
     readstat_error_t error = fn(parser, path, s);
     readstat_parser_free(parser);
