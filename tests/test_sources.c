@@ -30,7 +30,7 @@ static const char *statistics_file(const char *name, begin_fn begin, const char 
     FILE                 *file = fopen(path, "wb");
     readstat_writer_t    *w = readstat_writer_init();
     readstat_label_set_t *labels = labelled ? readstat_add_label_set(w, READSTAT_TYPE_DOUBLE, "sexes") : NULL;
-    bool upper = begin == readstat_begin_writing_por; /* it has no other letters */
+    bool                  upper = begin == readstat_begin_writing_por; /* it has no other letters */
     assert_non_null(file);
     readstat_set_data_writer(w, put_bytes);
     if (labelled) readstat_label_double_value(labels, 1, "woman, or girl");
@@ -71,13 +71,15 @@ static const char *workbook_file(void)
         {"xl/_rels/workbook.xml.rels", "<R><Relationship Id=\"a\" Target=\"/xl/s.xml\"/></R>"},
         {"xl/sharedStrings.xml", "<sst><si><t>a</t></si><si><t>x,y</t></si></sst>"},
         {"xl/styles.xml", "<s><cellXfs><xf numFmtId=\"0\"/><xf numFmtId=\"14\"/></cellXfs></s>"},
-        {"xl/s.xml", "<w><sheetData><row><c t=\"s\"><v>0</v></c><c t=\"str\"><v>b</v></c></row><row><c t=\"s\"><v>1</v></c>"
-                     "<c s=\"1\"><v>45351</v></c></row><row><c r=\"B3\"><v>1.5</v></c></row></sheetData></w>"}};
+        {"xl/s.xml",
+         "<w><sheetData><row><c t=\"s\"><v>0</v></c><c t=\"str\"><v>b</v></c></row><row><c t=\"s\"><v>1</v></c>"
+         "<c s=\"1\"><v>45351</v></c></row><row><c r=\"B3\"><v>1.5</v></c></row></sheetData></w>"}};
     const char *path = testing_file("book.xlsx", "", 0);
     unlink(path);
     zipFile zip = zipOpen64(path, APPEND_STATUS_CREATE);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        assert_int_equal(zipOpenNewFileInZip64(zip, parts[i][0], NULL, NULL, 0, NULL, 0, NULL, Z_DEFLATED, 6, 0), ZIP_OK);
+        assert_int_equal(zipOpenNewFileInZip64(zip, parts[i][0], NULL, NULL, 0, NULL, 0, NULL, Z_DEFLATED, 6, 0),
+                         ZIP_OK);
         assert_int_equal(zipWriteInFileInZip(zip, parts[i][1], (unsigned)strlen(parts[i][1])), ZIP_OK);
         assert_int_equal(zipCloseFileInZip(zip), ZIP_OK);
     }
@@ -92,8 +94,8 @@ static const char *sqlite_name(void)
     sqlite3    *db = NULL;
     unlink(path);
     assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, "CREATE TABLE t(a, b); INSERT INTO t VALUES (1, 'x'), (NULL, ''), (2.5, x'ff')", NULL,
-                                  NULL, NULL),
+    assert_int_equal(sqlite3_exec(db, "CREATE TABLE t(a, b); INSERT INTO t VALUES (1, 'x'), (NULL, ''), (2.5, x'ff')",
+                                  NULL, NULL, NULL),
                      SQLITE_OK);
     sqlite3_close(db);
     snprintf(name, sizeof name, "sqlite:%s#t", path);
@@ -136,7 +138,8 @@ static void statistics_files_are_their_csv(void **state)
     expect(statistics_file("people.sas7bdat", readstat_begin_writing_sas7bdat, "DATE", 23376, false),
            "sex,town,born,rate\n1,\"Ash\"\"by\",2024-01-01,0.1\n2,,2024-01-01,1.1\n3,\"Ash\"\"by\",2024-01-01,\n");
     expect(statistics_file("people.por", readstat_begin_writing_por, "DATE11", 13923446400.0, true),
-           "SEX,TOWN,BORN,RATE\n\"woman, or girl\",\"Ash\"\"by\",2024-01-01,0.1\nman,,2024-01-01,1.1\n3,\"Ash\"\"by\",2024-01-01,\n");
+           "SEX,TOWN,BORN,RATE\n\"woman, or "
+           "girl\",\"Ash\"\"by\",2024-01-01,0.1\nman,,2024-01-01,1.1\n3,\"Ash\"\"by\",2024-01-01,\n");
 }
 
 static void workbooks_and_tables_are_their_csv(void **state)

@@ -340,7 +340,7 @@ static kn_status open_book(kn_workbook *b, const char *name, kn_error *err)
     if (!there) return kn_fail(err, KN_INPUT, "%s: cannot be opened", b->path);
     (void)fclose(there);
     b->zip = unzOpen64(path);
-    if (!b->zip) return kn_fail(err, KN_INPUT, "%s: not a workbook (.xlsx)", b->path);
+    if (!b->zip) return kn_fail(err, KN_INPUT, "%s: not a workbook (.xlsx), or a damaged one", b->path);
     KN_TRY(find_sheet(b, err));
     KN_TRY(read_strings(b, err));
     return read_styles(b, err);

@@ -280,6 +280,8 @@ static kn_status check(const kn_release_shape *shape, const kn_spec *spec, const
     KN_TRY(shape->check(spec, err));
     if (!spec->output && !options->dry_run) return kn_fail(err, KN_USAGE, "no output was given");
     if (spec->input_count < 1) return kn_fail(err, KN_USAGE, "no input was given");
+    if (spec->replace && (shape != &kn_table_shape || !kn_target_is_table(spec)))
+        return kn_fail(err, KN_USAGE, "replace is for a table of a server or a SQLite file; leave it out");
     if (options->all_solutions && (spec->method_auto || !kn_method_has_nodes(spec->method)))
         return kn_fail(err, KN_USAGE,
                        "all solutions: only methods with one level for a whole column have nodes to list; take method "

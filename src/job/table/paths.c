@@ -169,8 +169,6 @@ kn_status kn_table_run_open(kn_release_run *all, kn_error *err)
     kn_table_run *run = kn_table_run_of(all);
     bool          stream = is_stream(all->ctx, all->spec->output);
     if (kn_target_is_table(all->spec)) return open_table(run, err);
-    if (all->spec->replace)
-        return kn_fail(err, KN_USAGE, "replace is for a table of a server or a SQLite file; a file is replaced anyway");
     if (stream && all->spec->keep_recipe)
         return kn_fail(err, KN_USAGE, "a recipe stands beside a release that is a file; name one as the output");
     KN_TRY(kn_targets_check(all->ctx, all->spec, stream ? NULL : all->spec->output, err));
