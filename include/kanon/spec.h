@@ -239,7 +239,6 @@ typedef struct kn_spec {
     bool        spreadsheet_safe; /* CSV: an apostrophe before what a spreadsheet would execute          */
     bool        keep_order;  /* rows stay in their order (the program warns)                            */
     bool        keep_rowmap; /* OUTPUT.rowmap stays beside the release                                  */
-    bool        replace;     /* an existing table of a server or a SQLite file, which is not the input   */
     bool        force;       /* publish even if a kept column is nearly unique, or nothing is left       */
     int64_t     method_unasked; /* 1: method_auto, for none was given and a quasi-identifier has no hierarchy; else 0 */
     int         keep_recipe; /* not 0: OUTPUT.recipe.json stays beside the release of a table (kanon/recipe.h)  */
@@ -249,6 +248,7 @@ typedef struct kn_spec {
     const int         *levels;
     bool        expand; /* of counted rows (role count): every row as often as it is counted; else equal rows once, with their
                            count                                                                        */
+    bool        replace;     /* an existing table of a server or a SQLite file, which is not the input   */
     kn_csv_options KN_PRIVATE(csv); /* kn_spec_csv: of the inputs; types are those of the attributes, na is the spec's; the end */
 } kn_spec;
 
