@@ -539,7 +539,7 @@ typedef struct mistake {
     "record, classes, undeclared, missing, privacy, suppression, suppressed, dependencies, method, utility, "          \
     "levels, workload, options, output, report, public-report, "                                                       \
     "summary, spreadsheet-safe, expand, keep-order, "                                                                  \
-    "keep-rowmap, keep-recipe and force"
+    "keep-rowmap, keep-recipe, force and replace"
 #define ALL_MODELS                                                                                                     \
     "k, l-diversity, t-closeness, alpha-k, beta-likeness, delta-disclosure, k-map, delta-presence, max-risk, "         \
     "average-risk and k-mn"

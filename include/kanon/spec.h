@@ -250,6 +250,7 @@ typedef struct kn_spec {
                            count                                                                        */
     bool        input_order; /* kmsd, kmsd-ag: which of equal rows rise follows from the order of the input, as in their paper,
                                 not from the order of the values                                        */
+    bool        replace;     /* an existing table of a server or a SQLite file, which is not the input   */
     kn_csv_options KN_PRIVATE(csv); /* kn_spec_csv: of the inputs; types are those of the attributes, na is the spec's; the end */
 } kn_spec;
 

@@ -69,7 +69,9 @@ KN_API void kn_csv_options_init(kn_csv_options *options, size_t size);
 /* The spellings of a missing cell that are used when none are given; NULL-terminated, the empty cell first. */
 KN_API const char *const *kn_default_na(void);
 
-/* Reads one CSV file; "-" is standard input; gzip and zstd are recognized by their first bytes. */
+/* Reads one CSV file; "-" is standard input; gzip and zstd are recognized by their first bytes. Or a table elsewhere by its name, as
+ * the CSV file that its rows would make: "postgresql://...#schema.table", "sqlite:FILE#table", either with "?query=SELECT ...", a
+ * sheet "FILE.xlsx#Sheet", a file of SPSS, Stata or SAS (docs/tables.md). */
 KN_API KN_CHECK kn_status kn_table_read_csv(kn_table **out, kn_context *ctx, const char *path,
                                             const kn_csv_options *options, kn_error *err);
 

@@ -161,6 +161,21 @@ static void put_written(kn_to to, const kn_release_head *h, const kn_spec *spec,
     if (spec->report) append_path(kept, spec->report, "");
 }
 
+/* The names of a table's release: a server's says nothing of its connection, and the files beside a table of a SQLite
+ * file are FILE.TABLE.certificate.json and so on (kn_set_base). */
+static names table_names(kn_document *doc, const char *output)
+{
+    const char *file = output ? kn_name_sqlite(output) : NULL, *mark = output ? strrchr(output, '#') : NULL;
+    bool        server = output && kn_name_server(output);
+    if (!mark || (!file && !server)) return (names){output, output};
+    size_t size = strlen(output) + sizeof "table  of the server";
+    char  *text = kn_document_take(doc, size);
+    if (!text) return (names){"", ""};
+    snprintf(text, size, server ? "table %s of the server" : "%s", server ? mark + 1 : file);
+    if (!server) text[mark - file] = '.';
+    return server ? (names){text, mark + 1} : (names){output, text};
+}
+
 static void finish(kn_document *doc, const kn_release_head *h, const kn_spec *spec, bool dry_run, names n)
 {
     kn_to to = kn_document_top(doc);
@@ -311,7 +326,7 @@ kn_status kn_document_anonymize(kn_document **out, kn_context *ctx, const kn_spe
     if (result->lattice > 0) put_whole(to, "lattice", result->lattice);
     put_models(to, &result->head);
     if (result->head.found) put_table(to, result, spec, options->all_solutions);
-    finish(doc, &result->head, spec, options->dry_run, (names){spec->output, spec->output});
+    finish(doc, &result->head, spec, options->dry_run, table_names(doc, spec->output));
     if (result->missing_dropped > 0)
         kn_put_note(doc, "%s %s with a missing quasi-identifier %s left out",
                     kn_count_text(rows, result->missing_dropped), result->missing_dropped == 1 ? "row" : "rows",

@@ -287,9 +287,16 @@ void kn_alias_remove(kn_context *ctx, const kn_alias *alias)
     if (*at) *at = alias->next;
 }
 
+const kn_alias *kn_alias_find(const kn_context *ctx, const char *path)
+{
+    const kn_alias *a = ctx->aliases;
+    while (a && strcmp(a->path, path) != 0) a = a->next;
+    return a;
+}
+
 const char *kn_path_name(const kn_context *ctx, const char *path)
 {
-    for (const kn_alias *a = ctx->aliases; a; a = a->next)
-        if (strcmp(a->path, path) == 0) return a->name;
+    const kn_alias *alias = kn_alias_find(ctx, path);
+    if (alias) return alias->name;
     return strcmp(path, "-") == 0 ? "(standard input)" : path;
 }

@@ -12,9 +12,12 @@
 struct kn_pool;
 struct kn_memory;
 
-/* The name in messages of a path that the user never gave: the copy of a stream. */
+/* The name in messages of a path that the user never gave: the copy of a stream; and how a table of a server is read
+ * while a call lasts. */
 typedef struct kn_alias {
     const char      *path, *name;
+    const char      *snapshot; /* of a server: the state to read; NULL: the current one                     */
+    const void      *table;    /* one that is not committed yet (kn_table_stream.h); NULL: by its path     */
     struct kn_alias *next;
 } kn_alias;
 
@@ -57,6 +60,9 @@ void kn_context_let_go(kn_context *ctx, uint64_t what);
 /* Adds an alias, which is borrowed until it is removed. Only while no call is running. */
 void kn_alias_add(kn_context *ctx, kn_alias *alias);
 void kn_alias_remove(kn_context *ctx, const kn_alias *alias);
+
+/* The alias of a path; NULL: none. */
+const kn_alias *kn_alias_find(const kn_context *ctx, const char *path);
 
 /* The name of a path in messages: its alias, "(standard input)" for "-", or itself. */
 const char *kn_path_name(const kn_context *ctx, const char *path);

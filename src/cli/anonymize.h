@@ -26,7 +26,7 @@ typedef struct cli_anonymizing {
     const char       *threshold, *climit, *matching, *leftovers, *diversity; /* databases */
     const char       *kmn, *g, *semantics, *support, *record;                /* trees     */
     bool              complete, anatomy, reference, strict_structure;
-    bool              spreadsheet_safe, expand, keep_order, keep_rowmap, keep_recipe, force, allow_broken, all_solutions, dry_run;
+    bool              spreadsheet_safe, expand, keep_order, keep_rowmap, keep_recipe, force, replace, allow_broken, all_solutions, dry_run;
     char            **files; /* the arguments */
     int               file_count;
 } cli_anonymizing;
@@ -60,7 +60,7 @@ typedef struct cli_anonymizing {
     {"-s|--seed", CLI_TEXT, &(a).seed},                                                                                \
     {"--node", CLI_LIST, &(a).node},                                                                                   \
     {"-o|--output", CLI_TEXT, &(a).output},                                                                            \
-    {"--force", CLI_FLAG, &(a).force},                                                                                 \
+    {"--force", CLI_FLAG, &(a).force}, {"--replace", CLI_FLAG, &(a).replace},                                                                                 \
     {"--allow-broken", CLI_FLAG, &(a).allow_broken},                                                                   \
     {"--threshold", CLI_TEXT, &(a).threshold},                                                                         \
     {"--climit", CLI_TEXT, &(a).climit},                                                                               \

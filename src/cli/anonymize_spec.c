@@ -285,6 +285,7 @@ static void apply(applying *a, const cli_anonymizing *w, char *const *data, int 
     set_flag(a, "keep-rowmap", w->keep_rowmap, "--keep-rowmap");
     set_flag(a, "keep-recipe", w->keep_recipe, "--keep-recipe");
     set_flag(a, "force", w->force, "--force");
+    set_flag(a, "replace", w->replace, "--replace");
     set_flag(a, "allow-broken", w->allow_broken, "--allow-broken");
 }
 

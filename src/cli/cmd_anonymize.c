@@ -59,6 +59,7 @@ static const char help[] =
     "      --keep-recipe        keep FILE.recipe.json: what was decided, for 'kanon apply'\n"
     "      --force              publish although a kept column is nearly unique, or nothing is\n"
     "                           left of what others may know\n"
+    "      --replace            replace an existing table of a server or a SQLite file\n"
     "\n" CLI_TABLE_HELP "\n" CLI_COMMON_HELP "\n" CLI_EXIT_HELP "\n"
     "Examples:\n"
     "  $ kanon generate adult-like --rows 2000 --output people.csv\n"

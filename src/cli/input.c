@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 #include <kanon/anonymize.h>
+#include <kanon/database.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -200,7 +201,9 @@ bool cli_has_scheme(const char *name, const char *scheme)
 /* Only a scheme makes it a database here; a folder may be something else. */
 static bool is_database(const char *path)
 {
-    return cli_has_scheme(path, "sqlite:") || cli_has_scheme(path, "postgresql:") || cli_has_scheme(path, "postgres:");
+    bool scheme =
+        cli_has_scheme(path, "sqlite:") || cli_has_scheme(path, "postgresql:") || cli_has_scheme(path, "postgres:");
+    return scheme && kn_database_named(path);
 }
 
 /* Judged by its name: read as CSV, such a file would be a table of one column. */

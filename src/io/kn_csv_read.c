@@ -119,6 +119,16 @@ kn_status kn_csv_fill(kn_csv_reader *r, kn_error *err)
     return KN_OK;
 }
 
+/* A table that is no text file has its names, and its characters are known. */
+static kn_status check_table(const kn_csv_reader *r, kn_error *err)
+{
+    const char *name = kn_source_name(r->source), *option = NULL;
+    if (r->opt->no_header) option = "header";
+    if (r->opt->encoding != KN_ENCODING_UTF8) option = "encoding";
+    if (r->opt->delimiter && r->opt->delimiter != ',') option = "delimiter";
+    return option ? kn_fail(err, KN_USAGE, "%s: not a text file: leave \"%s\" out", name, option) : KN_OK;
+}
+
 /* Opens a file, fills the buffer, passes the byte order mark, finds the delimiter. */
 static kn_status open_file(kn_csv_reader *r, const char *path, kn_error *err)
 {
@@ -129,6 +139,8 @@ static kn_status open_file(kn_csv_reader *r, const char *path, kn_error *err)
     r->told = 0;
     r->ended = false;
     KN_TRY(kn_source_open(&r->source, r->ctx, path, err));
+    char known = kn_source_delimiter(r->source);
+    if (known) KN_TRY(check_table(r, err));
     kn_progress_begin(r->ctx, "reading", "bytes", kn_source_size(r->source));
     KN_TRY(kn_csv_fill(r, err));
     const char *name = kn_source_name(r->source);
@@ -137,7 +149,7 @@ static kn_status open_file(kn_csv_reader *r, const char *path, kn_error *err)
     if (r->filled >= 2 && ((b[0] == 0xff && b[1] == 0xfe) || (b[0] == 0xfe && b[1] == 0xff)))
         return kn_fail_at(err, KN_INPUT, name, 1, 1, "the text is in UTF-16; convert it to UTF-8 first");
     if (r->filled >= 3 && b[0] == 0xef && b[1] == 0xbb && b[2] == 0xbf) r->at = 3;
-    r->delimiter = r->opt->delimiter;
+    r->delimiter = known ? known : r->opt->delimiter;
     if (r->delimiter == 0) {
         size_t size = r->filled - r->at;
         bool   whole = r->ended && size <= SNIFF_SIZE;

@@ -25,6 +25,7 @@
 #include "kn_rng.h"
 #include "kn_sort.h"
 #include "kn_sqlite.h"
+#include "kn_table_name.h"
 
 enum { KEY_TEXT = 40 }; /* space for a key as text: a number, or a UUID */
 
@@ -375,6 +376,15 @@ kn_status kn_database_writer_open(kn_database_writer **out, kn_context *ctx, con
     return status;
 }
 
+kn_status kn_database_writer_around(kn_database_writer **out, kn_context *ctx, const kn_database_sink *sink,
+                                    kn_error *err)
+{
+    *out = kn_alloc_zero(ctx, sizeof **out);
+    if (!*out) return kn_fail_memory(err, ctx, "writing a table");
+    **out = (kn_database_writer){ctx, *sink};
+    return KN_OK;
+}
+
 bool kn_database_writer_guard(kn_database_writer *w)
 {
     if (!w->sink.guarded) return false;
@@ -433,6 +443,7 @@ void kn_database_writer_detach(kn_database_writer *w)
 
 kn_status kn_database_committed(bool *out, kn_context *ctx, const char *target, uint64_t schema, kn_error *err)
 {
+    if (kn_table_kind_of(target) == KN_TABLE_SQLITE) return kn_sqlite_committed(out, ctx, target, schema, err);
     return kn_postgres_committed(out, ctx, target, schema, err);
 }
 

@@ -99,7 +99,7 @@ const char *kn_database_writer_file(const kn_database_writer *writer);
 typedef struct kn_database_place {
     const char *temporary, *target; /* of a file or folder, kept by the writer; NULL: a server's                   */
     unsigned    mode;               /* that it gets with its name                                                */
-    uint64_t    schema;             /* of a server: the number of the new schema, which is not visible to others yet */
+    uint64_t    schema;             /* of a server or a SQLite file: the number of what is new, which is not visible to others yet */
 } kn_database_place;
 
 /* Syncs everything and says where it is. */
@@ -155,5 +155,9 @@ typedef struct kn_database_sink {
     kn_status (*sync)(void *state, kn_database_place *out, kn_error *err);
     void (*detach)(void *state);
 } kn_database_sink;
+
+/* A writer of what goes to a sink; the sink is the caller's after a failure. */
+KN_CHECK kn_status kn_database_writer_around(kn_database_writer **out, kn_context *ctx, const kn_database_sink *sink,
+                                             kn_error *err);
 
 #endif

@@ -28,7 +28,7 @@ static const struct {
     {"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", 8, false, "it is an Excel workbook (.xls), not text" WORKBOOK},
     {"SQLite format 3", 16, false, "it is a SQLite database, not text; as a database its name is sqlite:FILE"},
     {"%PDF-", 5, false, "it is a PDF document, not text; the table must come from where the document was made"},
-    {"$FL2", 4, true, "it is an SPSS file, not text; save it as CSV first"},
+    {"$FL2", 4, true, "it is an SPSS file, not text; name it FILE.sav, or save it as CSV"},
     {"BZh", 3, true, "it is compressed by bzip2" ARCHIVE},
     {"\xfd"
      "7zXZ",
@@ -58,7 +58,7 @@ static const char *zip_form(const char *bytes, size_t size)
     if (holds(bytes, size, "opendocument.spreadsheet"))
         return "it is an OpenDocument spreadsheet (.ods), not text" WORKBOOK;
     if (holds(bytes, size, "xl/") || holds(bytes, size, "[Content_Types].xml"))
-        return "it is an Excel workbook (.xlsx), not text" WORKBOOK;
+        return "it is an Excel workbook, not text; name it FILE.xlsx, or save the sheet as CSV (UTF-8)";
     return "it is a zip archive" ARCHIVE;
 }
 

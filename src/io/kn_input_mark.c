@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 
 #include "kn_alloc.h"
-#include "kn_duckdb_source.h"
+#include "kn_context.h"
 #include "kn_error.h"
 #include "kn_folder.h"
 #include "kn_hash.h"
@@ -22,6 +22,7 @@
 #include "kn_names.h"
 #include "kn_parts.h"
 #include "kn_postgres_internal.h"
+#include "kn_table_name.h"
 
 struct kn_input_mark {
     kn_context *ctx;
@@ -30,6 +31,7 @@ struct kn_input_mark {
     bool        server;
     kn_pg       pg; /* of a server */
     char        snapshot[64];
+    kn_alias    alias; /* of one table of it: readers of that name read the snapshot */
 };
 
 /* An empty file counts as none: SQLite makes and removes such logs. */
@@ -96,14 +98,14 @@ static uint64_t mark_engine(const char *file, size_t size)
 
 static uint64_t mark_files(kn_context *ctx, const char *name)
 {
-    const char *sqlite = kn_name_sqlite(name);
-    kn_string   file = kn_duckdb_source_path(name);
+    kn_string   file = kn_table_file(name);
+    char        path[4096];
     struct stat info;
     if (kn_memory_is(ctx, name)) return mark_memory(ctx, name);
-    if (kn_name_duckdb(name)) return mark_engine(file.data, file.size);
-    if (!sqlite && (kn_parts_folder(name) || name[kn_parts_root(name)])) return mark_parts(name);
-    if (sqlite) return mark_engine(sqlite, strlen(sqlite));
-    return stat(name, &info) == 0 && S_ISDIR(info.st_mode) ? mark_folder(name) : mark_file(AT_FDCWD, name);
+    if (kn_name_sqlite(name) || kn_name_duckdb(name)) return mark_engine(file.data, file.size);
+    if (kn_parts_folder(name) || name[kn_parts_root(name)]) return mark_parts(name);
+    snprintf(path, sizeof path, "%.*s", (int)(file.size < sizeof path ? file.size : sizeof path), file.data);
+    return stat(name, &info) == 0 && S_ISDIR(info.st_mode) ? mark_folder(name) : mark_file(AT_FDCWD, path);
 }
 
 kn_status kn_input_mark_take(kn_input_mark **out, kn_context *ctx, const char *name, kn_error *err)
@@ -122,6 +124,10 @@ kn_status kn_input_mark_take(kn_input_mark **out, kn_context *ctx, const char *n
     else
         status = kn_pg_open(&m->pg, ctx, name, NULL, err);
     if (status == KN_OK && m->server) status = kn_pg_export(&m->pg, m->snapshot, sizeof m->snapshot, err);
+    if (status == KN_OK && m->server && kn_table_kind_of(name) == KN_TABLE_SERVER) {
+        m->alias = (kn_alias){.path = m->name, .name = m->pg.name, .snapshot = m->snapshot};
+        kn_alias_add(ctx, &m->alias);
+    }
     if (status == KN_OK)
         *out = m;
     else
@@ -132,6 +138,7 @@ kn_status kn_input_mark_take(kn_input_mark **out, kn_context *ctx, const char *n
 void kn_input_mark_free(kn_input_mark *m)
 {
     if (!m) return;
+    if (m->alias.path) kn_alias_remove(m->ctx, &m->alias);
     if (m->pg.ctx) kn_pg_close(&m->pg);
     KN_FREE(m->name, m);
 }

@@ -54,6 +54,9 @@ struct kn_output {
     kn_memory_promise *promise; /* of the target's name                                 */
     int                error;   /* errno of the first failed write; ECANCELED: cancelled; 0: none */
     uint64_t           size;
+    kn_output_consumer consumer; /* `take` NULL: there is none                                  */
+    kn_status          refused;  /* by it, and why                                              */
+    kn_error           why;
     size_t             used; /* bytes in the buffer */
     char               buffer[BUFFER_SIZE];
 };
@@ -222,6 +225,27 @@ kn_status kn_output_open(kn_output **out, kn_context *ctx, const char *path, con
     return KN_OK;
 }
 
+kn_status kn_output_open_consumer(kn_output **out, kn_context *ctx, const char *path, kn_output_consumer consumer,
+                                  kn_error *err)
+{
+    kn_output *o = kn_alloc(ctx, sizeof *o);
+    *out = NULL;
+    if (!o) return kn_fail_memory(err, ctx, "opening the output");
+    memset(o, 0, offsetof(kn_output, buffer));
+    o->ctx = ctx;
+    o->fd = -1;
+    o->consumer = consumer;
+    o->path = kn_strndup(ctx, path, strlen(path));
+    o->temporary = kn_strndup(ctx, path, strlen(path));
+    o->target = kn_strndup(ctx, path, strlen(path));
+    if (o->path && o->temporary && o->target) {
+        *out = o;
+        return KN_OK;
+    }
+    kn_output_abort(o);
+    return kn_fail_memory(err, ctx, "opening the output");
+}
+
 /* ---- Writing ---- */
 
 /* Waits until a write of PIPE_BUF bytes will not block. false: cancelled. */
@@ -286,11 +310,22 @@ static void write_quietly(kn_output *o, const char *data, size_t size)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
+static void hand_on(kn_output *o, const char *data, size_t size)
+{
+    if (!o->consumer.take) {
+        write_quietly(o, data, size);
+        return;
+    }
+    o->why = (kn_error)KN_ERROR_INIT;
+    o->refused = o->consumer.take(o->consumer.state, data, size, &o->why);
+    if (o->refused != KN_OK) o->error = EIO;
+}
+
 static void empty_buffer(kn_output *o)
 {
     size_t used = o->used;
     o->used = 0;
-    if (used > 0) write_quietly(o, o->buffer, used);
+    if (used > 0) hand_on(o, o->buffer, used);
 }
 
 void kn_output_write(kn_output *o, const void *data, size_t size)
@@ -298,7 +333,7 @@ void kn_output_write(kn_output *o, const void *data, size_t size)
     if (o->error || size == 0) return;
     if (size > BUFFER_SIZE - o->used) empty_buffer(o);
     if (size >= BUFFER_SIZE) {
-        if (o->error == 0) write_quietly(o, data, size);
+        if (o->error == 0) hand_on(o, data, size);
     } else {
         memcpy(o->buffer + o->used, data, size);
         o->used += size;
@@ -308,6 +343,10 @@ void kn_output_write(kn_output *o, const void *data, size_t size)
 static kn_status failure(const kn_output *o, kn_error *err)
 {
     if (o->error == 0) return KN_OK;
+    if (o->refused != KN_OK) {
+        if (err) *err = o->why;
+        return o->refused;
+    }
     if (o->error == ECANCELED && !o->target)
         return kn_fail(err, KN_CANCELLED, "stopped on request; the output is incomplete");
     if (o->error == ECANCELED) return kn_fail_cancelled(err);
@@ -444,7 +483,7 @@ void kn_output_detach(kn_output *o)
 
 void kn_output_abort(kn_output *o)
 {
-    if (o && o->temporary && !o->memory) unlink(o->temporary);
+    if (o && o->temporary && !o->memory && !o->consumer.take) unlink(o->temporary);
     if (o && o->held) kn_memory_remove(o->ctx, o->temporary); /* unless it has its name */
     kn_output_detach(o);
 }

@@ -29,6 +29,17 @@ typedef struct kn_output_options {
 KN_CHECK kn_status kn_output_open(kn_output **out, kn_context *ctx, const char *path, const kn_output_options *options,
                                   kn_error *err);
 
+/* Takes the bytes instead of a file: `take` is called by one thread at a time. */
+typedef struct kn_output_consumer {
+    void *state;
+    kn_status (*take)(void *state, const char *data, size_t size, kn_error *err);
+} kn_output_consumer;
+
+/* An output whose bytes go to a consumer. `path`: under which they can be read again (kn_output_temporary). It has no
+ * commit: it is ended by kn_output_abort. */
+KN_CHECK kn_status kn_output_open_consumer(kn_output **out, kn_context *ctx, const char *path,
+                                           kn_output_consumer consumer, kn_error *err);
+
 /* Appends bytes. After a failure nothing more is written; flush and commit report it. */
 void kn_output_write(kn_output *output, const void *data, size_t size);
 

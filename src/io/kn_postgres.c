@@ -13,6 +13,7 @@
 #include "kn_error.h"
 #include "kn_names.h"
 #include "kn_postgres_internal.h"
+#include "kn_table_name.h"
 
 /* Discards notices: libpq would print them. */
 static void ignore_notice(void *arg, const PGresult *result)
@@ -88,8 +89,11 @@ static const kind *kind_of(const char *state)
         {"42501", KN_IO, "the server does not permit it"},
         {"42P06", KN_IO, "a schema of that name exists already"},
         {"42P01", KN_IO, "there is no such table"},
+        {"42P07", KN_IO, "a table of that name exists already"},
         {"42703", KN_IO, "there is no such column"},
         {"42", KN_IO, "the server does not understand the statement"},
+        {"2BP01", KN_IO, "something else depends on the table that would be replaced"},
+        {"54", KN_IO, "there are more columns than the server allows, or a row is too long for it"},
         {"53100", KN_IO, "the server's disk is full"},
         {"53", KN_IO, "the server is short of memory, space or connections"},
         {"57014", KN_IO, "the server cancelled the statement"},
@@ -178,25 +182,32 @@ kn_status kn_pg_query(kn_pg *pg, PGresult **out, const char *sql, const char *co
 
 /* ---- Connecting ---- */
 
-/* Where a URI's fragment begins; its length: there is none. A # in a password is not a fragment. */
-static size_t fragment_of(const char *uri)
+/* "schema.table", or a schema. */
+static bool split_fragment(kn_pg *pg, kn_string said)
 {
-    const char *at = strrchr(uri, '@'), *mark = strrchr(uri, '#');
-    if (!mark || (at && mark < at) || strstr(uri, "password=")) return strlen(uri);
-    return (size_t)(mark - uri);
+    kn_string schema = said, table = {NULL, 0};
+    bool      parts = kn_table_parts(said, &schema, &table);
+    if (said.size > 0) pg->schema = kn_table_unquote(pg->ctx, schema);
+    if (parts) pg->table = kn_table_unquote(pg->ctx, table);
+    return (said.size == 0 || pg->schema) && (!parts || pg->table);
 }
 
-/* The connection string of a name, and the schema in it. libpq accepts the scheme in lower case only. */
+/* The connection string of a name, and the schema, the table or the query in it. libpq accepts the scheme in lower case
+ * only. */
 static kn_status split_name(kn_pg *pg, const char *name, const char *schema, char **conninfo, kn_error *err)
 {
-    const char *rest = kn_name_server(name);
-    bool        uri = strncmp(rest, "//", 2) == 0;
-    size_t      size = uri ? fragment_of(rest) : strlen(rest);
-    const char *fragment = uri && rest[size] ? rest + size + 1 : NULL;
-    const char *said = schema ? schema : fragment;
+    const char   *rest = kn_name_server(name);
+    bool          uri = strncmp(rest, "//", 2) == 0, good = true;
+    kn_name_parts parts = kn_table_name_split(name);
+    size_t        size = uri ? parts.source.size - (size_t)(rest - name) : strlen(rest);
     *conninfo = kn_strformat(pg->ctx, "%s%.*s", uri ? "postgresql:" : "", (int)size, rest);
-    if (said && *said) pg->schema = kn_strndup(pg->ctx, said, strlen(said));
-    return *conninfo && (!said || !*said || pg->schema) ? KN_OK : kn_fail_memory(err, pg->ctx, "a connection");
+    if (schema)
+        pg->schema = kn_strndup(pg->ctx, schema, strlen(schema));
+    else if (uri)
+        good = split_fragment(pg, parts.table);
+    if (uri && parts.query.data) pg->query = kn_strndup(pg->ctx, parts.query.data, parts.query.size);
+    good = good && *conninfo && (!schema || pg->schema) && (!uri || !parts.query.data || pg->query);
+    return good ? KN_OK : kn_fail_memory(err, pg->ctx, "a connection");
 }
 
 static kn_status connect_to(kn_pg *pg, const char *conninfo, kn_error *err)
@@ -255,6 +266,6 @@ void kn_pg_close(kn_pg *pg)
     if (pg->conn) pg->pq.finish(pg->conn);
     if (pg->info) pg->pq.conninfoFree(pg->info);
     kn_libpq_close(&pg->pq);
-    KN_FREE(pg->name, pg->schema);
+    KN_FREE(pg->name, pg->schema, pg->table, pg->query);
     *pg = (kn_pg){0};
 }

@@ -6,6 +6,7 @@
 #include "kn_buffer.h"
 #include "kn_libpq.h"
 #include "kn_postgres.h"
+#include "kn_table_stream.h"
 
 typedef struct kn_pg {
     kn_context       *ctx;
@@ -14,6 +15,8 @@ typedef struct kn_pg {
     PQconninfoOption *info;   /* the user's text, for the secrets in it          */
     char             *name;   /* for messages: server and database, no password  */
     char             *schema; /* NULL: not given                                 */
+    char             *table;  /* the same: of "#schema.table"                     */
+    char             *query;  /* the same: of "?query="                           */
 } kn_pg;
 
 /* Connects; to be closed with kn_pg_close, even on failure. */
@@ -32,6 +35,22 @@ kn_status kn_pg_fail(kn_pg *pg, const PGresult *result, kn_error *err);
 
 /* Runs the statement in `sql`, which is freed. `wanted`: the expected status. */
 KN_CHECK kn_status kn_pg_run_buffer(kn_pg *pg, kn_buffer *sql, ExecStatusType wanted, kn_error *err);
+
+/* The rows of one table, or of the query, of the name within the transaction that is open. `own`: the connection is
+ * closed and freed with the stream. One stream of a connection at a time. */
+KN_CHECK kn_status kn_pg_stream(kn_table_stream *out, kn_pg *pg, bool own, kn_error *err);
+
+/* Begins a read-only transaction, of a snapshot if there is one; the tables of the schema; the rows of one, by COPY in
+ * its text form, of which a line becomes cells in place. */
+KN_CHECK kn_status kn_pg_begin(kn_pg *pg, const char *snapshot, kn_error *err);
+KN_CHECK kn_status kn_pg_list(void *pg, kn_catalog *catalog, const kn_database_options *options, kn_error *err);
+KN_CHECK kn_status kn_pg_copy_begin(kn_pg *pg, const kn_catalog_table *table, kn_error *err);
+KN_CHECK kn_status kn_pg_take_line(kn_pg *pg, int columns, const kn_cell_sink *sink, char *line, int size, kn_error *err);
+
+/* Rows to a COPY FROM STDIN: a line of cells, and lines to the server. COMMIT. */
+void               kn_pg_add_line(kn_buffer *to, const kn_string *cells, int count);
+KN_CHECK kn_status kn_pg_send(kn_pg *pg, kn_buffer *lines, kn_error *err);
+KN_CHECK kn_status kn_pg_commit(kn_pg *pg, kn_error *err);
 
 /* The end of a COPY: how the server says it went. */
 KN_CHECK kn_status kn_pg_copy_end(kn_pg *pg, kn_error *err);

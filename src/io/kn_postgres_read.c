@@ -1,4 +1,5 @@
-/* kn_postgres_read.c: the tables of a PostgreSQL schema as texts. Interface: kn_postgres.h, kn_cells.h.
+/* kn_postgres_read.c: the tables of a PostgreSQL schema as texts. Interface: kn_postgres.h, kn_cells.h; one table as the
+ * bytes of a CSV file is in kn_postgres_table.c.
  *
  * One read-only transaction at isolation level repeatable read sees all tables at one moment. Keys come from
  * pg_constraint; rows through COPY (SELECT ...) TO STDOUT, so that partitioned tables (and views, where the release
@@ -94,7 +95,7 @@ static kn_status find_schema(kn_pg *pg, const char *said, kn_error *err)
     return KN_OK;
 }
 
-static kn_status list(void *state, kn_catalog *c, const kn_database_options *options, kn_error *err)
+kn_status kn_pg_list(void *state, kn_catalog *c, const kn_database_options *options, kn_error *err)
 {
     static const char sql[] =
         "SELECT c.oid, c.relname, c.relkind IN ('r', 'p') FROM pg_catalog.pg_class c JOIN "
@@ -148,7 +149,7 @@ static char *take_cell(char *at, const char *end, kn_string *out)
     return from < end ? from + 1 : from;
 }
 
-static kn_status take_line(kn_pg *pg, int columns, const kn_cell_sink *sink, char *line, int size, kn_error *err)
+kn_status kn_pg_take_line(kn_pg *pg, int columns, const kn_cell_sink *sink, char *line, int size, kn_error *err)
 {
     const char *end = line + size;
     while (end > line && end[-1] == '\n') end--;
@@ -170,13 +171,13 @@ static kn_status copy_rows(kn_pg *pg, int columns, const kn_cell_sink *sink, kn_
         kn_status status = KN_OK;
         if (size == -1) return kn_pg_copy_end(pg, err);
         if (size < 0) return kn_pg_fail(pg, NULL, err);
-        status = take_line(pg, columns, sink, line, size, err);
+        status = kn_pg_take_line(pg, columns, sink, line, size, err);
         pg->pq.freemem(line);
         if (status != KN_OK) return status;
     }
 }
 
-static kn_status copy_begin(kn_pg *pg, const kn_catalog_table *t, kn_error *err)
+kn_status kn_pg_copy_begin(kn_pg *pg, const kn_catalog_table *t, kn_error *err)
 {
     kn_buffer sql;
     kn_buffer_init(&sql, pg->ctx);
@@ -190,7 +191,7 @@ static kn_status copy_begin(kn_pg *pg, const kn_catalog_table *t, kn_error *err)
 static kn_status read_rows(void *state, const kn_catalog_table *t, const kn_cell_sink *sink, kn_error *err)
 {
     kn_pg *pg = state;
-    KN_TRY(copy_begin(pg, t, err));
+    KN_TRY(kn_pg_copy_begin(pg, t, err));
     return copy_rows(pg, t->column_count, sink, err);
 }
 
@@ -209,7 +210,7 @@ static void keep_open(void *state)
 
 kn_cells kn_pg_cells(kn_pg *pg)
 {
-    return (kn_cells){pg->ctx, pg, pg->name, list, read_rows, NULL, extras, keep_open};
+    return (kn_cells){pg->ctx, pg, pg->name, kn_pg_list, read_rows, NULL, extras, keep_open};
 }
 
 /* With its own connection. */
@@ -225,7 +226,7 @@ static void close_own(void *state)
     kn_free(o);
 }
 
-static kn_status begin(kn_pg *pg, const char *snapshot, kn_error *err)
+kn_status kn_pg_begin(kn_pg *pg, const char *snapshot, kn_error *err)
 {
     char sql[160];
     KN_TRY(kn_pg_run(pg, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", err));
@@ -247,7 +248,7 @@ kn_status kn_postgres_cells(kn_cells **out, kn_context *ctx, const char *name, c
     *out = NULL;
     if (!o) return kn_fail_memory(err, ctx, "postgresql");
     kn_status status = kn_pg_open(&o->pg, ctx, name, NULL, err);
-    if (status == KN_OK) status = begin(&o->pg, snapshot, err);
+    if (status == KN_OK) status = kn_pg_begin(&o->pg, snapshot, err);
     o->cells = kn_pg_cells(&o->pg);
     o->cells.close = close_own;
     if (status == KN_OK)
@@ -260,7 +261,7 @@ kn_status kn_postgres_cells(kn_cells **out, kn_context *ctx, const char *name, c
 kn_status kn_pg_export(kn_pg *pg, char *snapshot, size_t size, kn_error *err)
 {
     PGresult *result = NULL;
-    KN_TRY(begin(pg, NULL, err));
+    KN_TRY(kn_pg_begin(pg, NULL, err));
     KN_TRY(kn_pg_query(pg, &result, "SELECT pg_catalog.pg_export_snapshot()", NULL, 0, err));
     snprintf(snapshot, size, "%s", pg->pq.ntuples(result) == 1 ? pg->pq.getvalue(result, 0, 0) : "");
     pg->pq.clear(result);

@@ -66,12 +66,12 @@ static kn_status sink_table(void *state, const kn_sink_table *t, kn_error *err)
     return kn_pg_run_buffer(&s->pg, &sql, PGRES_COPY_IN, err);
 }
 
-static kn_status send_lines(pg_sink *s, kn_error *err)
+kn_status kn_pg_send(kn_pg *pg, kn_buffer *lines, kn_error *err)
 {
-    if (s->lines.failed) return kn_fail_memory(err, s->pg.ctx, s->pg.name);
-    bool ok = s->lines.size == 0 || s->pg.pq.putCopyData(s->pg.conn, s->lines.data, (int)s->lines.size) == 1;
-    kn_buffer_clear(&s->lines);
-    return ok ? KN_OK : kn_pg_fail(&s->pg, NULL, err);
+    if (lines->failed) return kn_fail_memory(err, pg->ctx, pg->name);
+    bool ok = lines->size == 0 || pg->pq.putCopyData(pg->conn, lines->data, (int)lines->size) == 1;
+    kn_buffer_clear(lines);
+    return ok ? KN_OK : kn_pg_fail(pg, NULL, err);
 }
 
 static void add_cell(kn_buffer *to, kn_string cell)
@@ -92,21 +92,26 @@ static void add_cell(kn_buffer *to, kn_string cell)
     kn_buffer_append(to, cell.data + done, cell.size - done);
 }
 
+void kn_pg_add_line(kn_buffer *to, const kn_string *cells, int count)
+{
+    for (int c = 0; c < count; c++) {
+        if (c > 0) kn_buffer_char(to, '\t');
+        add_cell(to, cells[c]);
+    }
+    kn_buffer_char(to, '\n');
+}
+
 static kn_status sink_row(void *state, const kn_string *cells, kn_error *err)
 {
     pg_sink *s = state;
-    for (int c = 0; c < s->columns; c++) {
-        if (c > 0) kn_buffer_char(&s->lines, '\t');
-        add_cell(&s->lines, cells[c]);
-    }
-    kn_buffer_char(&s->lines, '\n');
-    return s->lines.size > 1 << 18 || s->lines.failed ? send_lines(s, err) : KN_OK;
+    kn_pg_add_line(&s->lines, cells, s->columns);
+    return s->lines.size > 1 << 18 || s->lines.failed ? kn_pg_send(&s->pg, &s->lines, err) : KN_OK;
 }
 
 static kn_status sink_table_end(void *state, kn_error *err)
 {
     pg_sink *s = state;
-    KN_TRY(send_lines(s, err));
+    KN_TRY(kn_pg_send(&s->pg, &s->lines, err));
     return s->pg.pq.putCopyEnd(s->pg.conn, NULL) == 1 ? kn_pg_copy_end(&s->pg, err) : kn_pg_fail(&s->pg, NULL, err);
 }
 
@@ -138,26 +143,33 @@ kn_status kn_postgres_committed(bool *out, kn_context *ctx, const char *name, ui
     char      number[24];
     snprintf(number, sizeof number, "%llu", (unsigned long long)schema);
     kn_status         st = kn_pg_open(&pg, ctx, name, NULL, err);
-    const char *const parameters[] = {pg.schema, number};
-    if (st == KN_OK)
-        st = kn_pg_query(&pg, &result, "SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1 AND oid::text = $2",
-                         parameters, 2, err);
+    const char *const parameters[] = {pg.schema, number, pg.table};
+    static const char of_schema[] = "SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1 AND oid::text = $2";
+    static const char of_table[] = "SELECT 1 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = "
+                                   "c.relnamespace WHERE n.nspname = $1 AND c.oid::text = $2 AND c.relname = $3";
+    if (st == KN_OK) st = kn_pg_query(&pg, &result, pg.table ? of_table : of_schema, parameters, pg.table ? 3 : 2, err);
     *out = st == KN_OK && pg.pq.ntuples(result) == 1;
     if (result) pg.pq.clear(result);
     kn_pg_close(&pg);
     return st;
 }
 
+kn_status kn_pg_commit(kn_pg *pg, kn_error *err)
+{
+    PGresult *result = pg->pq.exec(pg->conn, "COMMIT");
+    kn_status status = KN_OK;
+    if (!result || pg->pq.resultStatus(result) != PGRES_COMMAND_OK)
+        status = kn_pg_fail(pg, result, err);
+    else if (strcmp(pg->pq.cmdStatus(result), "COMMIT") != 0) /* a transaction that had failed */
+        status = kn_fail(err, KN_IO, "%s: the server rolled the release back", pg->name);
+    pg->pq.clear(result);
+    return status;
+}
+
 static kn_status sink_commit(void *state, kn_error *err)
 {
     pg_sink  *s = state;
-    PGresult *result = s->pg.pq.exec(s->pg.conn, "COMMIT");
-    kn_status status = KN_OK;
-    if (!result || s->pg.pq.resultStatus(result) != PGRES_COMMAND_OK)
-        status = kn_pg_fail(&s->pg, result, err);
-    else if (strcmp(s->pg.pq.cmdStatus(result), "COMMIT") != 0) /* a transaction that had failed */
-        status = kn_fail(err, KN_IO, "%s: the server rolled the release back", s->pg.name);
-    s->pg.pq.clear(result);
+    kn_status status = kn_pg_commit(&s->pg, err);
     sink_abort(s);
     return status;
 }

@@ -156,7 +156,8 @@ static bool ends_with(const char *path, size_t size, const char *ending)
 kn_records_form kn_records_form_of(const char *path)
 {
     size_t size = strlen(path);
-    if (kn_name_sqlite(path) || kn_name_server(path)) return KN_RECORDS_DATABASE;
+    if (kn_name_sqlite(path) || kn_name_server(path))
+        return KN_RECORDS_DATABASE; /* a table of one is no records either */
     if (size > 0 && path[size - 1] == '/') return KN_RECORDS_DATABASE;
     if (ends_with(path, size, ".gz")) size -= 3;
     if (ends_with(path, size, ".zst")) size -= 4;

@@ -1,4 +1,4 @@
-/* kn_source.c: one reader for plain, gzip and zstd input.
+/* kn_source.c: one reader for plain, gzip and zstd input, and for tables that are not text files.
  *
  * A plain regular file is read with pread by several workers at once; everything else is a stream. A gzip file may have
  * several members, a zstd file several frames (as `cat a.gz b.gz` makes them). Truncated or corrupt input is an error.
@@ -20,32 +20,35 @@
 #include "kn_memory.h"
 #include "kn_names.h"
 #include "kn_parallel.h"
+#include "kn_table_stream.h"
 #include "kn_zstd.h"
 
 enum { RAW_SIZE = 1 << 18, PARALLEL_READ = 1 << 20 };
 
-typedef enum form { PLAIN, GZIP, ZSTD } form;
+typedef enum form { PLAIN, GZIP, ZSTD, TABLE } form;
 
 struct kn_source {
-    kn_context *ctx;
-    char       *name;
-    int         fd;
-    bool        close_fd;
-    form        form;
-    bool        seekable; /* a regular file: pread works */
-    uint64_t    file_size;
-    uint64_t    consumed;
-    char       *raw; /* bytes read but not yet returned or decompressed   */
-    size_t      raw_at, raw_end;
-    bool        raw_eof;
-    z_stream    gzip;
-    bool        gzip_open;
-    bool        between; /* between two members or frames: the input may end here */
-    kn_zstd    *zstd;
-    int64_t     parts;   /* members or frames so far                              */
-    const char *wrapped; /* what there is besides the data; NULL: nothing         */
-    gz_header   header;  /* of the current member, into these                     */
-    Bytef       extra[1], title[256], comment[1];
+    kn_context     *ctx;
+    char           *name;
+    int             fd;
+    bool            close_fd;
+    form            form;
+    bool            seekable; /* a regular file: pread works */
+    uint64_t        file_size;
+    uint64_t        consumed;
+    char           *raw; /* bytes read but not yet returned or decompressed   */
+    size_t          raw_at, raw_end;
+    bool            raw_eof;
+    z_stream        gzip;
+    bool            gzip_open;
+    bool            between; /* between two members or frames: the input may end here */
+    kn_zstd        *zstd;
+    int64_t         parts;   /* members or frames so far                              */
+    const char     *wrapped; /* what there is besides the data; NULL: nothing         */
+    gz_header       header;  /* of the current member, into these                     */
+    Bytef           extra[1], title[256], comment[1];
+    kn_table_stream table; /* not text: the bytes of a CSV file are made from it    */
+    kn_buffer       text;  /* made, and returned up to `raw_at`                     */
 };
 
 static void *zlib_alloc(void *ctx, uInt count, uInt size)
@@ -121,10 +124,29 @@ static kn_status recognize(kn_source *s, kn_error *err)
     return KN_OK;
 }
 
+static kn_status open_table(kn_source **out, kn_context *ctx, const char *path, kn_error *err)
+{
+    kn_source *s = kn_alloc_zero(ctx, sizeof *s);
+    if (!s) return kn_fail_memory(err, ctx, "reading a table");
+    *s = (kn_source){.ctx = ctx, .fd = -1, .form = TABLE};
+    kn_buffer_init(&s->text, ctx);
+    kn_status st = kn_table_stream_open(&s->table, ctx, path, err);
+    if (st == KN_OK) {
+        s->name = kn_strndup(ctx, s->table.name, strlen(s->table.name));
+        if (!s->name) st = kn_fail_memory(err, ctx, "reading a table");
+    }
+    if (st == KN_OK)
+        *out = s;
+    else
+        kn_source_free(s);
+    return st;
+}
+
 kn_status kn_source_open(kn_source **out, kn_context *ctx, const char *path, kn_error *err)
 {
     *out = NULL;
     bool standard = strcmp(path, "-") == 0;
+    if (kn_table_named(ctx, path)) return open_table(out, ctx, path, err);
     if (kn_name_server(path)) return kn_fail(err, KN_USAGE, "%s: is a database of a server, not a file", path);
     if (*path && !*kn_memory_path(ctx, path))
         return kn_fail(err, KN_INPUT, "%s: %s", path,
@@ -170,6 +192,8 @@ void kn_source_free(kn_source *s)
     if (!s) return;
     if (s->gzip_open) inflateEnd(&s->gzip);
     if (s->zstd) kn_zstd_free(s->zstd);
+    if (s->table.close) s->table.close(s->table.state);
+    kn_buffer_free(&s->text);
     if (s->close_fd && s->fd >= 0) close(s->fd);
     KN_FREE(s->raw, s->name, s);
 }
@@ -343,12 +367,40 @@ static kn_status read_file(kn_source *s, char *buffer, size_t size, size_t *got,
     return KN_OK;
 }
 
+static kn_status read_table(kn_source *s, char *buffer, size_t size, size_t *got, kn_error *err)
+{
+    while (*got < size) {
+        if (s->raw_at == s->text.size) {
+            if (s->raw_eof) return KN_OK;
+            if (kn_cancelled(s->ctx)) return kn_fail_cancelled(err);
+            kn_buffer_clear(&s->text);
+            s->raw_at = 0;
+            KN_TRY(s->table.more(s->table.state, &s->text, &s->raw_eof, err));
+            if (s->text.failed) return kn_fail_memory(err, s->ctx, s->name);
+            s->consumed += s->text.size;
+            continue;
+        }
+        size_t n = s->text.size - s->raw_at;
+        if (n > size - *got) n = size - *got;
+        memcpy(buffer + *got, s->text.data + s->raw_at, n);
+        s->raw_at += n;
+        *got += n;
+    }
+    return KN_OK;
+}
+
+char kn_source_delimiter(const kn_source *s)
+{
+    return s->form == TABLE ? ',' : '\0';
+}
+
 kn_status kn_source_read(kn_source *s, char *buffer, size_t size, size_t *got, kn_error *err)
 {
     *got = 0;
     switch (s->form) {
     case GZIP: return read_gzip(s, buffer, size, got, err);
     case ZSTD: return read_zstd(s, buffer, size, got, err);
+    case TABLE: return read_table(s, buffer, size, got, err);
     case PLAIN: break;
     }
     return s->seekable ? read_file(s, buffer, size, got, err) : read_stream(s, buffer, size, got, err);

@@ -1,4 +1,4 @@
-/* kn_source.h: bytes from a file, standard input, gzip or zstd, front to back. */
+/* kn_source.h: bytes from a file, standard input, gzip or zstd, front to back; of other tables, the bytes of a CSV file. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_SOURCE_H
 #define KN_SOURCE_H
@@ -7,7 +7,8 @@
 
 typedef struct kn_source kn_source;
 
-/* Opens a path ("-": standard input). Compression is recognized by the first bytes. */
+/* Opens a path ("-": standard input), or a table by its name (kn_table_stream.h). Compression is recognized by the first
+ * bytes. */
 KN_CHECK kn_status kn_source_open(kn_source **out, kn_context *ctx, const char *path, kn_error *err);
 void               kn_source_free(kn_source *source);
 
@@ -21,6 +22,9 @@ KN_CHECK kn_status kn_source_read_all(kn_source *source, kn_buffer *to, size_t m
 /* After everything is read: what a compressed file holds besides the data (a comment, a second member, a skipped
  * frame), in words; NULL: nothing. */
 const char *kn_source_wrapped(const kn_source *source);
+
+/* What stands between the cells; '\0': nobody knows, it is a text file. */
+char kn_source_delimiter(const kn_source *source);
 
 /* The name for messages (kn_path_name). */
 const char *kn_source_name(const kn_source *source);

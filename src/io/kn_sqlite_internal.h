@@ -8,12 +8,25 @@
 #include "kn_buffer.h"
 #include "kn_sqlite.h"
 #include "kn_string.h"
+#include "kn_table_stream.h"
 
 enum { KN_SQLITE_NUMBER = 40 }; /* bytes: space for a number as text */
 
 /* The text of a cell: numbers in their shortest exact spelling, binary values as \x and hexadecimal digits; data
  * NULL: NULL. It is valid until the next step, or is in `room` or `scratch`. false: out of memory. */
 bool kn_sqlite_cell(kn_string *out, sqlite3_stmt *statement, int column, char room[KN_SQLITE_NUMBER], kn_buffer *scratch);
+
+/* The connection of what kn_sqlite_cells opened. */
+sqlite3 *kn_sqlite_handle(const kn_cells *cells);
+
+/* The rows of a statement as the bytes of a CSV file. `cells` NULL: the connection stays open; else closed with the
+ * stream, as are the statement and `name`; all that is the caller's after a failure. */
+KN_CHECK kn_status kn_sqlite_rows(kn_table_stream *out, kn_context *ctx, kn_cells *cells, sqlite3_stmt *statement, char *name,
+                                  kn_error *err);
+
+/* SELECT all columns FROM a table. KN_INPUT: it has none. */
+KN_CHECK kn_status kn_sqlite_select(sqlite3_stmt **out, kn_context *ctx, sqlite3 *db, const kn_catalog_table *table,
+                                    const char *name, kn_error *err);
 
 /* Prepares a new connection for a file that may be hostile, and reads its schema. `charged`: its memory is counted as
  * the context's until it is discharged. KN_IO: this SQLite cannot do that; KN_MEMORY: the schema is too large. */

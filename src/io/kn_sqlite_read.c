@@ -303,3 +303,9 @@ kn_status kn_sqlite_cells(kn_cells **out, kn_context *ctx, const char *path, kn_
         close_file(r);
     return status;
 }
+
+sqlite3 *kn_sqlite_handle(const kn_cells *cells)
+{
+    const reader *r = cells->state;
+    return r->db;
+}

@@ -21,9 +21,9 @@ static bool has_schema(const char *name)
     return kn_name_sqlite(name) || kn_name_duckdb(name) || kn_name_server(name);
 }
 
-kn_table_name kn_table_name_split(const char *name)
+kn_name_parts kn_table_name_split(const char *name)
 {
-    kn_table_name out = {.source = kn_string_of(name)};
+    kn_name_parts out = {.source = kn_string_of(name)};
     const char   *query = has_schema(name) ? find_query(name) : NULL;
     const char   *at = kn_name_server(name) ? strrchr(name, '@') : NULL, *mark = strrchr(name, '#');
     if (query) {
@@ -57,7 +57,7 @@ static bool is_statistics(kn_string file)
 
 kn_table_kind kn_table_kind_of(const char *name)
 {
-    kn_table_name parts = kn_table_name_split(name);
+    kn_name_parts parts = kn_table_name_split(name);
     kn_string     schema, table;
     if (kn_name_sqlite(name)) return parts.query.data || parts.table.size > 0 ? KN_TABLE_SQLITE : KN_TABLE_TEXT;
     if (kn_name_server(name))

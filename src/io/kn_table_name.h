@@ -16,14 +16,14 @@
 
 #include "kn_string.h"
 
-typedef struct kn_table_name {
+typedef struct kn_name_parts {
     kn_string source; /* everything before the mark                    */
     kn_string table;  /* behind '#'; data NULL: there is no '#'        */
     kn_string query;  /* behind "?query="; data NULL: there is none    */
-} kn_table_name;
+} kn_name_parts;
 
 /* Splits a name; nothing is copied, and a name without a mark is all source. It does not look at what the source is. */
-kn_table_name kn_table_name_split(const char *name);
+kn_name_parts kn_table_name_split(const char *name);
 
 typedef enum kn_table_kind {
     KN_TABLE_TEXT = 0, /* bytes: a CSV file, a stream; or no table at all (a database, a folder) */

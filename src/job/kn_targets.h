@@ -27,4 +27,7 @@ bool kn_target_is_parquet(const kn_spec *spec);
 /* Does the output's name mean tab-separated cells? */
 bool kn_target_has_tabs(const kn_spec *spec);
 
+/* Is the release to be one table of a server or of a SQLite file? */
+bool kn_target_is_table(const kn_spec *spec);
+
 #endif

@@ -27,6 +27,7 @@
 #include "kn_options.h"
 #include "kn_recipe.h"
 #include "kn_shape.h"
+#include "kn_table_name.h"
 #include "kn_targets.h"
 
 /* ---- Results ---- */
@@ -289,11 +290,19 @@ static kn_status check(const kn_release_shape *shape, const kn_spec *spec, const
         return kn_fail(err, KN_USAGE,
                        "promises are counted on an earlier release and a written one; a dry run writes "
                        "none");
+    if (spec->replace && (shape != &kn_table_shape || !kn_target_is_table(spec)))
+        return kn_fail(err, KN_USAGE, "replace is for a table of a server or a SQLite file; leave it out");
     if (options->all_solutions && (spec->method_auto || !kn_method_has_nodes(spec->method)))
         return kn_fail(err, KN_USAGE,
                        "all solutions: only methods with one level for a whole column have nodes to list; take method "
                        "optimal, or do not ask for them");
     return options->dry_run ? kn_target_name_check(spec, err) : KN_OK; /* else checked when it is opened */
+}
+
+/* A table inside a file, or of a server, has no bytes of its own either. */
+static bool is_file(const char *path)
+{
+    return kn_table_kind_of(path) == KN_TABLE_TEXT || kn_table_file(path).size == strlen(path);
 }
 
 static kn_status open_and_read(kn_release_run *run, kn_error *err)
@@ -303,7 +312,8 @@ static kn_status open_and_read(kn_release_run *run, kn_error *err)
     if (write) KN_TRY(run->shape->open(run, err));
     KN_TRY(run->shape->read(run, err));
     for (int i = 0; i < run->originals.count; i++) /* batches and tables of an engine have no bytes of their own */
-        if (!kn_columnar_has_bytes(run->ctx, run->originals.paths[i])) run->originals.digested = false;
+        if (!kn_columnar_has_bytes(run->ctx, run->originals.paths[i]) || !is_file(run->originals.paths[i]))
+            run->originals.digested = false;
     if (write && run->originals.digested)
         KN_TRY(kn_digest_start(&run->originals.digests, run->ctx, run->originals.paths, run->originals.count, err));
     run->head->seconds_read = kn_clock_seconds() - begin;

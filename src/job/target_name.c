@@ -12,6 +12,7 @@
 #include "kn_memory.h"
 #include "kn_parts.h"
 #include "kn_records_scan.h"
+#include "kn_table_name.h"
 #include "kn_targets.h"
 
 static bool ends_with(const char *path, const char *ending)
@@ -90,9 +91,10 @@ kn_status kn_target_name_check(const kn_spec *spec, kn_error *err)
     if (kn_spec_shape(spec) == KN_SHAPE_RECORDS)
         return check_records(output, spec->table_count > 0 ? KN_RECORDS_DATABASE : kn_records_form_of(spec->inputs[0]),
                              err);
+    if (kn_target_is_table(spec)) return KN_OK;
     KN_TRY(check_one_file(output, "a table is", "CSV", "FILE.csv", err));
     if (kn_target_is_parquet(spec)) return check_parquet(spec, err);
-    return is_foreign(output)
+    return is_foreign(output) || kn_table_kind_of(output) != KN_TABLE_TEXT
                ? kn_fail(err, KN_USAGE, "%s: a table is released as CSV or Parquet; name it FILE.csv or FILE.parquet",
                          output)
                : KN_OK;
@@ -112,4 +114,10 @@ bool kn_target_is_parquet(const kn_spec *spec)
 bool kn_target_has_tabs(const kn_spec *spec)
 {
     return spec->output && ends_with(spec->output, ".tsv");
+}
+
+bool kn_target_is_table(const kn_spec *spec)
+{
+    kn_table_kind kind = spec->output ? kn_table_kind_of(spec->output) : KN_TABLE_TEXT;
+    return kind == KN_TABLE_SQLITE || kind == KN_TABLE_SERVER;
 }

@@ -10,12 +10,11 @@
 #include <sys/stat.h>
 
 #include "kn_arena.h"
-#include "kn_duckdb_source.h"
 #include "kn_error.h"
 #include "kn_folder.h"
-#include "kn_names.h"
 #include "kn_parts.h"
 #include "kn_set.h"
+#include "kn_table_name.h"
 
 typedef struct checking {
     kn_context    *ctx;
@@ -73,10 +72,10 @@ static kn_status check_parts(checking *c, const char *path, const char *what, kn
 static kn_status check_read(checking *c, const char *path, const char *what, kn_error *err)
 {
     if (!path || strcmp(path, "-") == 0) return KN_OK;
-    if (kn_name_sqlite(path)) path = kn_name_sqlite(path);
-    kn_string file = kn_duckdb_source_path(path);
-    if (kn_name_duckdb(path)) path = kn_arena_strndup(&c->scratch, file.data, file.size);
+    kn_string file = kn_table_file(path);
+    path = kn_arena_strndup(&c->scratch, file.data, file.size);
     if (!path) return kn_fail_memory(err, c->ctx, "looking at the files of a release");
+    if (!*path) return KN_OK; /* a server's */
     KN_TRY(check_parts(c, path, what, err));
     const char *folder = kn_folder_is_table(name_of(c->target)) ? folder_of(c, c->target) : NULL;
     if (same_name(c, c->target, path) || (folder && kn_targets_same(folder, path)))

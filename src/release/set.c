@@ -29,6 +29,7 @@
 #include "kn_names.h"
 #include "kn_output_place.h"
 #include "kn_set_steps.h"
+#include "kn_table_name.h"
 
 enum { WAIT_MS = 20, WAIT_TIMES = 500, NAME_KEPT = 200 };
 
@@ -82,6 +83,11 @@ kn_status kn_set_base(char **out, kn_context *ctx, const char *output, kn_error 
     size_t size = strlen(from);
     while (size > 1 && from[size - 1] == '/') size--;
     *out = kn_strndup(ctx, from, size);
+    if (*out && file && kn_table_kind_of(output) == KN_TABLE_SQLITE) {
+        if (strchr(strrchr(*out, '#') ? strrchr(*out, '#') : "/", '/'))
+            return kn_fail(err, KN_USAGE, "the name of a table has no slash here, and a release is no query");
+        *strrchr(*out, '#') = '.'; /* FILE.TABLE.certificate.json */
+    }
     return *out ? KN_OK : kn_fail_memory(err, ctx, "making a release");
 }
 
@@ -197,7 +203,7 @@ static kn_status resolve_journal(kn_set *s, kn_error *err)
 {
     uint64_t schema = kn_set_steps_schema(&s->steps);
     bool     done = kn_set_steps_done(&s->steps), committed = schema == 0;
-    if (!done && schema > 0 && !kn_name_server(s->output))
+    if (!done && schema > 0 && !kn_name_server(s->output) && kn_table_kind_of(s->output) != KN_TABLE_SQLITE)
         return kn_fail(err, KN_IO, "%s: it is a server's; name it as it was named then: postgresql://...#%s", s->base,
                        s->base);
     if (!done && schema > 0) KN_TRY(kn_database_committed(&committed, s->ctx, s->output, schema, err));

@@ -16,6 +16,7 @@
 #include "kn_names.h"
 #include "kn_records_scan.h"
 #include "kn_spec.h"
+#include "kn_table_name.h"
 
 /* ---- Methods ---- */
 
@@ -180,6 +181,9 @@ static const char *unread(const kn_spec *spec, int field)
 {
     kn_shape shape = kn_spec_shape(spec);
     bool     typed = field == KN_FIELD_NA || field == KN_FIELD_TIMEZONE;
+    if (spec->input_count == 1 && shape == KN_SHAPE_TABLE && !typed && field != KN_FIELD_RECORD &&
+        kn_table_kind_of(spec->inputs[0]) != KN_TABLE_TEXT)
+        return "it is for files of text, which this table is not; leave it out";
     if (shape == KN_SHAPE_TABLE || spec->input_count != 1) return NULL;
     if (shape == KN_SHAPE_DATABASE || spec->table_count > 0) {
         if (field == KN_FIELD_RECORD)

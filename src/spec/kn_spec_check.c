@@ -12,6 +12,7 @@
 #include "kn_names.h"
 #include "kn_nearest.h"
 #include "kn_spec.h"
+#include "kn_table_name.h"
 
 kn_status kn_spec_fail_place(const kn_spec_inner *inner, kn_place place, kn_error *err, const char *format, ...)
 {
@@ -85,8 +86,7 @@ static bool is_read(const kn_spec *spec, const char *path)
         if (c->has_hierarchy && c->hierarchy.path && strcmp(c->hierarchy.path, path) == 0) return true;
     }
     for (int i = 0; i < spec->input_count; i++) {
-        const char *input = spec->inputs[i], *file = kn_name_sqlite(input);
-        if (strcmp(file ? file : input, path) == 0) return true;
+        if (kn_string_equal(kn_table_file(spec->inputs[i]), kn_string_of(path))) return true;
     }
     for (int i = 0; i < spec->attribute_count; i++)
         if (spec->attributes[i].pseudonym_key_file && strcmp(spec->attributes[i].pseudonym_key_file, path) == 0)

@@ -287,6 +287,7 @@ static const kn_key fields[KN_FIELDS_AND_OPTIONS] = {
     [KN_FIELD_KEEP_ROWMAP] = {"keep-rowmap", kn_read_bool, AT(keep_rowmap)},
     [KN_FIELD_KEEP_RECIPE] = {"keep-recipe", read_keep_recipe, AT(keep_recipe)},
     [KN_FIELD_FORCE] = {"force", kn_read_bool, AT(force)},
+    [KN_FIELD_REPLACE] = {"replace", kn_read_bool, AT(replace)},
     [KN_OPTION_TIME_LIMIT] = {"time-limit", read_time_limit, AT(time_limit)},
     [KN_OPTION_SEED] = {"seed", read_seed, 0},
     [KN_OPTION_CHOOSE] = {"choose", read_choose, AT(choose)},

@@ -7,6 +7,7 @@
 #include "kn_error.h"
 #include "kn_names.h"
 #include "kn_spec.h"
+#include "kn_table_name.h"
 
 kn_shape kn_spec_shape(const kn_spec *spec)
 {
@@ -14,6 +15,7 @@ kn_shape kn_spec_shape(const kn_spec *spec)
     if ((spec->method_auto || !spec->method_given) && spec->kmn.k > 0) return KN_SHAPE_RECORDS;
     if (spec->table_count > 0 || spec->entity_table) return KN_SHAPE_DATABASE;
     bool named = spec->input_count == 1 && (kn_name_sqlite(spec->inputs[0]) || kn_name_server(spec->inputs[0]));
+    if (named && kn_table_kind_of(spec->inputs[0]) != KN_TABLE_TEXT) return KN_SHAPE_TABLE;
     return named ? KN_SHAPE_DATABASE : KN_SHAPE_TABLE;
 }
 

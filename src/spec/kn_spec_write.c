@@ -284,6 +284,7 @@ kn_status kn_spec_write(kn_buffer *to, const kn_spec *spec, kn_error *err)
     put_true(&w, "spreadsheet-safe", spec->spreadsheet_safe);
     put_true(&w, "keep-order", spec->keep_order);
     put_true(&w, "force", spec->force);
+    put_true(&w, "replace", spec->replace);
     kn_buffer_char(to, '\n');
     if (w.inexact) return kn_fail(err, KN_USAGE, "a number of the request is no decimal of at most 18 digits");
     return to->failed ? kn_fail_memory(err, to->ctx, "writing a request") : KN_OK;

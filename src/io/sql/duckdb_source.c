@@ -29,11 +29,6 @@ void kn_duckdb_text(kn_buffer *to, const char *text)
     kn_buffer_char(to, '\'');
 }
 
-kn_string kn_duckdb_source_path(const char *name)
-{
-    return kn_name_duckdb(name) ? kn_table_file(name) : (kn_string){name, 0};
-}
-
 kn_status kn_duckdb_source_file(char **out, kn_context *ctx, const char *name, kn_error *err)
 {
     kn_string   file = kn_table_file(name);

@@ -12,10 +12,7 @@
 void kn_duckdb_name(kn_buffer *to, const char *name); /* "a name" */
 void kn_duckdb_text(kn_buffer *to, const char *text); /* 'a text' */
 
-/* The file of a name, within it; size 0: it has none, or is no name of DuckDB. */
-kn_string kn_duckdb_source_path(const char *name);
-
-/* The same, freed by kn_free; *out NULL: it has none ("duckdb:?query=..."). KN_IO: it does not exist. */
+/* The file of a name, freed by kn_free; *out NULL: it has none ("duckdb:?query=..."). KN_IO: it does not exist. */
 KN_CHECK kn_status kn_duckdb_source_file(char **out, kn_context *ctx, const char *name, kn_error *err);
 
 /* What stands behind FROM. KN_USAGE: it names no table. */

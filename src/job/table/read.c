@@ -139,6 +139,7 @@ static kn_status read_table(kn_table_run *run, kn_error *err)
                        run->all.spec->output);
     /* One file: the verifier need not guess its delimiter. Several may differ in it. */
     if (run->all.spec->input_count == 1) run->effective.csv.delimiter = run->delimiter;
+    if (kn_target_is_table(run->all.spec)) run->delimiter = ',';
     if (run->table->rows == 0) return kn_fail(err, KN_INPUT, "%s: the table has no rows", input_name(run));
     run->result->rows_in = kn_table_total(run->table);
     if (run->all.spec->entity_count > 1)

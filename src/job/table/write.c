@@ -105,7 +105,7 @@ static kn_status recode(kn_table_run *run, kn_error *err)
     if (st == KN_OK) st = note_formulas(run, input.formulas, err);
     kn_free(input.formulas);
     KN_TRY(st);
-    KN_TRY(kn_output_flush(run->all.output, err));
+    KN_TRY(run->target ? kn_table_writer_finish(run->target, err) : kn_output_flush(run->all.output, err));
     for (int64_t i = 0; run->original_rows && i < run->map_count; i++) run->map[i] = run->original_rows[run->map[i]];
     return KN_OK;
 }

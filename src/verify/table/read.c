@@ -465,7 +465,8 @@ static kn_status choose_delimiter(reader *r, kn_csv_field *fields, kn_error *err
 {
     char   candidates[] = {r->opt->hint, ',', ';', '\t', '|'};
     size_t count, end;
-    r->t->delimiter = r->opt->csv->delimiter;
+    char   known = kn_source_delimiter(r->source);
+    r->t->delimiter = known ? known : r->opt->csv->delimiter;
     if (r->t->delimiter) return KN_OK;
     for (size_t i = 0; r->opt->header && i < sizeof candidates; i++) {
         kn_error ignored = KN_ERROR_INIT;
