@@ -6,7 +6,6 @@ import decimal
 
 import polars as pl
 import pyarrow as pa
-import pytest
 
 import pykanon as kn
 
@@ -72,24 +71,3 @@ def test_generalized_cells_are_text():
 def test_a_column_of_nulls():
     frame = pl.DataFrame({"a": [1, 1], "nothing": [None, None]})
     assert kn.diagnose(frame, ["a", "nothing"]).k == 2
-
-
-def test_pandas_types_come_back():
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(
-        {
-            "qi": [1, 1, 2, 2],
-            "n": pandas.array([1, None, 1, 2], dtype="Int64"),
-            "c": pandas.Categorical(["a", "b", "a", "b"]),
-            "d": pandas.to_datetime(["2024-01-01", "2024-01-02"] * 2).tz_localize("Europe/Paris"),
-            "s": ["x", "y", "x", "y"],
-        }
-    )
-    out = kn.anonymize(frame, qi="qi", keep=["n", "c", "d", "s"], k=2, method="optimal").to_pandas()
-    assert {name: str(out[name].dtype) for name in out if name != "d"} == {
-        "qi": "int64",
-        "n": "Int64",
-        "c": "category",
-        "s": str(frame["s"].dtype),
-    }
-    assert str(out["d"].dtype).endswith("Europe/Paris]")
