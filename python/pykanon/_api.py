@@ -54,7 +54,7 @@ def _share(value: float | int | str | None) -> str | None:
 
 def _reading(types: Mapping[str, str] | None, na: Sequence[str] | str | None, timezone: str | None) -> dict[str, Any]:
     spec = Spec(None, types=types, na=na, timezone=timezone)
-    return spec.arguments()
+    return spec._arguments()
 
 
 # ---- Looking ----
@@ -124,10 +124,10 @@ def diagnose(
     if (qi is None) == (over is None):
         raise UsageError("diagnose: give qi, one set of columns, or over, a list whose subsets are examined")
     spec = Spec(None, sensitive=sensitive, privacy=require, types=types, na=na, timezone=timezone)
-    spec.place(job)
+    spec._place(job)
     rows = isinstance(suppression, int) and not isinstance(suppression, bool) and suppression > 1
     arguments = {
-        **spec.arguments(),
+        **spec._arguments(),
         "quasi": _names(qi),
         "over": _names(over),
         "sensitive": _names(sensitive),
@@ -192,7 +192,7 @@ def profile(
     inputs = job.put(data)
     if _database(data, inputs):
         spec = Spec(None, tables=tables, na=na, timezone=timezone)
-        return Document(job.call("profile-database", {**spec.arguments(), "database": inputs[0], "entity": entity}))
+        return Document(job.call("profile-database", {**spec._arguments(), "database": inputs[0], "entity": entity}))
     arguments = _reading(types, na, timezone)
     return Document(job.call("profile", {**arguments, "input": inputs, "show_values": show_values}))
 
@@ -224,7 +224,7 @@ def init(
     """
     job = Job()
     spec = Spec(None, na=na, timezone=timezone)
-    arguments = {**spec.arguments(), "input": job.put(data), "k": k, "entity": entity, "record": record, "files": True}
+    arguments = {**spec._arguments(), "input": job.put(data), "k": k, "entity": entity, "record": record, "files": True}
     draft = Draft(job.call("init", arguments))
     draft.text = job.get_bytes("memory:draft.yaml").decode()
     draft.spec = Spec(draft.text)
@@ -249,7 +249,7 @@ def _request(
 ) -> tuple[Spec, dict[str, Any]]:
     """The request of a call with its data placed; and the fields that the call itself sets."""
     whole = Spec(spec, **keywords)
-    whole.place(job)
+    whole._place(job)
     more: dict[str, Any] = {}
     if data is not None:
         more["input"] = job.put(data)
@@ -302,7 +302,7 @@ def anonymize(
         more["output"] = _output(more.get("input") or ["data"])
         more["report"] = "memory:report.html" if report else None
         more["public_report"] = "memory:public.html" if public_report else None
-    answer = Document(job.call("anonymize", {**whole.arguments(**more), "recipe": recipe and output is None}))
+    answer = Document(job.call("anonymize", {**whole._arguments(**more), "recipe": recipe and output is None}))
     return Release.of(job, answer, whole, more["output"])
 
 
@@ -318,7 +318,7 @@ def _planned(command: str, data: Data | None, spec: Any, population: Data | None
     job = Job()
     whole, more = _request(job, data, spec, population, keywords)
     more.setdefault("output", _output(more.get("input") or ["data"]))
-    return Document(job.call(command, whole.arguments(**more)))
+    return Document(job.call(command, whole._arguments(**more)))
 
 
 def advise(data: Data | None = None, spec: Any = None, *, population: Data | None = None, **keywords: Any) -> Document:
@@ -375,7 +375,7 @@ def verify(
     job = Job()
     whole, more = _request(job, original, _spec_of(release, spec), population, keywords)
     more["output"] = _released(job, release)
-    arguments = whole.arguments(**more)
+    arguments = whole._arguments(**more)
     return Document(job.call("verify", {**arguments, "work_limit": work_limit, "time_limit": time_limit}))
 
 
@@ -386,7 +386,7 @@ def measure(
     job = Job()
     whole, more = _request(job, original, _spec_of(release, spec), None, keywords)
     more["output"] = _released(job, release)
-    return Document(job.call("measure", {**whole.arguments(**more), "workload": workload}))
+    return Document(job.call("measure", {**whole._arguments(**more), "workload": workload}))
 
 
 def attack(
@@ -409,7 +409,7 @@ def attack(
     job = Job()
     whole, more = _request(job, None, _spec_of(release, spec), None, keywords)
     arguments = {
-        **whole.arguments(**more),
+        **whole._arguments(**more),
         "release": _released(job, release),
         "external": job.put(external, "external")[0],
         "original": job.put(original, "original")[0] if original is not None else None,
@@ -422,7 +422,7 @@ def demonstrate_attack(data: Data | None = None, spec: Any = None, *, k: int | N
     """Of a database: why it is not enough to anonymize the join of its tables, or each table by itself."""
     job = Job()
     whole, more = _request(job, data, spec, None, keywords)
-    return Document(job.call("attack-demo", {**whole.arguments(**more), "k": k}))
+    return Document(job.call("attack-demo", {**whole._arguments(**more), "k": k}))
 
 
 # ---- Dependencies, hierarchies ----
@@ -490,9 +490,9 @@ def build_hierarchy(
     attributes = {column: {"hierarchy": hierarchy_field(rule, column, files)}} if rule is not None else None
     spec = Spec(None, attributes=attributes, types=types)
     spec._files.update(files)
-    spec.place(job)
+    spec._place(job)
     arguments = {
-        **spec.arguments(),
+        **spec._arguments(),
         "input": job.put(data),
         "column": column,
         "groups": groups,
@@ -528,7 +528,7 @@ def suggest_hierarchy(data: Data, column: str, spec: Any = None, **keywords: Any
     job = Job()
     whole, more = _request(job, data, spec, None, keywords)
     more.setdefault("output", "memory:out")
-    return Document(job.call("hierarchy-suggest", {**whole.arguments(**more), "column": column}))
+    return Document(job.call("hierarchy-suggest", {**whole._arguments(**more), "column": column}))
 
 
 # ---- Synthetic data, lists ----

@@ -73,7 +73,7 @@ class Recipe:
         inputs = job.put(data)
         job.put_bytes("memory:recipe.json", self.content)
         changes = Spec(None, **fields)
-        arguments = changes.arguments(input=inputs, output="memory:out", report="memory:report.html")
+        arguments = changes._arguments(input=inputs, output="memory:out", report="memory:report.html")
         answer = Document(job.call("apply", {**arguments, "recipe": "memory:recipe.json"}))
         return Release.of(job, answer, None, "memory:out")
 
@@ -249,7 +249,7 @@ def table_csv(table: Any) -> bytes:
     job = Job()
     job.put_table("memory:table", table, keep_formats=True)
     cells = Spec(None, types=dict.fromkeys(job.formats, "text"), na=[""])  # as they are spelled
-    job.call("csv", {**cells.arguments(), "input": ["memory:table"], "output": "memory:table.csv"})
+    job.call("csv", {**cells._arguments(), "input": ["memory:table"], "output": "memory:table.csv"})
     return job.get_bytes("memory:table.csv")
 
 

@@ -355,7 +355,7 @@ class Spec:
         """A copy with other settings."""
         return Spec(self, **changes)
 
-    def arguments(self, **more: Any) -> dict[str, Any]:
+    def _arguments(self, **more: Any) -> dict[str, Any]:
         """What a command of the library takes; ``more`` are fields that the call sets itself."""
         fields = {**self._fields, **{name.replace("_", "-"): value for name, value in more.items() if value is not None}}
         changes: list[str] = []
@@ -366,7 +366,7 @@ class Spec:
             arguments["privacy"] = json.dumps(self._privacy, ensure_ascii=False)
         return arguments
 
-    def place(self, job: Job) -> None:
+    def _place(self, job: Job) -> None:
         """Puts the hierarchies that are not files where the library finds them."""
         for name, content in self._files.items():
             job.put_bytes(name, content)
@@ -374,8 +374,8 @@ class Spec:
     def check(self) -> Spec:
         """Does the library understand it? ``UsageError`` or ``InputError`` says what it does not; returns the spec."""
         job = Job()
-        self.place(job)
-        job.call("check", self.arguments())
+        self._place(job)
+        job.call("check", self._arguments())
         return self
 
     def to_yaml(self, path: str | os.PathLike[str] | None = None) -> str:
