@@ -69,9 +69,9 @@ test-browser: all ## look at reports in headless Chromium; pages and screenshots
 	@tests/browser/run build/tests/report_samples build/browser
 
 .PHONY: wheel python
-wheel: all ## build the Python package: build/python/dist
+wheel: all ## build the Python package, wheel and source distribution: build/python/dist
 	@scripts/setup python
-	@scripts/wheel
+	@scripts/wheel --source
 
 python: all ## build the Python package and test it on every Python from 3.11 on that is here
 	@scripts/setup python
