@@ -141,6 +141,9 @@ class Release:
     # ---- Beside it ----
 
     def _json(self, ending: str) -> Document | None:
+        if not self._name.startswith("memory:"):
+            path = self._name + ending
+            return Document(_read(path)) if os.path.exists(path) else None
         content = self._files.get(self._name.removeprefix("memory:").rstrip("/") + ending)
         if content is None:
             content = self._files.get(self._name.removeprefix("memory:") + ending.removeprefix("."))
@@ -189,7 +192,7 @@ class Release:
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         if "memory:out" not in self._tables:
-            raise InputError("the release is not one table; see tables, text or output")
+            raise InputError("the release is not a table in memory: it is a file (output), several tables (tables) or text")
         return self._tables["memory:out"].stream()
 
     @property
@@ -234,6 +237,11 @@ class Release:
             with open(path, "wb") as file:
                 file.write(content)
         return content
+
+
+def _read(path: str) -> str:
+    with open(path, encoding="utf-8") as file:
+        return file.read()
 
 
 def _csv_rows(content: bytes) -> Iterator[list[str]]:

@@ -118,7 +118,8 @@ def test_interrupt(round_):
     with pytest.raises(KeyboardInterrupt):
         while True:
             kn.diagnose(big, over=keys)
-    assert time.monotonic() - sent[0] < 0.5
+    busy = max(1.0, os.getloadavg()[0] / os.cpu_count())
+    assert time.monotonic() - sent[0] < 0.5 * busy
     timer.join()
     assert kn.diagnose({"a": [1, 1]}, "a").k == 2
 

@@ -94,6 +94,18 @@ def test_choosing_and_judging():
     assert str(rel.owner_report).startswith("<!DOCTYPE html>") and str(rel.public_report).startswith("<!DOCTYPE html>")
 
 
+def test_a_release_as_files(tmp_path):
+    columns = people(200, 6)
+    pl.DataFrame(columns).write_csv(tmp_path / "in.csv")
+    asked = {"qi": {"age": kn.ranges(10, 20, 40), "sex": None}, "k": 3, "method": "optimal"}
+    rel = kn.anonymize(tmp_path / "in.csv", **asked, output=tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_bytes() == kn.anonymize(columns, **asked).to_csv()
+    assert rel.certificate.sha256 == rel.sha256
+    assert kn.verify(tmp_path / "in.csv", tmp_path / "out.csv", **asked).outcome == "holds"
+    with pytest.raises(kn.InputError, match="output"):
+        rel.to_polars()
+
+
 def test_lists():
     assert {"optimal", "mondrian", "miracle", "gcs"} <= {one["name"] for one in kn.methods()}
     assert kn.models() and kn.metrics()
