@@ -97,16 +97,17 @@ def rounds(usual):
     return usual * 4 if FULL else usual
 
 
-def some(*ways):
-    """All ways in make test-full; one of them otherwise, the next one with each call."""
+def some(*ways, most=1):
+    """All ways in make test-full; one or `most` of them otherwise, the next ones with each call."""
     global _turn
-    _turn += 1
-    return ways if FULL else (ways[_turn % len(ways)],)
+    first = _turn + 1
+    _turn += most
+    return ways if FULL else tuple(ways[(first + i) % len(ways)] for i in range(min(most, len(ways))))
 
 
-def slow(*ways):
-    """All ways; one of them, the next one with each call, where the program is slow."""
-    return some(*ways) if SLOW else ways
+def slow(*ways, most=None):
+    """All ways, or `most` of them; one, the next one with each call, where the program is slow."""
+    return some(*ways, most=1 if SLOW else most) if SLOW or most else ways
 
 
 def seed():

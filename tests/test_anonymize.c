@@ -386,9 +386,9 @@ static void test_notes(void **state)
     put("in.csv",
         "zip,town,illness,a,b\n"
         "1,A,flu,1,1\n1,B,flu,1,2\n1,C,flu,2,1\n2,D,,2,2\n2,E,,3,1\n2,F,flu,3,1\n3,G,flu,3,2\n3,A,cold,3,2\n");
-    put("r.yaml",
-        HEAD "attributes: {zip: quasi, town: quasi, illness: sensitive, a: keep, b: keep}\nprivacy: [{k: 2}]\n"
-             "method: optimal\n");
+    put("r.yaml", HEAD "attributes: {zip: {role: quasi, hierarchy: suppress}, town: quasi, illness: sensitive, a: "
+                       "keep, b: keep}\nprivacy: [{k: 2}]\n"
+                       "method: optimal\n");
     assert_ok(run_file(ctx, &r, &dry, &err), err);
     assert_int_equal(r->head.k, 2);
     assert_true(has_note(r, "\"illness\": 3 rows give their value away"));
@@ -403,7 +403,8 @@ static void test_notes(void **state)
     assert_ok(run_file(ctx, &r, &dry, &err), err);
     assert_true(has_note(r, "\"illness\": 2 missing cells count as one more value"));
     assert_true(has_note(r, "of 8 rows 2 stand alone"));
-    assert_int_equal(r->head.note_count, 2);
+    assert_true(has_note(r, "\"zip\": no hierarchy was given; ranges of 2 were taken"));
+    assert_int_equal(r->head.note_count, 3);
     kn_release_result_free(r);
     /* Suppressed rows that keep their sensitive cells are a class, too. */
     put("in.csv", "zip,illness\n1,flu\n1,cold\n2,flu\n2,cold\n3,pox\n4,pox\n");
@@ -669,7 +670,8 @@ static void test_persons_without_a_pseudonym(void **state)
     kn_release_result *r =
         released(ctx, "id,zip,ill\na,1,x\nb,1,y\nc,2,x\nd,3,y\n",
                  "entity: {key: id}\n"
-                 "attributes: {id: {role: identifier, pseudonym: {key-file: key}}, zip: quasi, ill: sensitive}\n"
+                 "attributes: {id: {role: identifier, pseudonym: {key-file: key}}, ill: sensitive,\n"
+                 "  zip: {role: quasi, hierarchy: suppress}}\n"
                  "privacy: [{k: 2}]\nsuppression: 50%\nsuppressed: keep-sensitive\nmethod: optimal\n");
     assert_int_equal(r->head.suppressed, 2);
     assert_int_equal(r->head.k, 2);

@@ -614,8 +614,8 @@ static void the_table_in_memory_is_the_file(void **state)
 {
     (void)state;
     for (int i = 0; i < 8; i++)
-        for (int threads = 1; threads <= 4; threads *= 2) {
-            kn_generate_options o = shape(i, 30001);
+        for (int threads = 1; threads <= 4; threads *= TESTING_SANITIZED ? 4 : 2) {
+            kn_generate_options o = shape(i, TESTING_SANITIZED ? 12001 : 30001);
             kn_context         *ctx = testing_context(threads);
             kn_error            err = KN_ERROR_INIT;
             kn_table           *table = NULL;

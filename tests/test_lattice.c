@@ -692,7 +692,8 @@ static void large_tables_on_any_number_of_threads(void **state)
     for (int round = 0; round < (testing_full() || !TESTING_SANITIZED ? 2 : 1); round++) {
         large_world           l;
         kn_fulldomain_result *first = NULL;
-        large_make(&l, contexts[0], 70000, 20, round ? KN_METRIC_DM : KN_METRIC_NCP, seed + (uint64_t)round);
+        large_make(&l, contexts[0], TESTING_THREAD_SANITIZER ? 20000 : 70000, 20, round ? KN_METRIC_DM : KN_METRIC_NCP,
+                   seed + (uint64_t)round);
         l.problem.budget = 2000;
         l.problem.all_solutions = true;
         for (int m = 2; m < 6; m++) {

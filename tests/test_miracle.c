@@ -504,7 +504,7 @@ static void test_pair_evaluations(void **state)
     kn_rng      rng;
     kn_rng_init(&rng, testing_seed(), 3);
     bool        small = TESTING_SANITIZED && !testing_full();
-    test_data   d = many_students(&rng, small ? 3000 : 10000);
+    test_data   d = many_students(&rng, small ? 1500 : 10000);
     test_forest f = make_forest(ctx, &d, NULL);
     for (int method = 0; method < 3; method++) {
         kn_relational_problem  problem = KN_RELATIONAL_PROBLEM_INIT;

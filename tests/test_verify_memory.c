@@ -200,7 +200,8 @@ static void memory_for_many_pairs(void **state)
     put("release.rowmap", map);
     put("spec.yaml", HEAD "attributes: {a: {role: quasi, type: integer}}\nprivacy: [{k: 1}]\n");
     with_map = true;
-    for (int64_t at = 0; refuse_one(verify_table, 0, false, at, 1); at++) continue;
+    int step = testing_step() == 1 ? 1 : 31; /* nearly all are for rows of the same kind */
+    for (int64_t at = 0; refuse_one(verify_table, 0, false, at, 1); at += step) continue;
     with_map = false;
     free(table);
     free(map);

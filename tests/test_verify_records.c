@@ -4,7 +4,7 @@
 #include "kn_vocabulary_make.h"
 #include "verify_records_mutations.h"
 
-enum { FORESTS = 1500, MUTATED = 400 };
+enum { FORESTS = TESTING_SANITIZED ? 400 : 1500, MUTATED = TESTING_SANITIZED ? 120 : 400 };
 
 static kn_records_verify_report *verify(const problem *p, const kn_records *release, const int64_t *map)
 {

@@ -164,10 +164,15 @@ def days_by(text, pattern):
 
 
 class Texts:
-    """The texts of one column: for each its levels (a set; empty: none) and what it lost."""
+    """The texts of one column: for each its levels (a set; empty: none) and what it lost.
 
-    def __init__(self, column, decimal, hierarchy):
+    by_type: where no hierarchy was given, the method took one that suits the column's type. The certificate does not say which: labels
+    are known by their form, and where a text may as well be a value, nothing is said of its level and loss."""
+
+    def __init__(self, column, decimal, hierarchy, by_type=False):
         self.rule, self.decimal, self.format, self.file = column.get("hierarchy"), decimal, column.get("format"), hierarchy
+        self.by_type, self.type = by_type and self.rule is None, column.get("type")
+        self.years, self.numbers = set(), False
         self.steps = [s for s in STEPS if s in self.rule["calendar"]] if self.kind("calendar") else []
         self.least, self.most, self.members = None, None, set()
         self.blind = isinstance(self.rule, dict) and "prefix" in self.rule  # a loss that the release does not say
@@ -175,11 +180,16 @@ class Texts:
     def kind(self, name):
         return isinstance(self.rule, dict) and name in self.rule
 
+    def plain(self, text, decimal=None):
+        plain = text.strip(" \t")
+        return plain.replace(".", "x").replace(",", ".") if (decimal or self.decimal) == "," else plain
+
+    def is_number(self, text):
+        return bool(NUMBER.match(self.plain(text)))
+
     def number(self, text, decimal=None):
         """A number or a day; None: neither."""
-        plain = text.strip(" \t")
-        if (decimal or self.decimal) == ",":
-            plain = plain.replace(".", "x").replace(",", ".")
+        plain = self.plain(text, decimal)
         if NUMBER.match(plain):
             return Fraction(plain)
         for pattern in [self.format] if self.format else []:
@@ -194,6 +204,7 @@ class Texts:
         if not found:
             return None
         low, high = found.group(2), found.group(3)
+        self.numbers = self.numbers or self.is_number(low) or self.is_number(high)
         ends = [None if low == "-inf" else self.number(low), None if high == "inf" else self.number(high)]
         if (low != "-inf" and ends[0] is None) or (high != "inf" and ends[1] is None):
             self.blind = True  # an interval of something else
@@ -225,10 +236,14 @@ class Texts:
                                          [self.number(str(p), ".") for p in points] + [None])}
         if self.kind("calendar"):
             return self.step_level("decade")
+        if self.by_type and self.type != "text":
+            return set()
         return set() if self.kind("ranges") or self.kind("breaks") else {0}
 
     def mask(self, text):
         """How many characters are hidden."""
+        if self.by_type and self.type in (None, "text"):
+            return len(text) - len(text.rstrip("*"))
         if not self.kind("mask"):
             return 0
         bare = text.lstrip(self.rule["character"]) if self.rule["mask"] == "left" else text.rstrip(self.rule["character"])
@@ -257,9 +272,15 @@ class Texts:
             return set(), "value", None
         hidden = self.mask(text)
         if hidden:
-            return {-(-hidden // self.rule["step"])}, "masked", Fraction(hidden, len(text))
-        named = self.calendar(text) if self.kind("calendar") else None
-        if named:
+            return set() if self.by_type else {-(-hidden // self.rule["step"])}, "masked", Fraction(hidden, len(text))
+        dates = self.by_type and self.type in (None, "date", "datetime")
+        named = self.calendar(text) if self.kind("calendar") or dates else None
+        if named and dates and self.type is None and named[2] == "year":
+            self.years.add(text)  # or a number: the other texts decide
+        elif named and dates and self.type is None:
+            self.blind = True
+            return set(), "value", None
+        elif named:
             self.widen(named[0], named[1])
             return self.step_level(named[2]), "interval", named[:2]
         if text.startswith("{") and text.endswith("}") and len(text) > 1:
@@ -267,6 +288,7 @@ class Texts:
             self.members |= set(members)
             return {0}, "set", len(members)
         self.members.add(text)
+        self.numbers = self.numbers or (text not in self.years and self.is_number(text))
         value = self.number(text)
         self.widen(value, value)
         return {0}, "value", None
@@ -296,6 +318,9 @@ class Texts:
     def measure(self, counts, missing, suppressed, levels_known):
         """The figures of the column. counts: text -> rows, suppressed rows and missing cells aside."""
         read = {text: self.read(text) for text in counts}
+        if self.years and not self.numbers:
+            self.blind = True
+            read.update({text: (set(), "value", None) for text in self.years})
         total = sum(counts.values()) + missing + suppressed
         lost = sum(n * self.loss(*read[text][1:]) for text, n in counts.items()) + suppressed
         figures = {"labels": len(counts), "stars": counts.get("*", 0), "lm": None if self.blind else lost / Fraction(total) if total else 0}
@@ -477,7 +502,9 @@ class Release:
                 continue
             counts = self.tally((row, cell) for row, cell in enumerate(self.cells[i]) if not self.gone[row])
             missing = counts.pop(MISSING, 0)
-            found.append(Texts(column, self.decimal, self.files.get(column["name"])).measure(counts, missing, self.suppressed, self.by_level()))
+            by_type = not self.certificate["method"].startswith("mondrian")
+            texts = Texts(column, self.decimal, self.files.get(column["name"]), by_type)
+            found.append(texts.measure(counts, missing, self.suppressed, self.by_level()))
         return found
 
     def in_release(self, model):

@@ -193,6 +193,22 @@ static kn_status find_root(job *j, const kn_hierarchy_spec *spec, kn_attack_link
     return KN_OK;
 }
 
+/* Where no hierarchy was given, the method may have chosen one by type: periods of dates have names, and hidden characters of
+ * a code are *; intervals need no hierarchy to be read. False: none is needed. */
+static bool rule_by_type(kn_hierarchy_spec *out, const kn_column *external, const kn_dictionary *shown)
+{
+    kn_hierarchy_spec rule = KN_HIERARCHY_SPEC_INIT;
+    bool              masked = false;
+    for (uint32_t c = 0; c < shown->count; c++) {
+        kn_string text = kn_dictionary_text(shown, c);
+        masked = masked || (text.size > 1 && text.data[text.size - 1] == '*');
+    }
+    bool dates = external->type == KN_TYPE_DATE || external->type == KN_TYPE_DATETIME;
+    rule.kind = dates ? KN_HIERARCHY_CALENDAR : KN_HIERARCHY_MASK;
+    *out = rule;
+    return dates || masked;
+}
+
 static kn_status make_link(job *j, int i, const kn_table *release, kn_error *err)
 {
     const kn_attribute *a = j->attributes[i];
@@ -200,9 +216,10 @@ static kn_status make_link(job *j, int i, const kn_table *release, kn_error *err
     kn_hierarchy_spec   spec = a->hierarchy;
     link->external = kn_table_find(j->external, a->name);
     link->rules = (kn_cell_rules){j->spec->csv.decimal, a->format, j->zone};
-    if (!a->has_hierarchy) return KN_OK;
-    spec.decimal = j->spec->csv.decimal;
     const kn_column *column = &j->external->columns[link->external];
+    int              at = kn_table_find(release, a->name);
+    if (!a->has_hierarchy && (at < 0 || !rule_by_type(&spec, column, &release->columns[at].dict))) return KN_OK;
+    spec.decimal = j->spec->csv.decimal;
     if (spec.kind == KN_HIERARCHY_FILE || spec.kind == KN_HIERARCHY_TAXONOMY) {
         KN_TRY(kn_hierarchy_read(&j->hierarchies[i], j->ctx, &spec, err));
         KN_TRY(kn_attack_bind(j->hierarchies[i], column, &link->rules, err));

@@ -21,8 +21,10 @@
 
 typedef struct ordering {
     const kn_table *table;
+    kn_sort_record *records; /* (packed columns, row) in order */
     int            *columns; /* all of them, the first ones first */
-    int             count, packed;
+    int             count, packed, first_count;
+    int             below; /* bits of a key that belong to no first column */
 } ordering;
 
 static uint32_t code_at(const ordering *o, int i, uint64_t row)
@@ -47,91 +49,97 @@ static int bits_of(const ordering *o, int i)
 }
 
 /* The named columns, then the others in their order. */
-static void list_columns(ordering *o, const int *first, int first_count)
+static void list_columns(ordering *o, const int *first)
 {
-    for (int i = 0; i < first_count; i++) o->columns[o->count++] = first[i];
+    for (int i = 0; i < o->first_count; i++) o->columns[o->count++] = first[i];
     for (int c = 0; c < o->table->column_count; c++) {
         int i = 0;
-        while (i < first_count && first[i] != c) i++;
-        if (i == first_count) o->columns[o->count++] = c;
+        while (i < o->first_count && first[i] != c) i++;
+        if (i == o->first_count) o->columns[o->count++] = c;
     }
-    for (int bits = 0; o->packed < o->count && (bits += bits_of(o, o->packed)) <= 64;) o->packed++;
+    for (int bits = 0; o->packed < o->count && (bits += bits_of(o, o->packed)) <= 64; o->packed++)
+        if (o->packed >= o->first_count) o->below += bits_of(o, o->packed);
 }
 
-static kn_status sort_rows(const ordering *o, kn_sort_record *records, kn_context *ctx, kn_error *err)
+static kn_status sort_rows(ordering *o, kn_context *ctx, kn_error *err)
 {
     size_t rows = (size_t)o->table->rows;
-    for (size_t r = 0; r < rows; r++) {
-        uint64_t key = 0;
-        for (int i = 0; i < o->packed; i++) key = key << bits_of(o, i) | code_at(o, i, r);
-        records[r] = (kn_sort_record){key, r};
+    for (size_t r = 0; r < rows; r++) o->records[r] = (kn_sort_record){0, r};
+    for (int i = 0; i < o->packed; i++) {
+        const kn_column *column = &o->table->columns[o->columns[i]];
+        int              bits = bits_of(o, i);
+        for (size_t r = 0; r < rows; r++)
+            o->records[r].key = o->records[r].key << bits | kn_column_code(column, (int64_t)r);
     }
-    return kn_sort_records(ctx, records, rows, by_the_rest, o, err);
+    return kn_sort_records(ctx, o->records, rows, by_the_rest, o, err);
 }
 
-/* Are two rows equal in the columns [0, end)? */
-static bool same(const ordering *o, int end, int64_t a, int64_t b)
+/* Are two records equal in the columns [0, end), of which `below` bits of their keys are none? */
+static bool same(const ordering *o, int end, int below, int64_t a, int64_t b)
 {
-    for (int i = 0; i < end; i++)
-        if (code_at(o, i, (uint64_t)a) != code_at(o, i, (uint64_t)b)) return false;
+    const kn_sort_record *x = &o->records[a], *y = &o->records[b];
+    if (a == b) return true;
+    if (below < 64 && (x->key ^ y->key) >> below != 0) return false;
+    for (int i = o->packed; i < end; i++)
+        if (code_at(o, i, x->id) != code_at(o, i, y->id)) return false;
     return true;
 }
 
-/* Rows [begin, end) of the list are equal in the first columns. Of n rows that are equal in all columns, the j-th is
- * put at (2j + 1) / 2n of the range; ties by the rows' values. */
+/* Records [begin, end) of the list are equal in the first columns. Of n that are equal in all columns, the j-th is put
+ * at (2j + 1) / 2n of the range; ties by the rows' values. */
 static kn_status spread(const ordering *o, kn_context *ctx, int64_t *list, int64_t begin, int64_t end,
-                        kn_sort_record *records, kn_error *err)
+                        kn_sort_record *places, kn_error *err)
 {
-    int64_t kinds = 0, first = begin;
+    int64_t kinds = 1, first = begin;
+    for (int64_t i = begin + 1; i < end; i++) kinds += !same(o, o->count, 0, list[i - 1], list[i]);
+    if (kinds == 1 || kinds == end - begin) return KN_OK; /* they are spread already */
     for (int64_t i = begin; i < end; i++) {
-        if (i + 1 < end && same(o, o->count, list[i], list[i + 1])) continue;
+        if (i + 1 < end && same(o, o->count, 0, list[i], list[i + 1])) continue;
         uint64_t n = (uint64_t)(i + 1 - first);
         for (int64_t j = first; j <= i; j++)
-            records[j - begin] = (kn_sort_record){(uint64_t)(((kn_u128)(2 * (uint64_t)(j - first) + 1) << 32) / n),
-                                                  (uint64_t)(j - begin)};
+            places[j - begin] = (kn_sort_record){(uint64_t)(((kn_u128)(2 * (uint64_t)(j - first) + 1) << 32) / n),
+                                                 (uint64_t)(j - begin)};
         first = i + 1;
-        kinds++;
     }
-    if (kinds < 2) return KN_OK;
-    KN_TRY(kn_sort_records(ctx, records, (size_t)(end - begin), NULL, NULL, err));
-    for (int64_t i = 0; i < end - begin; i++) records[i].id = (uint64_t)list[begin + (int64_t)records[i].id];
-    for (int64_t i = 0; i < end - begin; i++) list[begin + i] = (int64_t)records[i].id;
+    KN_TRY(kn_sort_records(ctx, places, (size_t)(end - begin), NULL, NULL, err));
+    for (int64_t i = 0; i < end - begin; i++) places[i].id = (uint64_t)list[begin + (int64_t)places[i].id];
+    for (int64_t i = 0; i < end - begin; i++) list[begin + i] = (int64_t)places[i].id;
     return KN_OK;
 }
 
-static kn_status list_rows(const ordering *o, kn_context *ctx, int64_t *list, int64_t count, int first_count,
-                           const kn_sort_record *sorted, kn_error *err)
+/* A row that stands for n is listed n times. */
+static kn_status list_rows(const ordering *o, kn_context *ctx, int64_t *list, int64_t count, kn_error *err)
 {
     int64_t         n = 0;
-    kn_sort_record *records = kn_alloc_array(ctx, (size_t)count + 1, sizeof *records);
-    if (!records) return kn_fail_memory(err, ctx, WHAT);
+    kn_sort_record *places = kn_alloc_array(ctx, (size_t)count + 1, sizeof *places);
+    if (!places) return kn_fail_memory(err, ctx, WHAT);
     for (int64_t i = 0; i < o->table->rows; i++)
-        for (int64_t times = kn_table_weight(o->table, (int64_t)sorted[i].id); times > 0; times--)
-            list[n++] = (int64_t)sorted[i].id;
+        for (int64_t times = kn_table_weight(o->table, (int64_t)o->records[i].id); times > 0; times--) list[n++] = i;
     kn_status st = KN_OK;
     for (int64_t begin = 0, end = 0; begin < count && st == KN_OK; begin = end) {
-        for (end = begin + 1; end < count && same(o, first_count, list[begin], list[end]);) end++;
-        st = spread(o, ctx, list, begin, end, records, err);
+        for (end = begin + 1; end < count && same(o, o->first_count, o->below, list[begin], list[end]);) end++;
+        st = spread(o, ctx, list, begin, end, places, err);
     }
-    kn_free(records);
+    kn_free(places);
+    for (int64_t i = 0; i < count; i++) list[i] = (int64_t)o->records[list[i]].id;
     return st;
 }
 
 kn_status kn_table_order(int64_t **out, kn_context *ctx, const kn_table *table, const int *first, int first_count,
                          kn_error *err)
 {
-    ordering        o = {.table = table};
-    int64_t         count = kn_table_total(table);
-    kn_sort_record *records = kn_alloc_array(ctx, (size_t)table->rows + 1, sizeof *records);
-    int64_t        *list = kn_alloc_array(ctx, (size_t)count + 1, sizeof *list);
+    ordering o = {.table = table, .first_count = first_count};
+    int64_t  count = kn_table_total(table);
+    int64_t *list = kn_alloc_array(ctx, (size_t)count + 1, sizeof *list);
+    o.records = kn_alloc_array(ctx, (size_t)table->rows + 1, sizeof *o.records);
     o.columns = kn_alloc_array(ctx, (size_t)(table->column_count + first_count) + 1, sizeof *o.columns);
-    kn_status st = records && list && o.columns ? KN_OK : kn_fail_memory(err, ctx, WHAT);
+    kn_status st = o.records && list && o.columns ? KN_OK : kn_fail_memory(err, ctx, WHAT);
     if (st == KN_OK) {
-        list_columns(&o, first, first_count);
-        st = sort_rows(&o, records, ctx, err);
+        list_columns(&o, first);
+        st = sort_rows(&o, ctx, err);
     }
-    if (st == KN_OK) st = list_rows(&o, ctx, list, count, first_count, records, err);
-    KN_FREE(records, o.columns);
+    if (st == KN_OK) st = list_rows(&o, ctx, list, count, err);
+    KN_FREE(o.records, o.columns);
     if (st == KN_OK)
         *out = list;
     else

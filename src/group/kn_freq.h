@@ -113,6 +113,10 @@ typedef struct kn_class_histograms {
 KN_CHECK kn_status kn_freq_histograms(kn_freq **out, kn_class_histograms *histograms, kn_context *ctx,
                                       const kn_table *table, const int *columns, int column_count, int sensitive,
                                       kn_error *err);
+/* The same, counting the persons who have a value instead of its rows. */
+KN_CHECK kn_status kn_freq_person_histograms(kn_freq **out, kn_class_histograms *histograms, kn_context *ctx,
+                                             const kn_table *table, const int *columns, int column_count,
+                                             int sensitive, int person, kn_error *err);
 void               kn_class_histograms_free(kn_class_histograms *histograms);
 
 /* Checks every invariant; for tests and fuzzers. */

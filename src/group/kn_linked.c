@@ -18,6 +18,49 @@
 
 #define WHAT "comparing persons"
 
+/* ---- A column of the person ---- */
+
+/* What is known of a person so far. */
+typedef struct seen {
+    uint32_t value; /* of the first row            */
+    uint8_t  rows;  /* 0, 1, or 2: two or more     */
+    bool     other; /* another row has other values */
+} seen;
+
+static uint64_t pairs_of(uint64_t n)
+{
+    return n < 2 ? 0 : n % 2 ? (n - 1) / 2 * n : n / 2 * (n - 1);
+}
+
+kn_status kn_linked_by_column(bool *out, kn_context *ctx, const kn_table *table, int person, int column, kn_error *err)
+{
+    const kn_column *entity = &table->columns[person], *values = &table->columns[column];
+    uint64_t         agree = 0, all = pairs_of((uint64_t)table->rows);
+    int64_t          several = 0, alike = 0;
+    seen            *persons = kn_alloc_array_zero(ctx, (size_t)entity->dict.count + 1, sizeof *persons);
+    uint64_t        *counts = kn_alloc_array_zero(ctx, (size_t)values->dict.count + 1, sizeof *counts);
+    bool             ok = persons && counts;
+    for (int64_t row = 0; ok && row < table->rows; row++) {
+        seen    *p = &persons[kn_column_code(entity, row)];
+        uint32_t code = kn_column_code(values, row);
+        counts[code]++;
+        if (p->rows == 0) p->value = code;
+        p->other = p->other || p->value != code;
+        p->rows += p->rows < 2;
+    }
+    for (size_t i = 0; ok && i <= entity->dict.count; i++) {
+        several += persons[i].rows > 1;
+        alike += persons[i].rows > 1 && !persons[i].other;
+    }
+    for (size_t c = 0; ok && c <= values->dict.count; c++) agree += pairs_of(counts[c]);
+    KN_FREE(persons, counts);
+    if (!ok) return kn_fail_memory(err, ctx, WHAT);
+    *out = agree < all && (kn_u128)alike * 2 * all >= (kn_u128)several * ((kn_u128)all + agree);
+    return KN_OK;
+}
+
+/* ---- Signatures ---- */
+
 typedef struct item {
     uint64_t class_index;
     int64_t  rows;

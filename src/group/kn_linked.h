@@ -25,6 +25,12 @@ typedef struct kn_linked {
     uint32_t   *of_person; /* per code: the signature; KN_LINKED_NOBODY: no row of theirs       */
 } kn_linked;
 
+/* Is the column equal in all rows of a person for more persons than half-way between chance and all? Of the persons
+ * with several rows, a share s has only one value; two rows of the table agree with probability c. The rule is s >=
+ * (1 + c) / 2 and c < 1, so that a single odd row decides nothing. One pass. */
+KN_CHECK kn_status kn_linked_by_column(bool *out, kn_context *ctx, const kn_table *table, int person, int column,
+                                       kn_error *err);
+
 /* `pairs` counts rows by (class columns …, person), in key order; class i of the first `class_count` ones is
  * entries starts[i] .. starts[i + 1] - 1 (kn_freq_fold over the class columns). Signatures are numbered by their first
  * person's code. O(entries) expected. Must be freed even on failure. */

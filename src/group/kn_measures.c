@@ -101,3 +101,36 @@ kn_status kn_freq_histograms(kn_freq **out, kn_class_histograms *h, kn_context *
     kn_freq_free(fine);
     return KN_OK;
 }
+
+kn_status kn_freq_person_histograms(kn_freq **out, kn_class_histograms *h, kn_context *ctx, const kn_table *table,
+                                    const int *columns, int column_count, int sensitive, int person, kn_error *err)
+{
+    kn_freq *fine = NULL, *values = NULL; /* by (columns, value, person), by (columns, value) */
+    int64_t *starts = NULL;
+    int     *all = kn_alloc_array(ctx, (size_t)column_count + 1, sizeof *all);
+    *h = (kn_class_histograms){NULL, NULL, NULL};
+    *out = NULL;
+    if (!all) return kn_fail_memory(err, ctx, "counting values by class");
+    memcpy(all, columns, (size_t)column_count * sizeof *all);
+    all[column_count] = sensitive;
+    kn_status st = group_and_fold(&values, &starts, &fine, ctx, table, all, column_count + 1, person, err);
+    kn_free(all);
+    if (st != KN_OK) return st;
+    st = kn_freq_fold(out, &h->starts, values, column_count, err);
+    h->codes = kn_alloc_array(ctx, (size_t)values->classes + 1, sizeof *h->codes);
+    h->counts = kn_alloc_array(ctx, (size_t)values->classes + 1, sizeof *h->counts);
+    if (st == KN_OK && (!h->codes || !h->counts)) st = kn_fail_memory(err, ctx, "counting values by class");
+    for (int64_t j = 0; st == KN_OK && j < values->classes; j++) {
+        h->codes[j] = kn_freq_code(values, j, column_count);
+        h->counts[j] = starts[j + 1] - starts[j];
+    }
+    if (st != KN_OK) {
+        kn_freq_free(*out);
+        *out = NULL;
+        kn_class_histograms_free(h);
+    }
+    kn_freq_free(fine);
+    kn_freq_free(values);
+    kn_free(starts);
+    return st;
+}

@@ -10,6 +10,7 @@
 #include "kn_column_union.h"
 #include "kn_context.h"
 #include "kn_error.h"
+#include "kn_hierarchy_by_type.h"
 #include "kn_hierarchy_file.h"
 #include "kn_options.h"
 
@@ -123,5 +124,17 @@ kn_status kn_hierarchy_make_over(kn_hierarchy **out, uint32_t **population_leave
     kn_free(*population_leaves);
     *out = NULL;
     *population_leaves = NULL;
+    return st;
+}
+
+kn_status kn_hierarchy_by_type_over(kn_hierarchy_spec *out, kn_arena *arena, const kn_column *column,
+                                    const kn_column *population, char decimal, kn_error *err)
+{
+    kn_column_union both;
+    kn_status       st = KN_OK;
+    if (population) KN_TRY(kn_column_union_make(&both, arena->ctx, column, population, decimal, err));
+    st = kn_hierarchy_by_type(out, arena, population ? &both.column : column, err);
+    if (population) kn_column_union_free(&both);
+    out->decimal = decimal;
     return st;
 }

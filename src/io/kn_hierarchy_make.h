@@ -3,6 +3,7 @@
 #ifndef KN_HIERARCHY_MAKE_H
 #define KN_HIERARCHY_MAKE_H
 
+#include "kn_arena.h"
 #include "kn_hierarchy.h"
 
 /* kn_hierarchy_make for a table and a population: a hierarchy that is built covers the values of both, one from a file
@@ -13,5 +14,10 @@ KN_CHECK kn_status kn_hierarchy_make_over(kn_hierarchy **out, uint32_t **populat
                                           const kn_table *table, int column, const kn_table *population,
                                           int population_column, const kn_hierarchy_spec *spec, bool show_values,
                                           kn_error *err);
+
+/* The rule for a column without a hierarchy (kn_hierarchy_by_type), over the values of both; `population` may be NULL. Its
+ * texts are in the arena. */
+KN_CHECK kn_status kn_hierarchy_by_type_over(kn_hierarchy_spec *out, kn_arena *arena, const kn_column *column,
+                                             const kn_column *population, char decimal, kn_error *err);
 
 #endif

@@ -265,13 +265,19 @@ static kn_status make_hierarchy(job *j, quasi *q, const kn_hierarchy_spec *from,
     return st;
 }
 
-/* Without a hierarchy a column that shows nothing but values and "*" is one of two levels, as anonymize sees it;
- * otherwise its intervals and sets are measured by themselves. */
+/* Without a hierarchy a column that shows nothing but values, labels of the hierarchy that its type suggests and "*" has
+ * that one, as anonymize sees it; otherwise its intervals and sets are measured by themselves. Partitioning has none. */
 static kn_status parse_without_hierarchy(job *j, quasi *q, used_texts *u, kn_error *err)
 {
-    kn_hierarchy_spec suppress = KN_HIERARCHY_SPEC_INIT;
-    suppress.kind = KN_HIERARCHY_SUPPRESS;
-    KN_TRY(make_hierarchy(j, q, &suppress, err));
+    bool              partition = !j->spec->method_auto && kn_method_family(j->spec->method) == KN_FAMILY_PARTITION;
+    int               people = j->population ? kn_table_find(j->population, q->attribute->name) : -1;
+    kn_hierarchy_spec rule = KN_HIERARCHY_SPEC_INIT;
+    rule.kind = KN_HIERARCHY_SUPPRESS;
+    if (!partition)
+        KN_TRY(kn_hierarchy_by_type_over(&rule, &j->arena, &j->original->columns[q->original],
+                                         people < 0 ? NULL : &j->population->columns[people], j->spec->csv.decimal,
+                                         err));
+    KN_TRY(make_hierarchy(j, q, &rule, err));
     size_t    members = j->members.count;
     kn_status st = parse_texts(j, q, u, err);
     bool      plain = st == KN_OK;

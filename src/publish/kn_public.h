@@ -108,9 +108,10 @@ void kn_public_mean_loss(kn_public *facts);
 
 struct kn_column;
 /* What the texts of a quasi-identifier show. `counts`: rows per code, missing (the last) too, without suppressed
- * rows. */
+ * rows. `by_type`: if no hierarchy was given, its values may still have become ranges, periods or codes that are partly
+ * hidden; which, only the texts show. */
 KN_CHECK kn_status kn_public_labels(kn_public_column *column, kn_context *ctx, const kn_public_reader *reader,
                                     const struct kn_column *texts, const int64_t *counts, int64_t suppressed,
-                                    char decimal, kn_error *err);
+                                    char decimal, bool by_type, kn_error *err);
 
 #endif

@@ -49,8 +49,9 @@ static const kn_field_row column_rows[] = {
     KN_VALUE("max-level", OPTION(KN_F_LEVEL), "the highest level that was allowed, where that was asked for"),
     KN_VALUE("labels", OPTION(KN_F_COUNT), "different texts that it shows, missing cells and suppressed rows aside"),
     KN_VALUE("stars", OPTION(KN_F_ROWS), "rows that show *, suppressed rows aside"),
-    KN_VALUE("level", OPTION(KN_F_LEVEL) | KN_F_NULLABLE,
-             "the lowest level at which all these texts may stand; null: none"),
+    KN_VALUE(
+        "level", OPTION(KN_F_LEVEL) | KN_F_NULLABLE,
+        "the lowest level at which all these texts may stand; null: none, or without a hierarchy it cannot be said"),
     KN_VALUE("lm", OPTION(KN_F_SHARE), "the mean loss of its cells; null: the release cannot say"),
 };
 static const kn_fields column_part = KN_FIELDS_PUT("column", column_rows);

@@ -1,6 +1,8 @@
 /* kn_public_labels.c: what the texts of a released quasi-identifier show: which levels of their hierarchy they can be
  * on, and what they lost (docs/certificate.md has both tables). The column's original values are not known here: a
- * loss is measured over the hierarchy file's leaves, or over what the column itself shows.
+ * loss is measured over the hierarchy file's leaves, or over what the column itself shows. Where no hierarchy was given
+ * and one was chosen by type, neither it nor the type is known here, and a text that may be a label or a value is said to
+ * be neither.
  *
  * Two passes over the distinct texts: what each is (and so the span and the members of the whole column), then its
  * loss. Cost: linear in the texts and, for a file, in the hierarchy.
@@ -24,6 +26,7 @@ typedef enum kind { VALUE, STAR, LABEL, INTERVAL, SET, MASKED, CALENDAR, UNREADA
 typedef struct text_facts {
     kind     kind;
     double   low, high; /* INTERVAL, CALENDAR, and VALUE where it is a number or a day; NAN: not      */
+    bool     year;      /* four digits, where no hierarchy was given: a number, or a year of dates     */
     double   share;     /* LABEL: covered leaves - 1; MASKED: hidden share; SET: members               */
     int      level;     /* the lowest that it can be on; -1: none                                      */
     uint64_t levels[4]; /* LABEL: every level that it is on, as bits                                   */
@@ -35,12 +38,14 @@ typedef struct reader {
     const kn_attribute      *attribute;
     const kn_hierarchy_spec *rule; /* NULL: none */
     char                     decimal;
-    kn_hierarchy            *file; /* NULL: none */
-    kn_interner              labels;
-    uint64_t                *label_levels; /* 4 per label of the file, by the interner's id        */
-    uint32_t                *label_cover;  /* the fewest leaves that it stands for, by the same id */
-    kn_interner              members;
-    double                   least, most; /* what the column shows; INFINITY, -INFINITY: no number */
+    bool          ranges, dates, codes; /* without a rule: labels of ranges, periods, masks may occur       */
+    bool          numbers;              /* it shows a number that is no year                                */
+    kn_hierarchy *file;                 /* NULL: none */
+    kn_interner   labels;
+    uint64_t     *label_levels; /* 4 per label of the file, by the interner's id        */
+    uint32_t     *label_cover;  /* the fewest leaves that it stands for, by the same id */
+    kn_interner   members;
+    double        least, most; /* what the column shows; INFINITY, -INFINITY: no number */
 } reader;
 
 /* ---- Hierarchy files ---- */
@@ -69,6 +74,12 @@ static kn_status index_file(reader *r, kn_error *err)
 static bool same(double a, double b)
 {
     return a == b || (isfinite(a) && isfinite(b) && fabs(a - b) <= 1e-9 * fmax(1, fmax(fabs(a), fabs(b))));
+}
+
+static bool is_number(const reader *r, kn_string text)
+{
+    kn_decimal decimal;
+    return kn_parse_declared_decimal(text, r->decimal, &decimal);
 }
 
 /* A number, or the days of a date. */
@@ -117,7 +128,7 @@ static int calendar_level(unsigned steps, unsigned step)
 }
 
 /* [low, high], [low, high), and with an end that is open (-inf, high], [low, inf). */
-static bool read_interval(const reader *r, kn_string text, text_facts *t)
+static bool read_interval(reader *r, kn_string text, text_facts *t)
 {
     if (text.size < 5 || (text.data[0] != '[' && text.data[0] != '(')) return false;
     char end = text.data[text.size - 1];
@@ -131,6 +142,8 @@ static bool read_interval(const reader *r, kn_string text, text_facts *t)
     t->kind = isnan(t->low) || isnan(t->high) ? UNREADABLE : INTERVAL;
     bool closed = end == ']';
     t->level = 0; /* in a column whose rule makes no intervals it is a value that looks like one */
+    if (r->ranges && t->kind == INTERVAL) t->level = -1;
+    r->numbers = r->numbers || is_number(r, low) || is_number(r, high);
     if (r->rule && r->rule->kind == KN_HIERARCHY_RANGES) t->level = level_of_range(r, t, closed);
     if (r->rule && r->rule->kind == KN_HIERARCHY_BREAKS) t->level = level_of_break(r, t, closed);
     if (r->rule && r->rule->kind == KN_HIERARCHY_CALENDAR)
@@ -175,22 +188,22 @@ static size_t characters(kn_string text)
 
 static bool read_mask(const reader *r, kn_string text, text_facts *t)
 {
-    if (!r->rule || r->rule->kind != KN_HIERARCHY_MASK) return false;
-    const char *mask = r->rule->mask ? r->rule->mask : "*";
+    if (!r->codes && (!r->rule || r->rule->kind != KN_HIERARCHY_MASK)) return false;
+    const char *mask = r->rule && r->rule->mask ? r->rule->mask : "*";
+    bool        left = r->rule && r->rule->mask_left;
     size_t      size = strlen(mask), hidden = 0, begin = 0, end = text.size;
-    while (end - begin >= size &&
-           memcmp(r->rule->mask_left ? text.data + begin : text.data + end - size, mask, size) == 0) {
-        if (r->rule->mask_left)
+    while (end - begin >= size && memcmp(left ? text.data + begin : text.data + end - size, mask, size) == 0) {
+        if (left)
             begin += size;
         else
             end -= size;
         hidden++;
     }
     if (hidden == 0) return false;
-    size_t step = r->rule->mask_step > 0 ? (size_t)r->rule->mask_step : 1;
+    size_t step = r->rule && r->rule->mask_step > 0 ? (size_t)r->rule->mask_step : 1;
     t->kind = MASKED;
     t->share = (double)hidden / (double)characters(text);
-    t->level = (int)((hidden + step - 1) / step);
+    t->level = r->rule ? (int)((hidden + step - 1) / step) : -1;
     return true;
 }
 
@@ -216,7 +229,7 @@ static bool set_days(text_facts *t, int year, int month, int last_year, int last
 /* 2024-M03, 2024-Q1, 2024; a decade is an interval. */
 static bool read_calendar(const reader *r, kn_string text, text_facts *t)
 {
-    if (!r->rule || r->rule->kind != KN_HIERARCHY_CALENDAR) return false;
+    if (!r->dates && (!r->rule || r->rule->kind != KN_HIERARCHY_CALENDAR)) return false;
     int      year = digits(text, 0, 4), month = digits(text, 6, 2), quarter = digits(text, 6, 1);
     unsigned step = 0;
     bool     good = false;
@@ -232,9 +245,11 @@ static bool read_calendar(const reader *r, kn_string text, text_facts *t)
         good = set_days(t, year, month, year, month);
     }
     if (!good) return false;
-    t->kind = CALENDAR;
-    t->level = calendar_level(r->rule->calendar, step);
-    return true;
+    bool sure = r->rule || r->attribute->type != KN_TYPE_AUTO;
+    t->year = !sure && text.size == 4;
+    t->kind = sure ? CALENDAR : UNREADABLE;
+    t->level = r->rule ? calendar_level(r->rule->calendar, step) : -1;
+    return !t->year; /* the other texts decide */
 }
 
 static bool read_label(const reader *r, kn_string text, text_facts *t)
@@ -283,7 +298,10 @@ static kn_status read_text(reader *r, kn_string text, text_facts *t, kn_error *e
     if (read_interval(r, text, t) || read_mask(r, text, t) || read_calendar(r, text, t)) return KN_OK;
     KN_TRY(read_set(r, text, t, &is_set, err));
     if (is_set) return KN_OK;
+    t->kind = VALUE;
+    t->level = 0;
     t->low = t->high = number_of(r, text);
+    r->numbers = r->numbers || (!t->year && is_number(r, text));
     if (kn_intern(&r->members, text) == KN_ID_FAILED) return kn_fail_memory(err, r->ctx, "reading the release");
     return KN_OK;
 }
@@ -350,6 +368,10 @@ static kn_status read_column(reader *r, kn_public_column *out, const kn_column *
     }
     for (uint32_t i = 0; i < count; i++) {
         if (counts[i] == 0) continue;
+        if (facts[i].year && !r->numbers) {
+            facts[i].kind = UNREADABLE;
+            facts[i].level = -1;
+        }
         shown += counts[i];
         out->labels++;
         if (facts[i].kind == STAR) out->stars += counts[i];
@@ -364,11 +386,15 @@ static kn_status read_column(reader *r, kn_public_column *out, const kn_column *
 
 kn_status kn_public_labels(kn_public_column *out, kn_context *ctx, const kn_public_reader *files,
                            const kn_column *texts, const int64_t *counts, int64_t suppressed, char decimal,
-                           kn_error *err)
+                           bool by_type, kn_error *err)
 {
     const kn_attribute *a = out->attribute;
     reader r = {.ctx = ctx, .files = files, .attribute = a, .decimal = decimal, .least = INFINITY, .most = -INFINITY};
     if (a->has_hierarchy) r.rule = &a->hierarchy;
+    by_type = by_type && !a->has_hierarchy;
+    r.ranges = by_type && a->type != KN_TYPE_TEXT;
+    r.codes = by_type && (a->type == KN_TYPE_AUTO || a->type == KN_TYPE_TEXT);
+    r.dates = by_type && (a->type == KN_TYPE_AUTO || a->type == KN_TYPE_DATE || a->type == KN_TYPE_DATETIME);
     kn_interner_init(&r.labels, ctx);
     kn_interner_init(&r.members, ctx);
     text_facts *facts = kn_alloc_array_zero(ctx, (size_t)texts->dict.count + 1, sizeof *facts);

@@ -155,6 +155,7 @@ static kn_status measure_classes(reading *r, kn_error *err)
 
 static kn_status measure_columns(reading *r, kn_error *err)
 {
+    bool      by_type = r->spec->method_auto || kn_method_family(r->spec->method) != KN_FAMILY_PARTITION;
     kn_status st = KN_OK;
     for (int q = 0; q < r->quasi_count && st == KN_OK; q++) {
         const kn_column *column = &r->table->columns[r->quasi[q]];
@@ -163,7 +164,7 @@ static kn_status measure_columns(reading *r, kn_error *err)
         for (int64_t i = 0; i < r->freq->classes; i++)
             counts[kn_freq_code(r->freq, i, q)] += r->freq->counts[i] - (i == r->starred_class ? r->suppressed : 0);
         st = kn_public_labels(&r->facts->parts[0].columns[r->quasi[q]], r->ctx, r->reader, column, counts,
-                              r->suppressed, r->spec->csv.decimal, err);
+                              r->suppressed, r->spec->csv.decimal, by_type, err);
         kn_free(counts);
     }
     if (st == KN_OK) kn_public_mean_loss(r->facts);

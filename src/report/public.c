@@ -236,6 +236,10 @@ static const char *column_words(const kn_public *p, const kn_public_part *part, 
     }
     if (is_anatomy(p)) return "As it is in the original.";
     if (a->has_hierarchy && !a->cut_by_order) return rule_words(&a->hierarchy);
+    if (!a->has_hierarchy && p->shape == KN_SHAPE_TABLE &&
+        (p->spec->method_auto || kn_method_family(p->spec->method) != KN_FAMILY_PARTITION))
+        return "A value; an interval, a set, or a month, quarter or year that the value lies in; a code whose last "
+               "characters are hidden by *; or * where it is not shown.";
     return "A value; an interval or a set that the value lies in; or * where it is not shown.";
 }
 

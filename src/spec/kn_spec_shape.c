@@ -99,7 +99,7 @@ static kn_status fill_classes(kn_spec_inner *inner, kn_error *err)
     return KN_OK;
 }
 
-/* Is there a quasi-identifier without a hierarchy? For one level per column it would be all or nothing. */
+/* Is there a quasi-identifier without a hierarchy? Its type suggests one, but methods that need none may lose less. */
 static bool lacks_hierarchy(const kn_spec *spec)
 {
     for (int i = 0; i < spec->attribute_count; i++)

@@ -303,6 +303,8 @@ KN_CHECK kn_status kn_vtree_read_file(kn_vtree_maker *maker, kn_context *ctx, co
                                       kn_error *err);
 KN_CHECK kn_status kn_vtree_build(kn_vtree_maker *maker, kn_context *ctx, const kn_attribute *attribute,
                                   const kn_vdomain *domain, kn_error *err);
+/* The rule of a column for which none was given (hierarchy_by_type.c); its texts are in the arena. */
+KN_CHECK kn_status kn_vtree_by_type(kn_hierarchy_spec *out, kn_arena *arena, const kn_vdomain *domain, kn_error *err);
 
 /* ---- Cells of the release (cell.c) ---- */
 

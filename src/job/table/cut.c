@@ -30,37 +30,6 @@ typedef struct classes {
 
 /* ---- Grouping ---- */
 
-/* Histograms of persons: (classes, value, person) → (classes, value) with its persons → classes. */
-static kn_status person_histograms(classes *c, int sensitive, kn_class_histograms *out, kn_error *err)
-{
-    kn_context *ctx = c->run->all.ctx;
-    int         n = c->cut->column_count;
-    int        *columns = kn_alloc_array(ctx, (size_t)n + 2, sizeof *columns);
-    if (!columns) return kn_fail_memory(err, ctx, measuring);
-    memcpy(columns, c->cut->columns, (size_t)n * sizeof *columns);
-    columns[n] = sensitive;
-    columns[n + 1] = c->cut->entity;
-    kn_freq  *fine = NULL, *values = NULL, *coarse = NULL;
-    int64_t  *starts = NULL;
-    kn_status st = kn_freq_of_table(&fine, ctx, c->cut->table, columns, n + 2, err);
-    if (st == KN_OK) st = kn_freq_fold(&values, &starts, fine, n + 1, err);
-    if (st == KN_OK) st = kn_freq_fold(&coarse, &out->starts, values, n, err);
-    size_t count = st == KN_OK ? (size_t)values->classes : 0;
-    out->codes = kn_alloc_array(ctx, count + 1, sizeof *out->codes);
-    out->counts = kn_alloc_array(ctx, count + 1, sizeof *out->counts);
-    if (st == KN_OK && (!out->codes || !out->counts)) st = kn_fail_memory(err, ctx, measuring);
-    for (size_t i = 0; st == KN_OK && i < count; i++) {
-        out->codes[i] = kn_freq_code(values, (int64_t)i, n);
-        out->counts[i] = starts[i + 1] - starts[i];
-    }
-    kn_freq_free(fine);
-    kn_freq_free(values);
-    kn_freq_free(coarse);
-    kn_free(starts);
-    kn_free(columns);
-    return st;
-}
-
 static kn_status group(classes *c, kn_error *err)
 {
     kn_context   *ctx = c->run->all.ctx;
@@ -75,13 +44,13 @@ static kn_status group(classes *c, kn_error *err)
         KN_TRY(kn_freq_of_table(&c->freq, ctx, cut->table, cut->columns, cut->column_count, err));
     }
     for (int s = 0; s < sensitive; s++) {
-        if (cut->entity >= 0) {
-            KN_TRY(person_histograms(c, cut->sensitive[s], &c->histograms[s], err));
-            continue;
-        }
         kn_freq *same = NULL;
-        KN_TRY(kn_freq_histograms(&same, &c->histograms[s], ctx, cut->table, cut->columns, cut->column_count,
-                                  cut->sensitive[s], err));
+        if (cut->entity >= 0)
+            KN_TRY(kn_freq_person_histograms(&same, &c->histograms[s], ctx, cut->table, cut->columns, cut->column_count,
+                                             cut->sensitive[s], cut->entity, err));
+        else
+            KN_TRY(kn_freq_histograms(&same, &c->histograms[s], ctx, cut->table, cut->columns, cut->column_count,
+                                      cut->sensitive[s], err));
         kn_freq_free(same);
     }
     return KN_OK;

@@ -89,6 +89,7 @@ static kn_status look(kn_release_run *all, void *user, kn_error *err)
                        "%s: only methods with one level for a whole column, such as optimal, have a frontier",
                        all->spec->method_auto ? "auto" : kn_method_name(all->spec->method));
     KN_TRY(kn_table_run_prepare(run, err));
+    KN_TRY(kn_table_run_warn_of_types(run, err));
     int k_count = make_ladder(ks, all->spec, kn_table_total(run->table));
     run->problem = kn_table_run_problem(run);
     KN_TRY(kn_frontier_search(&found, all->ctx, &run->problem, ks, k_count, err));

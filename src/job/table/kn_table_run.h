@@ -52,6 +52,7 @@ typedef struct kn_table_run {
     kn_dependency **dependencies; /* one per dependency of the spec; the array in scratch            */
     /* What is searched for. */
     kn_hierarchy        **hierarchies;        /* per quasi-identifier, NULL: none; in scratch        */
+    kn_hierarchy_spec    *rules;              /* per quasi-identifier: what it is made from; in scratch */
     kn_hierarchy        **column_hierarchies; /* per column of the table: of sensitive ones          */
     kn_population_set    *population;
     kn_requirements      *requirements;
@@ -100,6 +101,7 @@ KN_CHECK kn_status kn_table_run_link(kn_table_run *run, kn_error *err);
 KN_CHECK kn_status kn_table_run_columns(kn_table_run *run, kn_error *err);
 KN_CHECK kn_status kn_table_run_warn_of_table(kn_table_run *run, kn_error *err);
 KN_CHECK kn_status kn_table_run_prepare(kn_table_run *run, kn_error *err); /* hierarchies, population, requirements, objective */
+KN_CHECK kn_status kn_table_run_warn_of_types(kn_table_run *run, kn_error *err); /* prepared: hierarchies by type */
 KN_CHECK kn_status kn_table_run_warn_of_classes(kn_table_run *run, kn_error *err); /* there is a plan */
 KN_CHECK kn_status kn_table_run_warn_of_force(kn_table_run *run, kn_error *err);   /* there is a plan */
 
@@ -133,6 +135,10 @@ KN_CHECK kn_status kn_table_run_bounds(kn_table_run *run, kn_error *err);
 KN_CHECK kn_status kn_table_run_explain_bounds(kn_table_run *run, char *out, size_t size, kn_error *err);
 /* Why a node is not good. */
 void kn_table_run_node_reason(const kn_table_run *run, const kn_node_failures *failures, char *out, size_t size);
+
+/* Has the quasi-identifier a hierarchy that nobody gave, but that its type suggests (kn_hierarchy_by_type)? It may be a value
+ * or *. There are hierarchies. */
+bool kn_table_run_by_type(const kn_table_run *run, int q);
 
 kn_recode_input kn_table_run_recode_input(const kn_table_run *run);
 

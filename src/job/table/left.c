@@ -23,9 +23,8 @@ static bool is_blank(const kn_table_run *run, int q)
 
 static bool is_told(const kn_table_run *run, int q)
 {
-    int a = kn_spec_find(run->all.spec, run->quasi_names[q]);
-    return run->result->levels && run->result->levels[q] > 0 && a >= 0 && !run->all.spec->attributes[a].has_hierarchy &&
-           run->table->columns[run->quasi[q]].dict.count >= WORTH_LEVELS;
+    return run->result->levels && run->result->levels[q] > 0 && kn_table_run_by_type(run, q) &&
+           run->rules[q].kind == KN_HIERARCHY_SUPPRESS && run->table->columns[run->quasi[q]].dict.count >= WORTH_LEVELS;
 }
 
 kn_status kn_table_run_left(kn_release_run *all, const char **nothing, const char **why, kn_error *err)

@@ -77,65 +77,19 @@ static kn_status check_persons(const kn_table_run *run, int column, kn_error *er
 
 /* ---- Columns of the person ---- */
 
-/* What is known of a person so far. */
-typedef struct seen {
-    uint32_t value; /* of the first row            */
-    uint8_t  rows;  /* 0, 1, or 2: two or more     */
-    bool     other; /* another row has other values */
-} seen;
-
-static uint64_t pairs_of(uint64_t n)
-{
-    return n < 2 ? 0 : n % 2 ? (n - 1) / 2 * n : n / 2 * (n - 1);
-}
-
-/* Is the column equal in all rows of a person for more persons than half-way between chance and all? Of the persons
- * with several rows, a share s has only one value; two rows of the table agree with probability c. The rule is s >=
- * (1 + c) / 2 and c < 1, so that a single odd row decides nothing. */
-static bool is_of_person(const kn_table_run *run, const kn_column *column, seen *persons, uint64_t *counts)
-{
-    const kn_column *entity = &run->table->columns[run->entity];
-    uint64_t         agree = 0, all = pairs_of((uint64_t)run->table->rows);
-    int64_t          several = 0, alike = 0;
-    memset(persons, 0, ((size_t)entity->dict.count + 1) * sizeof *persons);
-    memset(counts, 0, ((size_t)column->dict.count + 1) * sizeof *counts);
-    for (int64_t row = 0; row < run->table->rows; row++) {
-        seen    *p = &persons[kn_column_code(entity, row)];
-        uint32_t code = kn_column_code(column, row);
-        counts[code]++;
-        if (p->rows == 0) p->value = code;
-        p->other = p->other || p->value != code;
-        p->rows += p->rows < 2;
-    }
-    for (size_t i = 0; i <= entity->dict.count; i++) {
-        several += persons[i].rows > 1;
-        alike += persons[i].rows > 1 && !persons[i].other;
-    }
-    for (size_t c = 0; c <= column->dict.count; c++) agree += pairs_of(counts[c]);
-    return agree < all && (kn_u128)alike * 2 * all >= (kn_u128)several * ((kn_u128)all + agree);
-}
-
 /* Is a column of the person published unchanged, and does it distinguish persons? Only if a person has several
  * rows. */
 static kn_status columns_link(kn_table_run *run, bool *out, kn_error *err)
 {
     const kn_spec *spec = run->all.spec;
-    size_t         persons = (size_t)run->table->columns[run->entity].dict.count + 1;
     if (!repeats(run, run->entity)) return KN_OK;
-    size_t most = 0;
-    for (int c = 0; c < run->table->column_count; c++)
-        if (run->table->columns[c].dict.count > most) most = run->table->columns[c].dict.count;
-    kn_arena  memory = {.ctx = run->all.ctx};
-    seen     *people = kn_arena_array(&memory, persons, sizeof *people);
-    uint64_t *counts = kn_arena_array(&memory, most + 1, sizeof *counts);
-    for (int i = 0; i < spec->attribute_count && !*out && !memory.failed; i++) {
+    for (int i = 0; i < spec->attribute_count && !*out; i++) {
         kn_role role = spec->attributes[i].role;
         if (role != KN_ROLE_KEEP && role != KN_ROLE_WEIGHT && role != KN_ROLE_SENSITIVE) continue;
-        const kn_column *column = &run->table->columns[kn_table_find(run->table, spec->attributes[i].name)];
-        *out = is_of_person(run, column, people, counts);
+        int column = kn_table_find(run->table, spec->attributes[i].name);
+        KN_TRY(kn_linked_by_column(out, run->all.ctx, run->table, run->entity, column, err));
     }
-    kn_arena_free(&memory);
-    return memory.failed ? kn_fail_memory(err, run->all.ctx, measuring) : KN_OK;
+    return KN_OK;
 }
 
 /* ---- Linked? ---- */

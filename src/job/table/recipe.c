@@ -2,6 +2,8 @@
  * (kn_recipe.h). It is made from the plan, while that exists, and written under its temporary name.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <string.h>
+
 #include "kn_error.h"
 #include "kn_hierarchy_file.h"
 #include "kn_job_publish.h"
@@ -55,18 +57,38 @@ static void take_columns(const kn_table_run *run, kn_recipe *recipe)
                                                 .height = result->levels ? (int)run->hierarchies[q]->height : -1};
 }
 
+/* What was asked, with the hierarchies that were chosen by type: other rows might suggest others. */
+static kn_status request_of(kn_table_run *run, kn_spec *out, kn_error *err)
+{
+    *out = *run->all.asked;
+    size_t        count = (size_t)out->attribute_count;
+    kn_attribute *attributes = kn_release_alloc(&run->all, &run->all.scratch, count, sizeof *attributes, err);
+    if (!attributes) return KN_MEMORY;
+    memcpy(attributes, out->attributes, count * sizeof *attributes);
+    out->attributes = attributes;
+    for (int q = 0; q < run->quasi_count; q++) {
+        if (!kn_table_run_by_type(run, q)) continue;
+        kn_attribute *a = &attributes[kn_spec_find(out, run->quasi_names[q])];
+        a->has_hierarchy = true;
+        a->hierarchy = run->rules[q];
+    }
+    return KN_OK;
+}
+
 kn_status kn_table_run_keep_recipe(kn_table_run *run, kn_error *err)
 {
     kn_recipe *recipe = NULL;
     kn_buffer  text;
+    kn_spec    request;
     if (!run->all.spec->keep_recipe) return KN_OK;
+    KN_TRY(request_of(run, &request, err));
     KN_TRY(kn_recipe_create(&recipe, run->all.ctx, run->quasi_count, count_files(run->all.spec), err));
     recipe->method = run->all.spec->method;
     take_columns(run, recipe);
     kn_status st = take_hierarchies(run, recipe, err);
     if (st == KN_OK && recipe->method == KN_METHOD_MONDRIAN) st = kn_table_run_take_cuts(run, recipe, err);
     kn_buffer_init(&text, run->all.ctx);
-    if (st == KN_OK) st = kn_recipe_render(&text, recipe, run->all.asked, run->all.options->version, err);
+    if (st == KN_OK) st = kn_recipe_render(&text, recipe, &request, run->all.options->version, err);
     kn_recipe_free(recipe);
     return kn_job_put(run->all.set, KN_SET_RECIPE, NULL, &text, st, err);
 }

@@ -1,7 +1,7 @@
 /* table/search.c: from a table to a plan: hierarchies, population, promises, objective, search.
  *
- * A quasi-identifier without a hierarchy is generalized in one step, value → *, except by partitioning, which cuts it
- * in the order of its values. With a population the hierarchies cover its values too; without one, if a weight is
+ * A quasi-identifier without a hierarchy gets the one that suits its type, except by partitioning, which cuts it in the
+ * order of its values. With a population the hierarchies cover its values too; without one, if a weight is
  * declared and a model needs a population, each row stands for as many people as its weight.
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -71,11 +71,19 @@ static kn_status at_attribute(const kn_table_run *run, const kn_attribute *a, kn
     return kn_fail(err, st, "column \"%s\": %s", a->name, what);
 }
 
-static kn_hierarchy_spec hierarchy_spec(const kn_table_run *run, const kn_attribute *a)
+static const kn_attribute *quasi_attribute(const kn_table_run *run, int q)
 {
-    kn_hierarchy_spec none = KN_HIERARCHY_SPEC_INIT;
-    none.kind = KN_HIERARCHY_SUPPRESS;
-    kn_hierarchy_spec spec = a->has_hierarchy ? a->hierarchy : none;
+    return &run->all.spec->attributes[kn_spec_find(run->all.spec, run->quasi_names[q])];
+}
+
+bool kn_table_run_by_type(const kn_table_run *run, int q)
+{
+    return run->hierarchies[q] && !quasi_attribute(run, q)->has_hierarchy;
+}
+
+static kn_hierarchy_spec declared(const kn_table_run *run, const kn_attribute *a)
+{
+    kn_hierarchy_spec spec = a->hierarchy;
     spec.decimal = run->all.spec->csv.decimal;
     return spec;
 }
@@ -83,11 +91,17 @@ static kn_hierarchy_spec hierarchy_spec(const kn_table_run *run, const kn_attrib
 static kn_status make_quasi_hierarchies(kn_table_run *run, uint32_t **leaves, kn_error *err)
 {
     for (int q = 0; q < run->quasi_count; q++) {
-        const kn_attribute *a = &run->all.spec->attributes[kn_spec_find(run->all.spec, run->quasi_names[q])];
-        kn_hierarchy_spec   spec = hierarchy_spec(run, a);
+        const kn_attribute *a = quasi_attribute(run, q);
+        const kn_column    *own = &run->table->columns[run->quasi[q]];
+        const kn_column    *other = run->population_table ? &run->population_table->columns[q] : NULL;
         if (!a->has_hierarchy && kn_method_family(run->all.spec->method) == KN_FAMILY_PARTITION) continue;
+        if (a->has_hierarchy)
+            run->rules[q] = declared(run, a);
+        else
+            KN_TRY(kn_hierarchy_by_type_over(&run->rules[q], &run->all.scratch, own, other, run->all.spec->csv.decimal,
+                                             err));
         kn_status st = kn_hierarchy_make_over(&run->hierarchies[q], &leaves[q], run->all.ctx, run->table, run->quasi[q],
-                                              run->population_table, q, &spec, false, err);
+                                              run->population_table, q, &run->rules[q], false, err);
         if (st != KN_OK) return at_attribute(run, a, st, err);
     }
     return KN_OK;
@@ -100,7 +114,7 @@ static kn_status make_sensitive_hierarchies(kn_table_run *run, kn_error *err)
         const kn_attribute *a = &run->all.spec->attributes[i];
         if (a->role != KN_ROLE_SENSITIVE || !a->has_hierarchy) continue;
         int               column = kn_table_find(run->table, a->name);
-        kn_hierarchy_spec spec = hierarchy_spec(run, a);
+        kn_hierarchy_spec spec = declared(run, a);
         kn_status         st =
             kn_hierarchy_make(&run->column_hierarchies[column], run->all.ctx, run->table, column, &spec, false, err);
         if (st != KN_OK) return at_attribute(run, a, st, err);
@@ -152,10 +166,11 @@ kn_status kn_table_run_prepare(kn_table_run *run, kn_error *err)
     KN_TRY(read_population(run, err));
     size_t quasi = (size_t)run->quasi_count, columns = (size_t)run->table->column_count;
     run->hierarchies = kn_release_alloc(&run->all, &run->all.scratch, quasi, sizeof *run->hierarchies, err);
+    run->rules = kn_release_alloc(&run->all, &run->all.scratch, quasi, sizeof *run->rules, err);
     run->column_hierarchies =
         kn_release_alloc(&run->all, &run->all.scratch, columns, sizeof *run->column_hierarchies, err);
     uint32_t **leaves = kn_release_alloc(&run->all, &run->all.scratch, quasi, sizeof *leaves, err);
-    if (!run->hierarchies || !run->column_hierarchies || !leaves) return KN_MEMORY;
+    if (!run->hierarchies || !run->rules || !run->column_hierarchies || !leaves) return KN_MEMORY;
     kn_status st = prepare_with(run, leaves, err);
     for (size_t q = 0; q < quasi; q++) kn_free(leaves[q]);
     return st;

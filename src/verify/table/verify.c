@@ -260,14 +260,51 @@ static kn_status find_columns(kn_verifier *v, kn_error *err)
 
 /* ---- Meanings ---- */
 
-static kn_status prepare_quasi(kn_verifier *v, kn_vquasi *q, kn_error *err)
+static kn_status read_by(kn_verifier *v, kn_vquasi *q, const kn_hierarchy_spec *rule, kn_error *err)
 {
-    kn_vrows     rows = {v->original->rows, v->dropped};
     kn_attribute a = *q->attribute;
-    if (!a.has_hierarchy) a.hierarchy.kind = KN_HIERARCHY_SUPPRESS;
-    KN_TRY(kn_vdomain_make(&q->domain, v->ctx, v->spec, q->attribute, &rows, q->original, q->population, v->zone, err));
+    a.hierarchy = *rule;
     KN_TRY(kn_vtree_make(&q->tree, v->ctx, &a, &q->domain, err));
     return kn_vcells_make(q, v->ctx, err);
+}
+
+/* Is every text a value, a label of the tree, missing or "*"? */
+static bool all_named(const kn_vquasi *q)
+{
+    for (uint32_t i = 0; i < q->release->count; i++)
+        if (q->cells[i].kind == KN_VCELL_RANGE || q->cells[i].kind == KN_VCELL_SET ||
+            q->cells[i].kind == KN_VCELL_UNKNOWN)
+            return false;
+    return true;
+}
+
+/* No hierarchy was given: partitioning then has none; other methods have the one that the values suggest. Where the method is
+ * not known, the release shows which. */
+static kn_status prepare_without(kn_verifier *v, kn_vquasi *q, kn_error *err)
+{
+    kn_hierarchy_spec rule = KN_HIERARCHY_SPEC_INIT, none = KN_HIERARCHY_SPEC_INIT;
+    kn_arena          room = {.ctx = v->ctx};
+    bool              known = v->spec->method_given && !v->spec->method_auto;
+    none.kind = KN_HIERARCHY_SUPPRESS;
+    if (known && kn_method_family(v->spec->method) == KN_FAMILY_PARTITION) return read_by(v, q, &none, err);
+    kn_status st = kn_vtree_by_type(&rule, &room, &q->domain, err);
+    if (st == KN_OK) st = read_by(v, q, &rule, err);
+    kn_arena_free(&room);
+    if (st != KN_OK || known || all_named(q)) return st;
+    kn_vtree_free(q->tree);
+    kn_free(q->cells);
+    q->tree = NULL;
+    q->cells = NULL;
+    q->member_count = 0;
+    return read_by(v, q, &none, err);
+}
+
+static kn_status prepare_quasi(kn_verifier *v, kn_vquasi *q, kn_error *err)
+{
+    kn_vrows rows = {v->original->rows, v->dropped};
+    KN_TRY(kn_vdomain_make(&q->domain, v->ctx, v->spec, q->attribute, &rows, q->original, q->population, v->zone, err));
+    if (!q->attribute->has_hierarchy) return prepare_without(v, q, err);
+    return read_by(v, q, &q->attribute->hierarchy, err);
 }
 
 static bool needs_tree(const kn_verifier *v, const kn_attribute *a)
