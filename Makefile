@@ -68,6 +68,15 @@ test-browser: all ## look at reports in headless Chromium; pages and screenshots
 	@ninja -C build --quiet tests/report_samples
 	@tests/browser/run build/tests/report_samples build/browser
 
+.PHONY: wheel python
+wheel: all ## build the Python package, wheel and source distribution: build/python/dist
+	@scripts/setup python
+	@scripts/wheel --source
+
+python: all ## build the Python package and test it on every Python from 3.11 on that is here
+	@scripts/setup python
+	@scripts/python
+
 .PHONY: golden
 golden: all ## write the expected output of the command-line tests anew; read the difference before committing it
 	@tests/cli/run --update build/kanon

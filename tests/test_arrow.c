@@ -51,6 +51,7 @@ static void test_integers(void **state)
           "18446744073709551615|2|10");
     takes(single("i", fixed(2, 4, (int32_t[]){1, 2}, "00")), NULL, KN_TYPE_INTEGER, "-|-");
     takes(single("n", array(3, 0)), NULL, KN_TYPE_TEXT, "-|-|-");
+    takes(single("n", array(3, 1)), NULL, KN_TYPE_TEXT, "-|-|-"); /* with a bitmap, as before Arrow 1.0 */
     takes(single("l", fixed(0, 8, NULL, NULL)), NULL, KN_TYPE_INTEGER, "");
 }
 
@@ -351,6 +352,8 @@ static void test_columns(void **state)
     testing_context_free(ctx);
     options.columns = (const char *const[]){"number", "nothing"};
     refuses(three_columns(), &options, KN_USAGE, "there is no column \"nothing\"");
+    options.columns = (const char *const[]){"number", "binarry"}; /* its name is near, its type cannot be read */
+    refuses(three_columns(), &options, KN_USAGE, "there is no column \"binarry\"; did you mean \"binary\"?");
     options.column_count = 0;
     refuses(three_columns(), &options, KN_USAGE, "no column is asked for");
     options = (kn_arrow_options){0};

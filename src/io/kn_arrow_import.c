@@ -26,6 +26,7 @@
 #include "kn_csv_write.h"
 #include "kn_error.h"
 #include "kn_hash.h"
+#include "kn_nearest.h"
 #include "kn_options.h"
 #include "kn_parallel.h"
 
@@ -175,6 +176,15 @@ static int by_key(const void *key, const void *element)
     return strcmp(key, *(const char *const *)element);
 }
 
+static kn_status no_such_column(const import *im, const char *name, kn_error *err)
+{
+    kn_nearest near = {.text = name};
+    for (int64_t i = 0; i < im->child_count; i++)
+        if (im->schema.children[i]->name) kn_nearest_try(&near, im->schema.children[i]->name);
+    return kn_fail(err, im->csv ? KN_INPUT : KN_USAGE, "%.300s: there is no column \"%.200s\"%s%.200s%s", im->name,
+                   name, KN_MEANT(near));
+}
+
 /* No two columns have the same name, and every requested column exists. */
 static kn_status check_names(const import *im, kn_error *err)
 {
@@ -189,11 +199,9 @@ static kn_status check_names(const import *im, kn_error *err)
             st = kn_fail(err, KN_INPUT, "Arrow stream: two columns are named \"%.200s\"", labels[i]);
     for (int i = 0; im->options.columns && i < im->options.column_count && st == KN_OK; i++)
         if (!bsearch(im->options.columns[i], labels, count, sizeof *labels, by_key))
-            st = kn_fail(err, im->csv ? KN_INPUT : KN_USAGE, "%.300s: there is no column \"%.200s\"", im->name,
-                         im->options.columns[i]);
+            st = no_such_column(im, im->options.columns[i], err);
     if (st == KN_OK && im->options.count && !bsearch(im->options.count, labels, count, sizeof *labels, by_key))
-        st = kn_fail(err, im->csv ? KN_INPUT : KN_USAGE, "%.300s: there is no column \"%.200s\"", im->name,
-                     im->options.count);
+        st = no_such_column(im, im->options.count, err);
     if (st == KN_OK && im->options.count && count == 1)
         st = kn_fail(err, KN_USAGE, "Arrow stream: there is no column but that of counts");
     kn_free(labels);

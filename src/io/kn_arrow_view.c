@@ -24,6 +24,7 @@ const char *kn_arrow_check(const struct ArrowArray *a, int64_t least_length)
 static const char *open_buffers(kn_arrow_view *v, const struct ArrowArray *a, const kn_arrow_format *format)
 {
     int64_t buffers = format->kind == KN_ARROW_NULL ? 0 : format->kind == KN_ARROW_UTF8 ? 3 : 2;
+    if (format->kind == KN_ARROW_NULL && a->n_buffers == 1) buffers = 1; /* as before Arrow 1.0: Polars still does so */
     if (format->kind == KN_ARROW_VIEW ? a->n_buffers < 3 : a->n_buffers != buffers) return "a wrong number of buffers";
     if (format->kind == KN_ARROW_NULL) return NULL;
     v->validity = a->buffers[0];

@@ -1,0 +1,583 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The functions of the package: each places the data, asks the library, and returns its answer."""
+
+from __future__ import annotations
+
+import array
+import decimal
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, cast
+
+from ._data import Data, Job
+from ._document import Document
+from ._errors import UsageError
+from ._release import Recipe, Release
+from ._spec import Hierarchy, Promises, Spec, _names, hierarchy_field, library_call
+
+__all__ = [
+    "Diagnosis",
+    "Draft",
+    "advise",
+    "anonymize",
+    "apply",
+    "attack",
+    "build_hierarchy",
+    "demonstrate_attack",
+    "dependencies",
+    "diagnose",
+    "explain",
+    "frontier",
+    "generate",
+    "init",
+    "measure",
+    "methods",
+    "metrics",
+    "models",
+    "profile",
+    "risk",
+    "show_hierarchy",
+    "suggest_hierarchy",
+    "verify",
+]
+
+Columns = str | Iterable[str]
+
+
+def _share(value: float | int | str | None) -> str | None:
+    """A share as exact text: 0.05 is "0.05"."""
+    if value is None or isinstance(value, str):
+        return value
+    return format(decimal.Decimal(repr(value)), "f")
+
+
+def _reading(types: Mapping[str, str] | None, na: Sequence[str] | str | None, timezone: str | None) -> dict[str, Any]:
+    spec = Spec(None, types=types, na=na, timezone=timezone)
+    return spec._arguments()
+
+
+# ---- Looking ----
+
+
+class Diagnosis(Document):
+    """The answer of ``diagnose``: ``holds``, ``k``, ``classes``, ``unique_rows``, ``histogram``, ..."""
+
+    _again: tuple[Any, dict[str, Any]] | None = None
+
+    def at_risk(self, k: int | None = None) -> list[int]:
+        """The rows (from 0) in classes smaller than ``k``, or than the k that was asked for. The data are read again."""
+        if self._again is None:
+            raise UsageError("at_risk: the answer was pickled, and its data are not part of it; diagnose them again")
+        data, arguments = self._again
+        least = k if k is not None else self.get("requested")
+        if least is None:
+            raise UsageError("at_risk: give k, the rows that a class must have at least")
+        job = Job()
+        rows = job.call("rows", {**arguments, "input": job.put(data), "k": least})
+        return array.array("q", rows).tolist()
+
+
+def diagnose(
+    data: Data,
+    qi: Columns | None = None,
+    *,
+    over: Columns | None = None,
+    k: int | None = None,
+    at_most: bool = False,
+    suppression: float | int | str | None = None,
+    entity: Columns | None = None,
+    missing: str | None = None,
+    sensitive: Columns | Mapping[str, Any] | None = None,
+    require: Promises | None = None,
+    risk: bool = False,
+    population: Data | None = None,
+    sampling: float | str | None = None,
+    weight: str | None = None,
+    risk_threshold: float | str | None = None,
+    suda: bool = False,
+    max_size: int | None = None,
+    time_limit: float | None = None,
+    algorithm: str | None = None,
+    types: Mapping[str, str] | None = None,
+    na: Sequence[str] | str | None = None,
+    timezone: str | None = None,
+) -> Diagnosis:
+    """How well does a crowd hide each row? The twelve questions of the diagnosis centre.
+
+    ``qi`` is one set of columns that others may know; ``over`` asks for every subset of a list. ``k`` asks whether every
+    class has at least so many rows; ``suppression`` is a share or a number of rows that may be removed, or ``"any"``:
+    how many would have to be. ``sensitive`` measures the models (l, t, ...), ``require`` asks whether some hold; ``risk``
+    adds prosecutor, journalist and marketer risk, ``suda`` special uniques.
+
+    >>> import pykanon as kn
+    >>> people = {"age": [30, 30, 30, 41], "sex": ["f", "f", "m", "m"], "diagnosis": ["flu", "gout", "flu", "flu"]}
+    >>> d = kn.diagnose(people, qi=["age", "sex"], k=2)
+    >>> d.holds, d.k, d.at_risk()
+    (False, 1, [2, 3])
+    >>> kn.diagnose(people, over=["age", "sex"], k=2).maximal
+    [['sex']]
+    >>> kn.diagnose(people, "sex", sensitive="diagnosis").models.sensitive[0].distinct_l
+    1
+    """
+    job = Job()
+    if (qi is None) == (over is None):
+        raise UsageError("diagnose: give qi, one set of columns, or over, a list whose subsets are examined")
+    spec = Spec(None, sensitive=sensitive, privacy=require, types=types, na=na, timezone=timezone)
+    spec._place(job)
+    rows = isinstance(suppression, int) and not isinstance(suppression, bool) and suppression > 1
+    arguments = {
+        **spec._arguments(),
+        "quasi": _names(qi),
+        "over": _names(over),
+        "sensitive": _names(sensitive),
+        "entity": _names(entity),
+        "k": k,
+        "at_most": at_most,
+        "missing": missing,
+        "suppression": None if rows else _share(suppression),
+        "suppression_rows": suppression if rows else None,
+        "risk": risk,
+        "sampling": _share(sampling),
+        "risk_threshold": _share(risk_threshold),
+        "weight": weight,
+        "suda": suda,
+        "max_size": max_size,
+        "time_limit": time_limit,
+        "algorithm": algorithm,
+    }
+    asked = {**arguments, "input": job.put(data), "report": "memory:report.html"}
+    if population is not None:
+        asked["population"] = job.put(population, "population")[0]
+    text = job.call("diagnose", asked)
+    answer = Diagnosis(text, job.get_bytes("memory:report.html").decode())
+    job.check_rows(answer.rows)
+    answer._again = (data, arguments)
+    return answer
+
+
+def risk(data: Data, qi: Columns, **keywords: Any) -> Any:
+    """How likely is it that somebody is found? The ``risk`` part of a diagnosis; takes ``population``, ``sampling``,
+    ``weight``, ``risk_threshold`` and what else ``diagnose`` takes.
+
+    >>> import pykanon as kn
+    >>> kn.risk({"age": [30, 30, 41]}, "age").prosecutor.highest
+    1.0
+    """
+    return diagnose(data, qi, risk=True, **keywords).risk
+
+
+def _database(data: Data, inputs: list[str]) -> bool:
+    name = inputs[0]
+    return name.endswith("/") or name.startswith(("sqlite:", "postgresql:", "postgres:")) or os.path.isdir(name)
+
+
+def profile(
+    data: Data,
+    *,
+    entity: str | None = None,
+    show_values: bool = False,
+    types: Mapping[str, str] | None = None,
+    na: Sequence[str] | str | None = None,
+    timezone: str | None = None,
+    tables: Mapping[str, Any] | None = None,
+) -> Document:
+    """What is in each column, and which role it may have; of a database, its schema.
+
+    >>> import pykanon as kn
+    >>> [c.role for c in kn.profile({"name": list("abcdefghijkl"), "sex": list("fmfmfmfmfmfm")}).columns]
+    ['identifier', 'quasi']
+    """
+    job = Job()
+    inputs = job.put(data)
+    if _database(data, inputs):
+        spec = Spec(None, tables=tables, na=na, timezone=timezone)
+        return Document(job.call("profile-database", {**spec._arguments(), "database": inputs[0], "entity": entity}))
+    arguments = _reading(types, na, timezone)
+    return Document(job.call("profile", {**arguments, "input": inputs, "show_values": show_values}))
+
+
+class Draft(Document):
+    """The answer of ``init``: the suggested request as ``spec`` and ``text``, its reasons in ``columns``."""
+
+    spec: Spec
+    text: str
+
+
+def init(
+    data: Data,
+    *,
+    k: int | None = None,
+    entity: str | None = None,
+    record: str | None = None,
+    na: Sequence[str] | str | None = None,
+    timezone: str | None = None,
+) -> Draft:
+    """A first request for data that nobody has described: roles with their reasons, hierarchies, promises. All of it is a
+    suggestion: only the owner of the data knows what others may know.
+
+    >>> import pykanon as kn
+    >>> people = kn.generate("hospital", rows=500, seed=1)
+    >>> draft = kn.init(people)
+    >>> kn.anonymize(people, draft.spec).k >= 5
+    True
+    """
+    job = Job()
+    spec = Spec(None, na=na, timezone=timezone)
+    arguments = {**spec._arguments(), "input": job.put(data), "k": k, "entity": entity, "record": record, "files": True}
+    draft = Draft(job.call("init", arguments))
+    draft.text = job.get_bytes("memory:draft.yaml").decode()
+    draft.spec = Spec(draft.text)
+    for name in job.context.names("memory:draft/"):
+        draft.spec._files[name] = job.get_bytes(name)
+    draft.spec._text = _with_files(draft.text, [name.removeprefix("memory:draft/") for name in draft.spec._files])
+    return draft
+
+
+def _with_files(text: str, files: Iterable[str]) -> str:
+    """The request with its hierarchy files where the library finds them in memory."""
+    for name in files:
+        text = text.replace(f"hierarchy: {name}", f'hierarchy: {{file: "memory:draft/{name}"}}')
+    return text
+
+
+# ---- Releasing ----
+
+
+def _request(
+    job: Job, data: Data | None, spec: Any, population: Data | None, keywords: dict[str, Any]
+) -> tuple[Spec, dict[str, Any]]:
+    """The request of a call with its data placed; and the fields that the call itself sets."""
+    whole = Spec(spec, **keywords)
+    whole._place(job)
+    more: dict[str, Any] = {}
+    if data is not None:
+        more["input"] = job.put(data)
+    if population is not None:
+        more["population"] = job.put(population, "population")[0]
+    return whole, more
+
+
+def _output(inputs: Sequence[str]) -> str:
+    """Where a release goes in memory, by the form of its input."""
+    first = inputs[0]
+    if first.startswith("memory:") and first.endswith("/"):
+        return "memory:out/"
+    for ending in (".xml", ".jsonl", ".json", ".ndjson"):
+        if first.endswith(ending):
+            return f"memory:out{'.jsonl' if ending == '.ndjson' else ending}"
+    return "memory:out/" if first.startswith(("sqlite:", "postgres")) or os.path.isdir(first) else "memory:out"
+
+
+def anonymize(
+    data: Data | None = None,
+    spec: Spec | str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    *,
+    output: str | os.PathLike[str] | None = None,
+    population: Data | None = None,
+    report: bool = True,
+    public_report: bool = False,
+    recipe: bool = True,
+    **keywords: Any,
+) -> Release:
+    """Makes a release that keeps every promise, and verifies it before you see it. ``NoRelease``: there is none.
+
+    ``spec`` is a release file or ``Spec``; keywords are those of ``Spec``: ``qi`` (a list, or a dict of columns and their
+    hierarchies), ``sensitive``, ``identifier``, ``keep``, ``k``, ``l``, ``t``, ``privacy``, ``suppression``, ``method``,
+    ``entity``, ... With ``output`` the release and what stands beside it are files instead; ``data`` may be a path then.
+
+    >>> import pykanon as kn
+    >>> people = {"age": [31, 33, 36, 38], "zip": ["47906", "47905", "47301", "47304"], "diagnosis": list("abab")}
+    >>> rel = kn.anonymize(people, qi={"age": kn.ranges(5, 10), "zip": kn.mask("right")}, sensitive="diagnosis", k=2)
+    >>> rel.k, rel.to_pydict()["age"]
+    (2, ['[30, 34]', '[30, 34]', '[35, 39]', '[35, 39]'])
+    >>> kn.verify(people, rel).verified
+    True
+    """
+    job = Job()
+    whole, more = _request(job, data, spec, population, keywords)
+    if output is not None:
+        more["output"] = os.fspath(output)
+    else:
+        more["output"] = _output(more.get("input") or ["data"])
+        more["report"] = "memory:report.html" if report else None
+        more["public_report"] = "memory:public.html" if public_report else None
+    answer = Document(job.call("anonymize", {**whole._arguments(**more), "recipe": recipe and output is None}))
+    return Release.of(job, answer, whole, more["output"])
+
+
+def apply(recipe: Recipe | str | os.PathLike[str], data: Data, **fields: Any) -> Release:
+    """Releases other rows as a recipe decided: ``rel.recipe``, or the path of one."""
+    return (recipe if isinstance(recipe, Recipe) else Recipe.load(recipe)).apply(data, **fields)
+
+
+# ---- Choosing ----
+
+
+def _planned(command: str, data: Data | None, spec: Any, population: Data | None, keywords: dict[str, Any]) -> Document:
+    job = Job()
+    whole, more = _request(job, data, spec, population, keywords)
+    more.setdefault("output", _output(more.get("input") or ["data"]))
+    return Document(job.call(command, whole._arguments(**more)))
+
+
+def advise(data: Data | None = None, spec: Any = None, *, population: Data | None = None, **keywords: Any) -> Document:
+    """Which method should I use? Those that fit are tried and compared. Arguments as for ``anonymize``."""
+    return _planned("advise", data, spec, population, keywords)
+
+
+def frontier(data: Data | None = None, spec: Any = None, *, population: Data | None = None, **keywords: Any) -> Document:
+    """The choices of levels that no other beats in k, suppressed rows and loss. Arguments as for ``anonymize``."""
+    return _planned("frontier", data, spec, population, keywords)
+
+
+def explain(data: Data | None = None, spec: Any = None, *, population: Data | None = None, **keywords: Any) -> Document:
+    """What one choice of ``levels`` means: which promise fails, in how many classes, by how much. Arguments as for
+    ``anonymize``."""
+    return _planned("explain", data, spec, population, keywords)
+
+
+# ---- Judging ----
+
+
+def _released(job: Job, release: Release | Data) -> str:
+    """Where a release is, placed if it is not a file."""
+    if isinstance(release, Release) and "memory:out" not in release._tables:
+        if release._tables:
+            for name, columns in release._tables.items():
+                job.context.put_stream(name.replace("memory:out/", "memory:release/"), columns.stream())
+            return "memory:release/"
+        for name, content in release._files.items():
+            if name in ("out.xml", "out.json", "out.jsonl"):
+                job.put_bytes(f"memory:release{os.path.splitext(name)[1]}", content)
+                return f"memory:release{os.path.splitext(name)[1]}"
+    return job.put(release, "release")[0]
+
+
+def _spec_of(release: Any, spec: Any) -> Any:
+    if spec is None and isinstance(release, Release):
+        return release.spec
+    return spec
+
+
+def verify(
+    original: Data,
+    release: Release | Data,
+    spec: Any = None,
+    *,
+    population: Data | None = None,
+    work_limit: int | None = None,
+    time_limit: float | None = None,
+    **keywords: Any,
+) -> Document:
+    """Does a release keep its promises? Everything is derived anew by code that shares nothing with the methods: ``outcome``
+    is "holds", "does not hold" or "undecided"."""
+    job = Job()
+    whole, more = _request(job, original, _spec_of(release, spec), population, keywords)
+    more["output"] = _released(job, release)
+    arguments = whole._arguments(**more)
+    return Document(job.call("verify", {**arguments, "work_limit": work_limit, "time_limit": time_limit}))
+
+
+def measure(
+    original: Data, release: Release | Data, spec: Any = None, *, workload: str | None = None, **keywords: Any
+) -> Document:
+    """What a release lost, by every metric; with ``workload``, a text of queries, how well it answers them."""
+    job = Job()
+    whole, more = _request(job, original, _spec_of(release, spec), None, keywords)
+    more["output"] = _released(job, release)
+    return Document(job.call("measure", {**whole._arguments(**more), "workload": workload}))
+
+
+def attack(
+    release: Release | Data,
+    external: Data,
+    spec: Any = None,
+    *,
+    original: Data | None = None,
+    k: int | None = None,
+    **keywords: Any,
+) -> Document:
+    """The linking attack: how many people of another table are found in a release?
+
+    >>> import pykanon as kn
+    >>> people = {"age": [31, 33, 36, 38], "diagnosis": list("abab")}
+    >>> rel = kn.anonymize(people, qi={"age": kn.ranges(5, 10)}, sensitive="diagnosis", k=2)
+    >>> kn.attack(rel, external={"name": ["Ann"], "age": [33]}).after.unique
+    0
+    """
+    job = Job()
+    whole, more = _request(job, None, _spec_of(release, spec), None, keywords)
+    arguments = {
+        **whole._arguments(**more),
+        "release": _released(job, release),
+        "external": job.put(external, "external")[0],
+        "original": job.put(original, "original")[0] if original is not None else None,
+        "k": k,
+    }
+    return Document(job.call("attack", arguments))
+
+
+def demonstrate_attack(data: Data | None = None, spec: Any = None, *, k: int | None = None, **keywords: Any) -> Document:
+    """Of a database: why it is not enough to anonymize the join of its tables, or each table by itself."""
+    job = Job()
+    whole, more = _request(job, data, spec, None, keywords)
+    return Document(job.call("attack-demo", {**whole._arguments(**more), "k": k}))
+
+
+# ---- Dependencies, hierarchies ----
+
+
+def dependencies(
+    data: Data,
+    check: Columns = (),
+    *,
+    discover: bool | None = None,
+    columns: Columns | None = None,
+    error: float | str | None = None,
+    max_left: int | None = None,
+    time_limit: float | None = None,
+    cover: bool = False,
+    closure: Columns | None = None,
+    types: Mapping[str, str] | None = None,
+    na: Sequence[str] | str | None = None,
+) -> Document:
+    """Which columns say what about others? ``check`` lists dependencies such as ``"zip -> city"``; without it all minimal
+    ones are found.
+
+    >>> import pykanon as kn
+    >>> places = {"zip": ["1", "2", "2"], "city": ["a", "b", "b"], "n": [1, 2, 3]}
+    >>> kn.dependencies(places, ["zip -> city", "city -> n"]).holds
+    False
+    """
+    job = Job()
+    given = _names(check)
+    arguments = {
+        **_reading(types, na, None),
+        "input": job.put(data),
+        "check": given,
+        "discover": not given if discover is None else discover,
+        "columns": _names(columns),
+        "error": _share(error),
+        "max_left": max_left,
+        "time_limit": time_limit,
+        "cover": cover,
+        "closure": _names(closure),
+    }
+    return Document(job.call("dependencies", arguments))
+
+
+def build_hierarchy(
+    data: Data,
+    column: str,
+    rule: Any = None,
+    *,
+    groups: str | None = None,
+    fan_out: int | None = None,
+    group_rows: int | None = None,
+    order: Sequence[Any] | None = None,
+    types: Mapping[str, str] | None = None,
+) -> Hierarchy:
+    """The hierarchy of a column's values, value by value: by a rule (``ranges``, ``mask``, ...), or by ``groups``: of
+    neighbours in their "order", of equal "frequency", or that begin alike ("prefix").
+
+    >>> import pykanon as kn
+    >>> kn.build_hierarchy({"age": [31, 33]}, "age", kn.ranges(5)).content
+    b'31;[30, 34];*\\n33;[30, 34];*\\n'
+    """
+    job = Job()
+    files: dict[str, bytes] = {}
+    attributes = {column: {"hierarchy": hierarchy_field(rule, column, files)}} if rule is not None else None
+    spec = Spec(None, attributes=attributes, types=types)
+    spec._files.update(files)
+    spec._place(job)
+    arguments = {
+        **spec._arguments(),
+        "input": job.put(data),
+        "column": column,
+        "groups": groups,
+        "fan_out": fan_out,
+        "group_rows": group_rows,
+        "order": [str(one) for one in order] if order is not None else None,
+    }
+    job.call("hierarchy-build", arguments)
+    return Hierarchy(";", job.get_bytes("memory:hierarchy.csv"))
+
+
+def show_hierarchy(source: Any, level: int | None = None) -> Document:
+    """The tree of a hierarchy of one's own, or the labels of a level.
+
+    >>> import pykanon as kn
+    >>> kn.show_hierarchy({"flu": ["lung", "*"], "gout": ["joint", "*"]}, level=1).labels[0].label
+    'lung'
+    """
+    job = Job()
+    files: dict[str, bytes] = {}
+    field = hierarchy_field(source, "hierarchy", files)
+    for name, content in files.items():
+        job.put_bytes(name, content)
+    taxonomy = isinstance(field, dict) and "taxonomy" in field
+    path = field.get("taxonomy") or field.get("file") if isinstance(field, dict) else field
+    if not isinstance(path, str):
+        raise UsageError("show_hierarchy: a rule has no labels of its own; build_hierarchy makes them of data")
+    return Document(job.call("hierarchy-show", {"path": path, "taxonomy": taxonomy, "level": level}))
+
+
+def suggest_hierarchy(data: Data, column: str, spec: Any = None, **keywords: Any) -> Document:
+    """Ways to build a hierarchy of a quasi-identifier, each with the loss of a release by it."""
+    job = Job()
+    whole, more = _request(job, data, spec, None, keywords)
+    more.setdefault("output", "memory:out")
+    return Document(job.call("hierarchy-suggest", {**whole._arguments(**more), "column": column}))
+
+
+# ---- Synthetic data, lists ----
+
+
+class Generated:
+    """A synthetic table; everything that speaks Arrow reads it."""
+
+    def __init__(self, job: Job) -> None:
+        from ._release import _Columns
+
+        self._columns = _Columns(job, "memory:out")
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self._columns.stream()
+
+
+def generate(kind: str, rows: int, *, seed: int = 0, target: str | os.PathLike[str] | None = None, **more: Any) -> Any:
+    """Synthetic data: "adult-like", "uniform", "normal", "patients", "adult-dependent" or "hospital" as a table;
+    "students" (a database) and "patient-records" (trees) are written to ``target``.
+
+    >>> import pykanon as kn
+    >>> kn.profile(kn.generate("uniform", rows=100, seed=7, attributes=2, cardinality=3)).rows
+    100
+    """
+    job = Job()
+    shaped = kind in ("students", "patient-records")
+    if shaped and target is None:
+        raise UsageError(f"generate: {kind} is written to a target; give its path")
+    place = os.fspath(target) if target is not None else None
+    job.call("generate", {"kind": kind, "rows": rows, "seed": seed, "target": place, **more})
+    return place if shaped else Generated(job)
+
+
+def _catalogue(which: str) -> list[Any]:
+    content = json.loads(library_call("catalogue", {which: True}))
+    return cast("list[Any]", content[which])
+
+
+def methods() -> list[dict[str, Any]]:
+    """Every method: for which data, what it can promise, its source, its cost, when to use it."""
+    return _catalogue("methods")
+
+
+def models() -> list[dict[str, Any]]:
+    """Every privacy model."""
+    return _catalogue("models")
+
+
+def metrics() -> list[dict[str, Any]]:
+    """Every metric."""
+    return _catalogue("metrics")

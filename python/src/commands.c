@@ -1,0 +1,613 @@
+/* commands.c: one function per command: arguments -> the library's options -> its answer as a document. See binding.h.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "binding.h"
+
+#define TEXT(name) argument_text(&call->args, name)
+#define INTEGER(name, otherwise) argument_integer(&call->args, name, otherwise)
+#define NUMBER(name, otherwise) argument_number(&call->args, name, otherwise)
+#define TRUE(name) argument_true(&call->args, name)
+#define TEXTS(name, count) argument_texts(&call->args, name, count)
+
+static kn_status usage(kn_error *err, const char *message)
+{
+    *err = (kn_error)KN_ERROR_INIT;
+    err->status = KN_USAGE;
+    snprintf(err->message, sizeof err->message, "%s", message);
+    return KN_USAGE;
+}
+
+/* ---- Requests ---- */
+
+/* Promises replace those of the same model about the same column, as flags of the program do. */
+static kn_status promise(kn_spec *spec, const command_call *call, const char *privacy, kn_error *err)
+{
+    kn_spec  *asked = NULL;
+    kn_status st = kn_spec_create(&asked, call->ctx, err);
+    if (st == KN_OK) st = kn_spec_set(asked, "privacy", privacy, "privacy", err);
+    for (int i = 0; st == KN_OK && i < asked->model_count; i++) st = kn_spec_set_model(spec, &asked->models[i], err);
+    if (st == KN_OK && asked->kmn.k > 0) st = kn_spec_set_kmn(spec, asked->kmn, err);
+    kn_spec_free(asked);
+    return st;
+}
+
+kn_status command_change(kn_spec *spec, const command_call *call, kn_error *err)
+{
+    int                count;
+    const char *const *set = TEXTS("set", &count);
+    const char        *privacy = TEXT("privacy");
+    kn_status          st = KN_OK;
+    for (int i = 0; st == KN_OK && i + 1 < count; i += 2) st = kn_spec_set(spec, set[i], set[i + 1], set[i], err);
+    return st == KN_OK && privacy ? promise(spec, call, privacy, err) : st;
+}
+
+kn_status command_spec(kn_spec **out, const command_call *call, kn_error *err)
+{
+    const char *text = TEXT("spec"), *path = TEXT("spec_path");
+    kn_status   st;
+    if (text)
+        st = kn_spec_read_text(out, call->ctx, text, strlen(text), "spec", err);
+    else if (path)
+        st = kn_spec_read(out, call->ctx, path, err);
+    else
+        st = kn_spec_create(out, call->ctx, err);
+    return st == KN_OK ? command_change(*out, call, err) : st;
+}
+
+/* A request that promises something. */
+static kn_status checked_spec(kn_spec **out, const command_call *call, kn_error *err)
+{
+    kn_status st = command_spec(out, call, err);
+    return st == KN_OK ? kn_spec_check(*out, err) : st;
+}
+
+/* A request whose columns and files are used, whatever it promises. */
+static kn_status usable_spec(kn_spec **out, const command_call *call, kn_error *err)
+{
+    kn_status st = command_spec(out, call, err);
+    return st == KN_OK ? kn_spec_check_use(*out, err) : st;
+}
+
+kn_status command_table(kn_table **out, const command_call *call, const kn_spec *spec, const char *const *columns,
+                        int count, kn_error *err)
+{
+    int                inputs;
+    const char *const *input = TEXTS("input", &inputs);
+    kn_csv_options     csv = *kn_spec_csv(spec);
+    int                attributes = spec->attribute_count;
+    kn_column_type    *types = calloc((size_t)attributes + 1, sizeof *types);
+    if (!types) return usage(err, kn_status_name(KN_MEMORY));
+    for (int i = 0; i < attributes; i++) {
+        const kn_attribute *a = kn_spec_attribute_at(spec, i);
+        types[i] = (kn_column_type){a->name, a->type, a->format};
+    }
+    csv.types = types;
+    csv.type_count = attributes;
+    csv.columns = columns;
+    csv.column_count = count;
+    kn_status st = kn_table_read_csv_files(out, call->ctx, input, inputs, &csv, err);
+    free(types);
+    return st;
+}
+
+/* ---- Looking ---- */
+
+static kn_status profile(command_call *call, kn_error *err)
+{
+    kn_spec    *spec = NULL;
+    kn_table   *table = NULL;
+    kn_profile *found = NULL;
+    kn_status   st = command_spec(&spec, call, err);
+    if (st == KN_OK) st = command_table(&table, call, spec, NULL, 0, err);
+    if (st == KN_OK) st = kn_profile_table(&found, call->ctx, table, err);
+    if (st == KN_OK) st = kn_document_profile(&call->document, call->ctx, found, table, TRUE("show_values"), err);
+    kn_profile_free(found);
+    kn_table_free(table);
+    kn_spec_free(spec);
+    return st;
+}
+
+static kn_status profile_database(command_call *call, kn_error *err)
+{
+    kn_spec            *spec = NULL;
+    kn_database        *database = NULL;
+    kn_schema          *schema = NULL;
+    kn_database_options options = KN_DATABASE_OPTIONS_INIT;
+    kn_status           st = command_spec(&spec, call, err);
+    if (st == KN_OK) {
+        options.tables = kn_spec_table_at(spec, 0);
+        options.table_count = spec->table_count;
+        options.csv = kn_spec_csv(spec);
+        st = kn_database_read(&database, call->ctx, TEXT("database"), &options, err);
+    }
+    if (st == KN_OK) st = kn_schema_look(&schema, call->ctx, database, TEXT("entity"), err);
+    if (st == KN_OK) st = kn_document_profile_database(&call->document, call->ctx, schema, err);
+    kn_schema_free(schema);
+    kn_database_free(database);
+    kn_spec_free(spec);
+    return st;
+}
+
+static kn_status init(command_call *call, kn_error *err)
+{
+    kn_init_options    options = KN_INIT_OPTIONS_INIT;
+    kn_draft          *draft = NULL;
+    kn_spec           *spec = NULL;
+    int                count;
+    char               name[400];
+    const char *const *input = TEXTS("input", &count);
+    kn_status          st = command_spec(&spec, call, err);
+    options.k = INTEGER("k", 0);
+    options.entity = TEXT("entity");
+    options.record = TEXT("record");
+    options.files = TRUE("files");
+    if (st == KN_OK) {
+        options.csv = kn_spec_csv(spec);
+        st = kn_init(&draft, call->ctx, input, count, &options, err);
+    }
+    if (st == KN_OK) st = kn_memory_put(call->ctx, "memory:draft.yaml", draft->text, strlen(draft->text), err);
+    for (int i = 0; st == KN_OK && i < draft->file_count; i++) {
+        const kn_draft_file *file = kn_draft_file_at(draft, i);
+        snprintf(name, sizeof name, "memory:draft/%.300s", file->name);
+        st = kn_memory_put(call->ctx, name, file->text, file->size, err);
+    }
+    if (st == KN_OK) st = kn_document_init(&call->document, call->ctx, draft, NULL, err);
+    kn_draft_free(draft);
+    kn_spec_free(spec);
+    return st;
+}
+
+/* ---- Choosing ---- */
+
+static kn_status advise(command_call *call, kn_error *err)
+{
+    kn_spec   *spec = NULL;
+    kn_advice *advice = NULL;
+    kn_status  st = checked_spec(&spec, call, err);
+    if (st == KN_OK) st = kn_advise(&advice, call->ctx, spec, err);
+    if (st == KN_OK) st = kn_document_advise(&call->document, call->ctx, advice, NULL, err);
+    kn_advice_free(advice);
+    kn_spec_free(spec);
+    return st;
+}
+
+static kn_status frontier(command_call *call, kn_error *err)
+{
+    kn_spec     *spec = NULL;
+    kn_frontier *found = NULL;
+    kn_status    st = checked_spec(&spec, call, err);
+    if (st == KN_OK) st = kn_frontier_find(&found, call->ctx, spec, err);
+    if (st == KN_OK) st = kn_document_frontier(&call->document, call->ctx, found, err);
+    kn_frontier_free(found);
+    kn_spec_free(spec);
+    return st;
+}
+
+static kn_status explain(command_call *call, kn_error *err)
+{
+    kn_spec        *spec = NULL;
+    kn_explanation *found = NULL;
+    kn_status       st = checked_spec(&spec, call, err);
+    if (st == KN_OK) st = kn_explain(&found, call->ctx, spec, err);
+    if (st == KN_OK) st = kn_document_explain(&call->document, call->ctx, found, err);
+    kn_explanation_free(found);
+    kn_spec_free(spec);
+    return st;
+}
+
+/* ---- Releasing ---- */
+
+/* A recipe stays with the release of a table, where the method and the request leave one. */
+static kn_status keep_recipe(kn_spec *spec, kn_error *err)
+{
+    kn_error unsaid = KN_ERROR_INIT;
+    if (kn_spec_shape(spec) != KN_SHAPE_TABLE || spec->keep_recipe) return KN_OK;
+    if (!spec->method_auto && !kn_method_uses(spec->method, "keep-recipe")) return KN_OK;
+    kn_status st = kn_spec_set(spec, "keep-recipe", "true", "recipe", err);
+    if (st != KN_OK || kn_spec_check(spec, &unsaid) == KN_OK) return st;
+    return kn_spec_set(spec, "keep-recipe", "false", "recipe", err);
+}
+
+static kn_status anonymize(command_call *call, kn_error *err)
+{
+    kn_spec             *spec = NULL;
+    kn_release_head     *head = NULL;
+    kn_anonymize_options options = KN_ANONYMIZE_OPTIONS_INIT;
+    kn_status            st = checked_spec(&spec, call, err);
+    options.all_solutions = TRUE("all_solutions");
+    options.dry_run = TRUE("dry_run");
+    options.version = kn_version();
+    if (st == KN_OK && TRUE("recipe")) st = keep_recipe(spec, err);
+    if (st == KN_OK) st = kn_anonymize_any(&head, call->ctx, spec, &options, err);
+    if (st == KN_OK) st = kn_document_anonymize_any(&call->document, call->ctx, spec, head, &options, err);
+    kn_release_head_free(head);
+    kn_spec_free(spec);
+    return st;
+}
+
+static kn_status apply(command_call *call, kn_error *err)
+{
+    kn_recipe           *recipe = NULL;
+    kn_release_result   *result = NULL;
+    kn_anonymize_options options = KN_ANONYMIZE_OPTIONS_INIT;
+    kn_status            st = kn_recipe_read(&recipe, call->ctx, TEXT("recipe"), err);
+    options.version = kn_version();
+    if (st == KN_OK) st = command_change(kn_recipe_spec(recipe), call, err);
+    if (st == KN_OK) st = kn_apply(&result, call->ctx, recipe, &options, err);
+    if (st == KN_OK)
+        st = kn_document_anonymize(&call->document, call->ctx, kn_recipe_spec(recipe), result, &options, err);
+    kn_release_result_free(result);
+    kn_recipe_free(recipe);
+    return st;
+}
+
+/* ---- Judging ---- */
+
+static kn_status verify_table(command_call *call, const kn_spec *spec, kn_error *err)
+{
+    kn_verify_options options = KN_VERIFY_OPTIONS_INIT;
+    kn_verify_report *report = NULL;
+    options.map_path = TEXT("map");
+    options.work_limit = INTEGER("work_limit", 0);
+    options.time_limit = NUMBER("time_limit", 0);
+    kn_status st = kn_verify(&report, call->ctx, spec, &options, err);
+    if (st == KN_OK) st = kn_document_verify(&call->document, call->ctx, report, err);
+    kn_verify_report_free(report);
+    return st;
+}
+
+static kn_status verify_database(command_call *call, const kn_spec *spec, kn_error *err)
+{
+    kn_database_verify_options options = KN_DATABASE_VERIFY_OPTIONS_INIT;
+    kn_database_verify_report *report = NULL;
+    options.map_path = TEXT("map");
+    options.work_limit = INTEGER("work_limit", 0);
+    options.time_limit = NUMBER("time_limit", 0);
+    kn_status st = kn_verify_database(&report, call->ctx, spec, &options, err);
+    if (st == KN_OK) st = kn_document_verify_database(&call->document, call->ctx, spec, report, err);
+    kn_database_verify_report_free(report);
+    return st;
+}
+
+static kn_status verify_records(command_call *call, const kn_spec *spec, kn_error *err)
+{
+    kn_records_verify_options options = KN_RECORDS_VERIFY_OPTIONS_INIT;
+    kn_records_verify_report *report = NULL;
+    options.map_path = TEXT("map");
+    options.work_limit = INTEGER("work_limit", 0);
+    options.time_limit = NUMBER("time_limit", 0);
+    kn_status st = kn_verify_records(&report, call->ctx, spec, &options, err);
+    if (st == KN_OK) st = kn_document_verify_records(&call->document, call->ctx, spec, report, err);
+    kn_records_verify_report_free(report);
+    return st;
+}
+
+static kn_status verify(command_call *call, kn_error *err)
+{
+    kn_spec  *spec = NULL;
+    kn_status st = checked_spec(&spec, call, err);
+    if (st == KN_OK && kn_spec_shape(spec) == KN_SHAPE_DATABASE)
+        st = verify_database(call, spec, err);
+    else if (st == KN_OK && kn_spec_shape(spec) == KN_SHAPE_RECORDS)
+        st = verify_records(call, spec, err);
+    else if (st == KN_OK)
+        st = verify_table(call, spec, err);
+    kn_spec_free(spec);
+    return st;
+}
+
+static kn_status measure(command_call *call, kn_error *err)
+{
+    kn_spec            *spec = NULL;
+    kn_measure_report  *report = NULL;
+    kn_workload        *workload = NULL;
+    kn_workload_report *answers = NULL;
+    const char         *queries = TEXT("workload");
+    kn_status           st = usable_spec(&spec, call, err);
+    if (st == KN_OK && queries) st = kn_workload_parse(&workload, call->ctx, "workload", queries, strlen(queries), err);
+    if (st == KN_OK) st = kn_measure(&report, call->ctx, spec, NULL, err);
+    if (st == KN_OK && workload)
+        st = kn_measure_workload(&answers, call->ctx, spec, NULL, workload, TEXT("summary"), err);
+    if (st == KN_OK) st = kn_document_measure(&call->document, call->ctx, spec, report, workload, answers, err);
+    kn_workload_report_free(answers);
+    kn_workload_free(workload);
+    kn_measure_report_free(report);
+    kn_spec_free(spec);
+    return st;
+}
+
+static kn_status attack(command_call *call, kn_error *err)
+{
+    kn_spec          *spec = NULL;
+    kn_attack_report *report = NULL;
+    kn_attack_options options = KN_ATTACK_OPTIONS_INIT;
+    kn_csv_options    csv;
+    kn_status         st = usable_spec(&spec, call, err);
+    options.release = TEXT("release");
+    options.external = TEXT("external");
+    options.original = TEXT("original");
+    options.no_original = !options.original;
+    options.k = INTEGER("k", 0);
+    if (st == KN_OK) {
+        csv = *kn_spec_csv(spec);
+        options.csv = &csv;
+        st = kn_attack(&report, call->ctx, spec, &options, err);
+    }
+    if (st == KN_OK) st = kn_document_attack(&call->document, call->ctx, report, err);
+    kn_attack_report_free(report);
+    kn_spec_free(spec);
+    return st;
+}
+
+static kn_status attack_demo(command_call *call, kn_error *err)
+{
+    kn_spec               *spec = NULL;
+    kn_attack_demo_report *report = NULL;
+    kn_attack_demo_options options = KN_ATTACK_DEMO_OPTIONS_INIT;
+    kn_status              st = command_spec(&spec, call, err);
+    options.k = INTEGER("k", 0);
+    if (st == KN_OK) st = kn_attack_demo(&report, call->ctx, spec, &options, err);
+    if (st == KN_OK) st = kn_document_attack_demo(&call->document, call->ctx, report, err);
+    kn_attack_demo_report_free(report);
+    kn_spec_free(spec);
+    return st;
+}
+
+/* ---- Dependencies ---- */
+
+typedef struct depending {
+    kn_table             *table;
+    kn_dependency       **given;
+    int                   given_count;
+    kn_dependency_check  *checks;
+    kn_discovery         *discovery;
+    kn_dependency_list   *found, *cover;
+    kn_name_list         *closure;
+    const kn_dependency **held;
+    int                   held_count;
+} depending;
+
+static kn_status check_given(depending *d, const command_call *call, kn_error *err)
+{
+    int                count;
+    const char *const *texts = TEXTS("check", &count);
+    kn_status          st = KN_OK;
+    d->given = calloc((size_t)count + 1, sizeof(kn_dependency *));
+    d->checks = calloc((size_t)count + 1, sizeof *d->checks);
+    if (!d->given || !d->checks) return KN_MEMORY;
+    for (int i = 0; st == KN_OK && i < count; i++) {
+        st = kn_dependency_parse(&d->given[i], call->ctx, texts[i], err);
+        if (st == KN_OK) d->given_count++;
+        if (st == KN_OK) st = kn_dependency_check_table(&d->checks[i], call->ctx, d->table, d->given[i], err);
+    }
+    return st;
+}
+
+static kn_status discover(depending *d, const command_call *call, kn_error *err)
+{
+    kn_discover_options o = KN_DISCOVER_OPTIONS_INIT;
+    const char         *error = TEXT("error");
+    if (!TRUE("discover")) return KN_OK;
+    o.columns = TEXTS("columns", &o.column_count);
+    if (error && !kn_fraction_parse(error, &o.error)) return usage(err, "error: not a share");
+    o.max_left = (int)INTEGER("max_left", 0);
+    o.time_limit = NUMBER("time_limit", 0);
+    kn_status st = kn_discover_dependencies(&d->discovery, call->ctx, d->table, &o, err);
+    return st == KN_OK ? kn_discovery_list(&d->found, call->ctx, d->discovery, d->table, err) : st;
+}
+
+/* What follows from those that hold. */
+static kn_status conclude(depending *d, const command_call *call, int *closure_given, kn_error *err)
+{
+    const char *const *closure_of = TEXTS("closure", closure_given);
+    int                found = d->found ? d->found->count : 0;
+    kn_status          st = KN_OK;
+    d->held = calloc((size_t)d->given_count + (size_t)found + 1, sizeof(const kn_dependency *));
+    if (!d->held) return KN_MEMORY;
+    for (int i = 0; i < d->given_count; i++)
+        if (d->checks[i].holds) d->held[d->held_count++] = d->given[i];
+    for (int i = 0; i < found; i++) d->held[d->held_count++] = d->found->items[i];
+    if (TRUE("cover")) st = kn_dependency_cover(&d->cover, call->ctx, d->held, d->held_count, err);
+    if (st == KN_OK && *closure_given > 0)
+        st = kn_dependency_closure(&d->closure, call->ctx, d->held, d->held_count, closure_of, *closure_given, err);
+    return st;
+}
+
+static kn_status dependencies(command_call *call, kn_error *err)
+{
+    depending             d = {0};
+    kn_spec              *spec = NULL;
+    kn_dependency_answers a = KN_DEPENDENCY_ANSWERS_INIT;
+    kn_status             st = command_spec(&spec, call, err);
+    if (st == KN_OK) st = command_table(&d.table, call, spec, NULL, 0, err);
+    if (st == KN_OK) st = check_given(&d, call, err);
+    if (st == KN_OK) st = discover(&d, call, err);
+    if (st == KN_OK) st = conclude(&d, call, &a.closure_given, err);
+    a.given_count = d.given_count;
+    a.given = (const kn_dependency *const *)d.given;
+    a.checks = d.checks;
+    a.discovery = d.discovery;
+    a.held_count = d.held_count;
+    a.held = d.held;
+    a.cover = d.cover;
+    a.closure = d.closure;
+    if (st == KN_OK) st = kn_document_dependencies(&call->document, call->ctx, d.table, &a, err);
+    for (int i = 0; i < d.given_count; i++) kn_dependency_free(d.given[i]);
+    free(d.given);
+    free(d.checks);
+    free(d.held);
+    kn_discovery_free(d.discovery);
+    kn_dependency_list_free(d.found);
+    kn_dependency_list_free(d.cover);
+    kn_name_list_free(d.closure);
+    kn_table_free(d.table);
+    kn_spec_free(spec);
+    return st;
+}
+
+/* ---- Hierarchies ---- */
+
+/* What the request says of the column, or groups of its values, which no release file can ask for. */
+static kn_status hierarchy_rule(kn_hierarchy_spec *rule, const command_call *call, const kn_spec *spec, kn_error *err)
+{
+    const char *by = TEXT("groups");
+    int         at = kn_spec_find(spec, TEXT("column")), group = 0;
+    if (by) {
+        while (group < KN_GROUP_BYS && strcmp(kn_group_by_name((kn_group_by)group), by) != 0) group++;
+        if (group == KN_GROUP_BYS) return usage(err, "groups: by order, frequency or prefix");
+        kn_hierarchy_spec_init(rule, sizeof *rule);
+        rule->kind = KN_HIERARCHY_GROUPS;
+        rule->group_by = (kn_group_by)group;
+        rule->fan_out = (int)INTEGER("fan_out", 0);
+        rule->group_rows = INTEGER("group_rows", 0);
+        rule->order = TEXTS("order", &rule->order_count);
+        return KN_OK;
+    }
+    if (at < 0 || !kn_spec_attribute_at(spec, at)->has_hierarchy) return usage(err, "no hierarchy is given");
+    *rule = *kn_attribute_hierarchy(kn_spec_attribute_at(spec, at));
+    return KN_OK;
+}
+
+/* Makes the hierarchy of a column and stores it as "memory:hierarchy.csv". */
+static kn_status hierarchy_build(command_call *call, kn_error *err)
+{
+    static const char path[] = "memory:hierarchy.csv";
+    const char *const column = TEXT("column");
+    kn_spec          *spec = NULL;
+    kn_table         *table = NULL;
+    kn_hierarchy     *made = NULL;
+    kn_hierarchy_spec rule;
+    kn_status         st = command_spec(&spec, call, err);
+    if (st == KN_OK) st = hierarchy_rule(&rule, call, spec, err);
+    if (st == KN_OK) st = command_table(&table, call, spec, &column, 1, err);
+    if (st == KN_OK) st = kn_hierarchy_make(&made, call->ctx, table, 0, &rule, TRUE("show_values"), err);
+    if (st == KN_OK) st = kn_hierarchy_write(made, call->ctx, path, 0, err);
+    if (st == KN_OK) st = kn_document_hierarchy_build(&call->document, call->ctx, made, path, column, err);
+    kn_hierarchy_free(made);
+    kn_table_free(table);
+    kn_spec_free(spec);
+    return st;
+}
+
+static kn_status hierarchy_show(command_call *call, kn_error *err)
+{
+    kn_hierarchy_spec from = KN_HIERARCHY_SPEC_INIT;
+    kn_hierarchy     *read = NULL;
+    from.kind = TRUE("taxonomy") ? KN_HIERARCHY_TAXONOMY : KN_HIERARCHY_FILE;
+    from.path = TEXT("path");
+    int64_t   level = INTEGER("level", -1);
+    kn_status st = kn_hierarchy_read(&read, call->ctx, &from, err);
+    if (st == KN_OK && level >= kn_hierarchy_levels(read)) st = usage(err, "level: the hierarchy has no such level");
+    if (st == KN_OK)
+        st = kn_document_hierarchy_show(&call->document, call->ctx, read, from.path, (int)level, level < 0, err);
+    kn_hierarchy_free(read);
+    return st;
+}
+
+static kn_status hierarchy_suggest(command_call *call, kn_error *err)
+{
+    kn_spec        *spec = NULL;
+    kn_suggestions *found = NULL;
+    kn_status       st = checked_spec(&spec, call, err);
+    if (st == KN_OK) st = kn_hierarchy_suggest(&found, call->ctx, spec, TEXT("column"), err);
+    if (st == KN_OK) st = kn_document_hierarchy_suggest(&call->document, call->ctx, found, TEXT("column"), err);
+    kn_suggestions_free(found);
+    kn_spec_free(spec);
+    return st;
+}
+
+/* ---- Synthetic data, lists ---- */
+
+/* A table goes to "memory:out", a database or records to the target. */
+static kn_status generate(command_call *call, kn_error *err)
+{
+    kn_generate_options o = KN_GENERATE_OPTIONS_INIT;
+    kn_table           *table = NULL;
+    const char         *kind = TEXT("kind"), *target = TEXT("target");
+    int64_t             rows = INTEGER("rows", 0);
+    uint64_t            seed = (uint64_t)INTEGER("seed", 0);
+    if (strcmp(kind, "students") == 0) return kn_generate_students(call->ctx, target, rows, seed, err);
+    if (strcmp(kind, "patient-records") == 0) return kn_generate_patient_records(call->ctx, target, rows, seed, err);
+    if (!kn_generate_kind_parse(kind, &o.kind)) return usage(err, "kind: there is no such kind of table");
+    o.rows = rows;
+    o.seed = seed;
+    o.id = TRUE("id");
+    o.entities = INTEGER("entities", o.entities);
+    o.missing = NUMBER("missing", o.missing);
+    o.attributes = (int)INTEGER("attributes", o.attributes);
+    o.cardinality = INTEGER("cardinality", o.cardinality);
+    o.mean = NUMBER("mean", o.mean);
+    o.deviation = NUMBER("deviation", o.deviation);
+    kn_status st = kn_generate_table(&table, call->ctx, &o, err);
+    if (st == KN_OK) st = kn_memory_put_table(call->ctx, "memory:out", table, err);
+    kn_table_free(table);
+    return st;
+}
+
+static kn_status catalogue(command_call *call, kn_error *err)
+{
+    return kn_document_catalogue(&call->document, call->ctx, TRUE("methods"), TRUE("models"), TRUE("metrics"), err);
+}
+
+static kn_status schema(command_call *call, kn_error *err)
+{
+    return kn_answer_schema(&call->text, NULL, call->ctx, TEXT("answer"), err);
+}
+
+/* The cells of a table as the bytes of a CSV file. */
+static kn_status csv(command_call *call, kn_error *err)
+{
+    kn_spec  *spec = NULL;
+    kn_table *table = NULL;
+    kn_status st = command_spec(&spec, call, err);
+    if (st == KN_OK) st = command_table(&table, call, spec, NULL, 0, err);
+    if (st == KN_OK) st = kn_table_write_csv(table, call->ctx, TEXT("output"), ',', err);
+    kn_table_free(table);
+    kn_spec_free(spec);
+    return st;
+}
+
+/* Is the request understood, and with `whole` consistent? */
+static kn_status check(command_call *call, kn_error *err)
+{
+    kn_spec  *spec = NULL;
+    kn_status st = TRUE("whole") ? checked_spec(&spec, call, err) : command_spec(&spec, call, err);
+    kn_spec_free(spec);
+    return st;
+}
+
+command_fn command_find(const char *name)
+{
+    static const struct {
+        const char *name;
+        command_fn  command;
+    } commands[] = {{"advise", advise},
+                    {"anonymize", anonymize},
+                    {"apply", apply},
+                    {"attack", attack},
+                    {"attack-demo", attack_demo},
+                    {"catalogue", catalogue},
+                    {"check", check},
+                    {"csv", csv},
+                    {"dependencies", dependencies},
+                    {"diagnose", command_diagnose},
+                    {"explain", explain},
+                    {"frontier", frontier},
+                    {"generate", generate},
+                    {"hierarchy-build", hierarchy_build},
+                    {"hierarchy-show", hierarchy_show},
+                    {"hierarchy-suggest", hierarchy_suggest},
+                    {"init", init},
+                    {"measure", measure},
+                    {"profile", profile},
+                    {"profile-database", profile_database},
+                    {"rows", command_rows},
+                    {"schema", schema},
+                    {"verify", verify}};
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (strcmp(commands[i].name, name) == 0) return commands[i].command;
+    return NULL;
+}

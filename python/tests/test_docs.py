@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What docs/python.md and the README show is run; the reference is that of the docstrings."""
+
+import doctest
+import pathlib
+import re
+
+import pytest
+import reference
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PAGES = [page for page in (ROOT / "docs" / "python.md", ROOT / "README.md", ROOT / "python" / "README.md") if page.exists()]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: f"{page.parent.name}/{page.name}")
+def test_examples_of(page):
+    blocks = re.findall(r"```python\n(.*?)```", page.read_text(), re.S)
+    test = doctest.DocTestParser().get_doctest("\n".join(blocks), {}, page.name, str(page), 0)
+    assert test.examples
+    said = []
+    found = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test, out=said.append)
+    assert found.failed == 0, "".join(said)
+
+
+def test_reference():
+    page = (ROOT / "docs" / "python.md").read_text()
+    assert page.endswith(reference.HEADING + "\n" + reference.sections()), (
+        "python python/tests/reference.py --update docs/python.md"
+    )

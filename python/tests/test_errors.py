@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bad input: exceptions that a Python user understands, without a value of the data."""
+
+import pickle
+
+import polars as pl
+import pyarrow as pa
+import pytest
+from conftest import people
+
+import pykanon as kn
+
+FRAME = pl.DataFrame(people(40, 1))
+SECRET = "Winterbottom"
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "words"),
+    [
+        (lambda: kn.diagnose(FRAME, ["agee"]), kn.InputError, 'did you mean "age"'),
+        (lambda: kn.anonymize(FRAME, qi=["nothing"], k=2), kn.InputError, 'there is no column "nothing"'),
+        (lambda: kn.diagnose(pa.table({"a": [{"x": 1}]}), "a"), kn.InputError, 'column "a"'),
+        (lambda: kn.diagnose({"a": [1, SECRET]}, "a"), kn.InputError, "several types (int, str)"),
+        (lambda: kn.diagnose({"a": [1], "b": [1, 2]}, "a"), kn.InputError, "not equally long"),
+        (lambda: kn.diagnose({"a": [object()]}, "a"), kn.InputError, "cells of type object"),
+        (lambda: kn.diagnose(pl.DataFrame(), "a"), kn.InputError, "no columns"),
+        (lambda: kn.anonymize(FRAME.head(0), qi="sex", k=2), kn.InputError, "no rows"),
+        (lambda: kn.diagnose(5, "a"), kn.UsageError, "data of type int"),
+        (lambda: kn.diagnose(FRAME), kn.UsageError, "give qi"),
+        (lambda: kn.anonymize(FRAME, qi="sex", k=2, methd="optimal"), kn.UsageError, "did you mean 'method'"),
+        (lambda: kn.anonymize(FRAME, qi="sex", k=2, method="mondrain"), kn.UsageError, "did you mean 'mondrian'"),
+        (lambda: kn.anonymize(FRAME, qi={"age": {"rnages": [5]}}, k=2), kn.UsageError, "did you mean 'ranges'"),
+        (lambda: kn.anonymize(FRAME, qi="sex", k=0), kn.UsageError, "at least 1"),
+        (lambda: kn.anonymize(FRAME, qi="sex"), kn.KanonError, ""),
+        (lambda: kn.anonymize(FRAME, "kanon: 1\nprivcy: [{k: 2}]\n"), kn.InputError, "spec:2:1"),
+        (lambda: kn.anonymize(FRAME, qi="sex", k=1000), kn.NoRelease, "1000"),
+        (lambda: kn.diagnose("/no/such/file.csv", "a"), kn.InputError, "file.csv"),
+        (lambda: kn.schema("nothing"), kn.UsageError, ""),
+        (lambda: kn.generate("nothing", 5), kn.UsageError, "kind"),
+        (lambda: kn.diagnose(FRAME, ["age\0"]), ValueError, "NUL"),
+    ],
+)
+def test_refusals(call, kind, words):
+    with pytest.raises(kind) as caught:
+        call()
+    assert words in str(caught.value)
+    assert SECRET not in str(caught.value)
+
+
+def test_place_in_a_text():
+    with pytest.raises(kn.InputError) as caught:
+        kn.Spec("kanon: 1\nattributes:\n  age: {role: quasy}\n").check()
+    assert (caught.value.line, caught.value.kind) == (3, "input")
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (type(again), str(again), again.line) == (kn.InputError, str(caught.value), 3)
+
+
+def test_a_consumed_stream():
+    reader = FRAME.to_arrow().to_reader()
+    assert kn.diagnose(reader, "sex").rows == 40
+    with pytest.raises(kn.InputError, match="consumed"):
+        kn.diagnose(reader, "sex")
+
+
+def test_a_producer_that_raises():
+    class Broken:
+        def __arrow_c_stream__(self, requested_schema=None):
+            raise ValueError(f"cannot convert {SECRET}")
+
+    with pytest.raises(kn.InputError) as caught:
+        kn.diagnose(Broken(), "a")
+    assert SECRET not in str(caught.value) and caught.value.__cause__ is None
+
+
+def test_a_stream_that_fails_midway():
+    def batches():
+        yield from FRAME.to_arrow().to_batches()
+        raise ValueError(SECRET)
+
+    schema = FRAME.to_arrow().schema
+    with pytest.raises(kn.KanonError) as caught:
+        kn.diagnose(pa.RecordBatchReader.from_batches(schema, batches()), "sex")
+    assert SECRET not in str(caught.value)
+
+
+def test_memory_limit():
+    kn.options(memory_limit=200_000)
+    try:
+        with pytest.raises(MemoryError):
+            kn.diagnose(kn.generate("adult-like", rows=50_000), "age")
+    finally:
+        kn.options(memory_limit=0)
+
+
+def test_assert_anonymous():
+    assert kn.testing.assert_anonymous({"age": [30, 30]}, "age", k=2).k == 2
+    with pytest.raises(AssertionError, match="not 2-anonymous on age, sex: the smallest class has 1 row"):
+        kn.testing.assert_anonymous(FRAME, ["age", "sex"], k=2)
+    with pytest.raises(AssertionError, match="l-diversity"):
+        kn.testing.assert_anonymous(
+            {"a": [1, 1], "s": ["x", "x"]}, "a", k=2, sensitive="s", require=[{"l-diversity": {"l": 2}}]
+        )

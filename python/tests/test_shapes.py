@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Databases as dicts of tables, records as lists of dicts, hierarchies from dicts and data frames, recipes, attacks."""
+
+import json
+
+import polars as pl
+import pytest
+from conftest import people
+
+import pykanon as kn
+
+GRADES = {"A": ["good", "*"], "B": ["good", "*"], "C": ["poor", "*"], "D": ["poor", "*"]}
+
+
+def school():
+    return {
+        "students": pl.DataFrame({"Sid": [1, 2, 3, 4], "town": ["a", "a", "b", "b"]}),
+        "courses": pl.DataFrame({"Cid": list(range(8)), "Sid": [1, 1, 2, 2, 3, 3, 4, 4], "grade": list("ABABCDCD")}),
+    }
+
+
+SCHOOL = {
+    "entity": {"table": "students", "key": "Sid"},
+    "tables": {
+        "students": {"key": "Sid", "attributes": {"town": {"role": "quasi", "hierarchy": kn.suppress()}}},
+        "courses": {
+            "key": "Cid",
+            "parent": {"table": "students", "column": "Sid"},
+            "attributes": {"grade": {"role": "quasi", "hierarchy": GRADES}},
+        },
+    },
+}
+
+
+def test_a_database():
+    rel = kn.anonymize(school(), k=2, seed=1, **SCHOOL)
+    assert rel.k >= 2
+    assert set(rel.tables) == {"students", "courses"}
+    assert pl.DataFrame(rel.tables["students"]).height == 4
+    assert rel.certificate is not None and rel.private is not None
+    assert kn.verify(school(), rel).outcome == "holds"
+    assert kn.profile(school(), entity="students", tables=SCHOOL["tables"]).answer == "profile-database"
+
+
+RECORDS = [
+    {"record": {"drug": [{"v": "aspirin"}]}},
+    {"record": {"drug": [{"v": "codeine"}]}},
+    {"record": {"drug": [{"v": "aspirin"}]}},
+]
+
+
+def test_records(tmp_path):
+    place = kn.generate("patient-records", rows=60, seed=3, target=tmp_path / "trees")
+    rel = kn.anonymize(spec=f"{place}/release.yaml", output=str(tmp_path / "out.xml"))
+    assert rel.k >= 2 and (tmp_path / "out.xml").exists()
+    text = next(path for path in (tmp_path / "trees").iterdir() if path.suffix == ".xml").read_text()
+    again = kn.anonymize(kn.Records(text, "xml"), f"{place}/release.yaml")
+    assert again.text == (tmp_path / "out.xml").read_text()
+    assert kn.verify(kn.Records(text, "xml"), again, f"{place}/release.yaml").outcome == "holds"
+
+
+def test_hierarchies_from_a_frame():
+    columns = people(60, 1)
+    tree = pl.DataFrame({"leaf": ["flu", "gout", "asthma", "measles"], "group": ["x", "y", "x", "x"], "root": ["*"] * 4})
+    from_frame = kn.anonymize(columns, qi={"diagnosis": tree}, k=10, method="optimal")
+    from_dict = kn.anonymize(
+        columns, qi={"diagnosis": {"*": {"x": ["flu", "asthma", "measles"], "y": ["gout"]}}}, k=10, method="optimal"
+    )
+    assert from_frame.to_csv() == from_dict.to_csv()
+
+
+def test_recipe(tmp_path):
+    columns = people(200, 6)
+    rel = kn.anonymize(columns, qi={"age": kn.ranges(10, 20, 40), "sex": None}, k=3, method="optimal")
+    assert rel.recipe.apply(columns).to_csv() == rel.to_csv()
+    rel.recipe.save(tmp_path / "recipe.json")
+    assert (tmp_path / "recipe.json").stat().st_mode & 0o777 == 0o600
+    assert kn.apply(tmp_path / "recipe.json", people(300, 7), suppression=0.2).k >= 3
+
+
+def test_choosing_and_judging():
+    columns = people(200, 6)
+    asked = {"qi": {"age": kn.ranges(10, 20, 40), "sex": None}, "sensitive": "diagnosis", "k": 3}
+    rel = kn.anonymize(columns, **asked, method="optimal", public_report=True)
+    assert kn.verify(columns, rel).verified
+    assert not kn.verify(columns, rel, k=10_000).verified
+    assert kn.measure(columns, rel).metrics.lm == pytest.approx(rel.metrics.lm)
+    assert kn.measure(columns, rel, workload="SELECT COUNT(*) FROM t WHERE age > 30;\n").workload.queries
+    assert kn.attack(rel, {"age": [30], "sex": ["male"]}, original=columns).before.rows == 200
+    assert kn.advise(columns, **asked).candidates
+    assert kn.frontier(columns, **asked, method="optimal").points
+    assert kn.explain(columns, **asked, method="optimal", levels=[1, 0]).promises
+    assert kn.suggest_hierarchy(columns, "age", **asked).suggestions
+    assert str(rel.owner_report).startswith("<!DOCTYPE html>") and str(rel.public_report).startswith("<!DOCTYPE html>")
+
+
+def test_a_release_as_files(tmp_path):
+    columns = people(200, 6)
+    pl.DataFrame(columns).write_csv(tmp_path / "in.csv")
+    asked = {"qi": {"age": kn.ranges(10, 20, 40), "sex": None}, "k": 3, "method": "optimal"}
+    rel = kn.anonymize(tmp_path / "in.csv", **asked, output=tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_bytes() == kn.anonymize(columns, **asked).to_csv()
+    assert rel.certificate.sha256 == rel.sha256
+    assert kn.verify(tmp_path / "in.csv", tmp_path / "out.csv", **asked).outcome == "holds"
+    with pytest.raises(kn.InputError, match="output"):
+        rel.to_polars()
+
+
+def test_lists():
+    assert {"optimal", "mondrian", "miracle", "gcs"} <= {one["name"] for one in kn.methods()}
+    assert kn.models() and kn.metrics()
+    json.dumps(kn.schema("anonymize"))
+
+
+def test_init_runs_as_it_is():
+    frame = pl.DataFrame(people(400, 2))
+    draft = kn.init(frame, k=3)
+    assert kn.anonymize(frame, draft.spec).k >= 3
+    assert "kanon: 1" in draft.text
