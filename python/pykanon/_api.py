@@ -10,10 +10,11 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
-from ._data import Data, Job
+from . import _kanon
+from ._data import Data, Job, is_rows
 from ._document import Document
 from ._errors import UsageError
-from ._release import Recipe, Release
+from ._release import Recipe, Release, released
 from ._spec import Hierarchy, Promises, Spec, _names, hierarchy_field, library_call
 
 __all__ = [
@@ -146,7 +147,8 @@ def diagnose(
         "time_limit": time_limit,
         "algorithm": algorithm,
     }
-    asked = {**arguments, "input": job.put(data), "report": "memory:report.html"}
+    grouped = not (entity or risk or suda)  # only numbers of rows are asked for: equal rows may come as one
+    asked = {**arguments, "input": job.put(data), "report": "memory:report.html", "grouped": grouped}
     if population is not None:
         asked["population"] = job.put(population, "population")[0]
     text = job.call("diagnose", asked)
@@ -167,9 +169,9 @@ def risk(data: Data, qi: Columns, **keywords: Any) -> Any:
     return diagnose(data, qi, risk=True, **keywords).risk
 
 
-def _database(data: Data, inputs: list[str]) -> bool:
+def _database(inputs: list[str]) -> bool:
     name = inputs[0]
-    return name.endswith("/") or name.startswith(("sqlite:", "postgresql:", "postgres:")) or os.path.isdir(name)
+    return name.endswith("/") if name.startswith("memory:") else _kanon.is_database(name)
 
 
 def profile(
@@ -190,7 +192,7 @@ def profile(
     """
     job = Job()
     inputs = job.put(data)
-    if _database(data, inputs):
+    if _database(inputs):
         spec = Spec(None, tables=tables, na=na, timezone=timezone)
         return Document(job.call("profile-database", {**spec._arguments(), "database": inputs[0], "entity": entity}))
     arguments = _reading(types, na, timezone)
@@ -224,21 +226,19 @@ def init(
     """
     job = Job()
     spec = Spec(None, na=na, timezone=timezone)
-    arguments = {**spec._arguments(), "input": job.put(data), "k": k, "entity": entity, "record": record, "files": True}
+    inputs = job.put(data)
+    arguments = {**spec._arguments(), "input": inputs, "k": k, "entity": entity, "record": record, "files": True}
     draft = Draft(job.call("init", arguments))
-    draft.text = job.get_bytes("memory:draft.yaml").decode()
-    draft.spec = Spec(draft.text)
-    for name in job.context.names("memory:draft/"):
-        draft.spec._files[name] = job.get_bytes(name)
-    draft.spec._text = _with_files(draft.text, [name.removeprefix("memory:draft/") for name in draft.spec._files])
+    written = {name: job.get_bytes(name) for name in job.context.names("memory:draft/")}
+    draft.text = written["memory:draft/release.yaml"].decode()
+    if len(written) == 1:
+        draft.spec = Spec(draft.text)
+        return draft
+    draft.spec = Spec("memory:draft/release.yaml")  # with its hierarchies beside it
+    draft.spec._files = written
+    if not inputs[0].startswith("memory:"):
+        draft.spec._fields["input"] = inputs  # relative to the working folder, not to the file
     return draft
-
-
-def _with_files(text: str, files: Iterable[str]) -> str:
-    """The request with its hierarchy files where the library finds them in memory."""
-    for name in files:
-        text = text.replace(f"hierarchy: {name}", f'hierarchy: {{file: "memory:draft/{name}"}}')
-    return text
 
 
 # ---- Releasing ----
@@ -252,21 +252,23 @@ def _request(
     whole._place(job)
     more: dict[str, Any] = {}
     if data is not None:
-        more["input"] = job.put(data)
+        records = is_rows(data) and job.call("shape", whole._arguments()) == "records"
+        more["input"] = job.put(data, records=records)
     if population is not None:
         more["population"] = job.put(population, "population")[0]
     return whole, more
 
 
-def _output(inputs: Sequence[str]) -> str:
-    """Where a release goes in memory, by the form of its input."""
-    first = inputs[0]
-    if first.startswith("memory:") and first.endswith("/"):
-        return "memory:out/"
+def _output(job: Job, whole: Spec, more: dict[str, Any]) -> str:
+    """Where a release goes in memory, by the shape of the data and the form of its input."""
+    shape = job.call("shape", whole._arguments(**more))
+    if shape == "table":
+        return "memory:out"
+    first = (more.get("input") or [""])[0]
     for ending in (".xml", ".jsonl", ".json", ".ndjson"):
-        if first.endswith(ending):
+        if shape == "records" and first.endswith(ending):
             return f"memory:out{'.jsonl' if ending == '.ndjson' else ending}"
-    return "memory:out/" if first.startswith(("sqlite:", "postgres")) or os.path.isdir(first) else "memory:out"
+    return "memory:out/"
 
 
 def anonymize(
@@ -299,7 +301,7 @@ def anonymize(
     if output is not None:
         more["output"] = os.fspath(output)
     else:
-        more["output"] = _output(more.get("input") or ["data"])
+        more["output"] = _output(job, whole, more)
         more["report"] = "memory:report.html" if report else None
         more["public_report"] = "memory:public.html" if public_report else None
     answer = Document(job.call("anonymize", {**whole._arguments(**more), "recipe": recipe and output is None}))
@@ -307,7 +309,7 @@ def anonymize(
 
 
 def apply(recipe: Recipe | str | os.PathLike[str], data: Data, **fields: Any) -> Release:
-    """Releases other rows as a recipe decided: ``rel.recipe``, or the path of one."""
+    """Releases other rows as a recipe decided: ``rel.recipe``, or the path of one. Keywords as for ``Recipe.apply``."""
     return (recipe if isinstance(recipe, Recipe) else Recipe.load(recipe)).apply(data, **fields)
 
 
@@ -317,7 +319,7 @@ def apply(recipe: Recipe | str | os.PathLike[str], data: Data, **fields: Any) ->
 def _planned(command: str, data: Data | None, spec: Any, population: Data | None, keywords: dict[str, Any]) -> Document:
     job = Job()
     whole, more = _request(job, data, spec, population, keywords)
-    more.setdefault("output", _output(more.get("input") or ["data"]))
+    more.setdefault("output", _output(job, whole, more))
     return Document(job.call(command, whole._arguments(**more)))
 
 
@@ -340,20 +342,6 @@ def explain(data: Data | None = None, spec: Any = None, *, population: Data | No
 # ---- Judging ----
 
 
-def _released(job: Job, release: Release | Data) -> str:
-    """Where a release is, placed if it is not a file."""
-    if isinstance(release, Release) and "memory:out" not in release._tables:
-        if release._tables:
-            for name, columns in release._tables.items():
-                job.context.put_stream(name.replace("memory:out/", "memory:release/"), columns.stream())
-            return "memory:release/"
-        for name, content in release._files.items():
-            if name in ("out.xml", "out.json", "out.jsonl"):
-                job.put_bytes(f"memory:release{os.path.splitext(name)[1]}", content)
-                return f"memory:release{os.path.splitext(name)[1]}"
-    return job.put(release, "release")[0]
-
-
 def _spec_of(release: Any, spec: Any) -> Any:
     if spec is None and isinstance(release, Release):
         return release.spec
@@ -374,7 +362,7 @@ def verify(
     is "holds", "does not hold" or "undecided"."""
     job = Job()
     whole, more = _request(job, original, _spec_of(release, spec), population, keywords)
-    more["output"] = _released(job, release)
+    more["output"] = released(job, release)
     arguments = whole._arguments(**more)
     return Document(job.call("verify", {**arguments, "work_limit": work_limit, "time_limit": time_limit}))
 
@@ -385,7 +373,7 @@ def measure(
     """What a release lost, by every metric; with ``workload``, a text of queries, how well it answers them."""
     job = Job()
     whole, more = _request(job, original, _spec_of(release, spec), None, keywords)
-    more["output"] = _released(job, release)
+    more["output"] = released(job, release)
     return Document(job.call("measure", {**whole._arguments(**more), "workload": workload}))
 
 
@@ -410,7 +398,7 @@ def attack(
     whole, more = _request(job, None, _spec_of(release, spec), None, keywords)
     arguments = {
         **whole._arguments(**more),
-        "release": _released(job, release),
+        "release": released(job, release),
         "external": job.put(external, "external")[0],
         "original": job.put(original, "original")[0] if original is not None else None,
         "k": k,

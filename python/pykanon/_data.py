@@ -10,7 +10,7 @@ import io
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Protocol, TypeAlias, cast, runtime_checkable
+from typing import Any, Protocol, TypeAlias, TypeGuard, cast, runtime_checkable
 
 from . import _kanon
 from ._errors import InputError, UsageError, translated
@@ -202,8 +202,9 @@ class Job:
             raise InputError(f"the table cannot be passed on through Arrow ({type(error).__name__})") from None
         self._once = self._once or hasattr(table, "read_next_batch")
 
-    def put(self, data: Data, name: str = "data") -> list[str]:
-        """Places data of any shape; returns the names that the library knows them by."""
+    def put(self, data: Data, name: str = "data", records: bool = False) -> list[str]:
+        """Places data of any shape; returns the names that the library knows them by. A list of dicts is a table, unless
+        one has lists or dicts in it, or ``records`` are asked for."""
         if isinstance(data, (str, os.PathLike)):
             return [os.fspath(data)]
         if hasattr(data, "__arrow_c_stream__"):
@@ -216,7 +217,9 @@ class Job:
             return [self._put_mapping(data, name)]
         if isinstance(data, Sequence) and data and all(isinstance(one, (str, os.PathLike)) for one in data):
             return [os.fspath(cast("str", one)) for one in data]
-        if isinstance(data, Sequence) and data and all(isinstance(one, Mapping) for one in data):
+        if is_rows(data):
+            if not records and all(_is_flat(one) for one in data):
+                return self.put(_columns_of(data), name)
             lines = "".join(json.dumps(one, default=_text, ensure_ascii=False) + "\n" for one in data)
             self.put_bytes(f"memory:{name}.jsonl", lines.encode())
             return [f"memory:{name}.jsonl"]
@@ -232,6 +235,20 @@ class Job:
         for table, content in data.items():
             self.put_table(f"memory:{name}/{table}.csv", content)
         return f"memory:{name}/"
+
+
+def is_rows(data: Any) -> TypeGuard[Sequence[Mapping[str, Any]]]:
+    """Is it a list of dicts?"""
+    return isinstance(data, Sequence) and len(data) > 0 and all(isinstance(one, Mapping) for one in data)
+
+
+def _is_flat(row: Mapping[str, Any]) -> bool:
+    return all(value is None or isinstance(value, _PLAIN) for value in row.values())
+
+
+def _columns_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    names = dict.fromkeys(str(name) for row in rows for name in row)
+    return {name: [row.get(name) for row in rows] for name in names}
 
 
 def _is_table(value: Any) -> bool:

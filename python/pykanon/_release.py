@@ -65,16 +65,36 @@ class Recipe:
         content: dict[str, Any] = json.loads(self.content)
         return content
 
-    def apply(self, data: Data, **fields: Any) -> Release:
-        """Releases other rows by this decision; ``suppression`` and the like may be changed."""
+    def apply(
+        self,
+        data: Data,
+        *,
+        earlier: Release | Data | None = None,
+        disjoint: bool = False,
+        output: str | os.PathLike[str] | None = None,
+        **fields: Any,
+    ) -> Release:
+        """Releases other rows by this decision; ``suppression`` and the like may be changed, and ``count`` names a column
+        that counts equal rows. ``earlier`` is a release by the same recipe: promises are counted on both together too
+        (``together``), provided that nobody is in both: ``disjoint=True`` says so."""
         from ._spec import Spec
 
         job = Job()
         inputs = job.put(data)
         job.put_bytes("memory:recipe.json", self.content)
         changes = Spec(None, **fields)
+        asked = {"recipe": "memory:recipe.json", "disjoint": disjoint, "earlier": _earlier(job, earlier)}
+        if output is not None:
+            place = os.fspath(output)
+            answer = Document(job.call("apply", {**changes._arguments(input=inputs, output=place), **asked}))
+            return Release.of(job, answer, None, place)
         arguments = changes._arguments(input=inputs, output="memory:out", report="memory:report.html")
-        answer = Document(job.call("apply", {**arguments, "recipe": "memory:recipe.json"}))
+        if earlier is None:
+            return Release.of(job, Document(job.call("apply", {**arguments, **asked})), None, "memory:out")
+        both = changes._arguments(input=inputs, output="memory:both.csv")  # columns cannot be read together with others
+        answer = Document(job.call("apply", {**both, **asked}))
+        if answer["found"]:
+            job.call("apply", {**arguments, "recipe": "memory:recipe.json"})
         return Release.of(job, answer, None, "memory:out")
 
 
@@ -107,6 +127,7 @@ class Release:
         self._tables: dict[str, _Columns] = {}
         self._formats: dict[str, tuple[str, str | None]] = {}
         self._name = "memory:out"
+        self._bytes: bytes | None = None  # of a table of a database: its file
 
     @classmethod
     def of(cls, job: Job, answer: Document, spec: Spec | None, name: str) -> Release:
@@ -174,7 +195,10 @@ class Release:
     @property
     def recipe(self) -> Recipe | None:
         """What was decided, to be applied to other rows; None: the method or the shape has none."""
-        content = self._files.get(self._name.removeprefix("memory:") + ".recipe.json")
+        path = self._name + ".recipe.json"
+        if not path.startswith("memory:"):
+            return Recipe.load(path) if os.path.exists(path) else None
+        content = self._files.get(path.removeprefix("memory:"))
         return None if content is None else Recipe(content)
 
     # ---- The rows ----
@@ -187,6 +211,7 @@ class Release:
             if stored != "memory:out":
                 one = Release(self.answer, self.spec)
                 one._tables = {"memory:out": columns}
+                one._bytes = self._files.get(stored.removeprefix("memory:"))
                 found[stored.removeprefix("memory:out/").removesuffix(".csv")] = one
         return found
 
@@ -232,11 +257,37 @@ class Release:
 
     def to_csv(self, path: str | os.PathLike[str] | None = None) -> bytes:
         """The bytes of the file that the program would write, whose digest the certificate has."""
-        content = table_csv(self)
+        content = table_csv(self) if self._bytes is None else self._bytes
         if path is not None:
             with open(path, "wb") as file:
                 file.write(content)
         return content
+
+
+def released(job: Job, release: Release | Data) -> str:
+    """Where a release is, placed if it is not a file."""
+    if isinstance(release, Release) and "memory:out" not in release._tables:
+        if release._tables:
+            for name, columns in release._tables.items():
+                job.context.put_stream(name.replace("memory:out/", "memory:release/"), columns.stream())
+            return "memory:release/"
+        for name, content in release._files.items():
+            if name in ("out.xml", "out.json", "out.jsonl"):
+                job.put_bytes(f"memory:release{os.path.splitext(name)[1]}", content)
+                return f"memory:release{os.path.splitext(name)[1]}"
+    return job.put(release, "release")[0]
+
+
+def _earlier(job: Job, release: Release | Data | None) -> str | None:
+    """Where an earlier release is: a file, or the bytes of one."""
+    if release is None or isinstance(release, (str, os.PathLike)):
+        return None if release is None else os.fspath(release)
+    if isinstance(release, Release) and not release._name.startswith("memory:"):
+        return release._name
+    if hasattr(release, "__arrow_c_stream__"):
+        job.put_bytes("memory:earlier.csv", table_csv(release))
+        return "memory:earlier.csv"
+    return job.put(release, "earlier")[0]
 
 
 def _read(path: str) -> str:

@@ -30,20 +30,36 @@ class Hierarchy:
     """How a column's values are generalized: a rule, or labels of one's own. It is made by ``ranges``, ``mask``,
     ``breaks``, ``calendar``, ``prefix``, ``suppress``, ``taxonomy`` and ``hierarchy``."""
 
-    def __init__(self, rule: Any, content: bytes | None = None) -> None:
+    def __init__(self, rule: Any, content: bytes | None = None, people: str | bytes | None = None) -> None:
         self.rule = rule
         self.content = content
+        self.people = people
 
     def __repr__(self) -> str:
         return f"Hierarchy({self.rule!r})" if self.content is None else f"Hierarchy(<{len(self.content)} bytes>)"
 
     def field(self, name: str, files: dict[str, bytes]) -> Any:
         """The value of a release file's ``hierarchy``; labels become a file in memory."""
-        if self.content is None:
-            return self.rule
-        path = f"memory:hierarchy {len(files)}"
-        files[path] = self.content
-        return {"taxonomy": path} if self.rule == "taxonomy" else {"file": path, "delimiter": self.rule}
+        field = self.rule
+        if self.content is not None:
+            path = _stored(self.content, files)
+            field = {"taxonomy": path} if self.rule == "taxonomy" else {"file": path, "delimiter": self.rule}
+        if self.people is None:
+            return field
+        if isinstance(field, str):  # "suppress", or a path
+            field = {} if field == "suppress" else {"file": field}
+        return {**field, "population": self.people if isinstance(self.people, str) else _stored(self.people, files)}
+
+    def with_population(self, people: Mapping[Any, int] | str | os.PathLike[str]) -> Hierarchy:
+        """The same with the people of the population that have each leaf, for ``k-map``: a dict, or a path."""
+        given = _lines(people.items()) if isinstance(people, Mapping) else os.fspath(people)
+        return Hierarchy(self.rule, self.content, given)
+
+
+def _stored(content: bytes, files: dict[str, bytes]) -> str:
+    path = f"memory:hierarchy {len(files)}"
+    files[path] = content
+    return path
 
 
 def ranges(*widths: int | float | str, origin: int | float | str | None = None) -> Hierarchy:
@@ -169,6 +185,7 @@ _FIELDS = {
     "keep_rowmap",
     "keep_recipe",
     "force",
+    "replace",
     "output",
     "report",
     "public_report",
@@ -182,6 +199,7 @@ _FIELDS = {
     "seed",
     "time_limit",
     "choose",
+    "row_order",
     "allow_broken",
     "threshold",
     "climit",
@@ -407,7 +425,7 @@ class Spec:
         return f"<Spec: {', '.join([*said, *(str(dict(one)) for one in self._privacy)])}>"
 
 
-_RULES = {"ranges", "mask", "breaks", "calendar", "prefix", "file", "taxonomy"}
+_RULES = {"ranges", "mask", "breaks", "calendar", "prefix", "file", "taxonomy", "population"}
 
 
 def hierarchy_field(source: Any, name: str, files: dict[str, bytes]) -> Any:

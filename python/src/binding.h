@@ -56,6 +56,7 @@ typedef struct command_call {
     kn_document *document; /* the answer                                */
     kn_row_list *rows;     /* of "rows": 0-based                        */
     char        *text;     /* of "schema": JSON; freed by kn_text_free  */
+    const char  *word;     /* of "shape"; static                        */
 } command_call;
 
 typedef kn_status (*command_fn)(command_call *call, kn_error *err);

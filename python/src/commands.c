@@ -88,6 +88,7 @@ kn_status command_table(kn_table **out, const command_call *call, const kn_spec 
     csv.type_count = attributes;
     csv.columns = columns;
     csv.column_count = count;
+    csv.grouped = TRUE("grouped");
     kn_status st = kn_table_read_csv_files(out, call->ctx, input, inputs, &csv, err);
     free(types);
     return st;
@@ -137,7 +138,6 @@ static kn_status init(command_call *call, kn_error *err)
     kn_draft          *draft = NULL;
     kn_spec           *spec = NULL;
     int                count;
-    char               name[400];
     const char *const *input = TEXTS("input", &count);
     kn_status          st = command_spec(&spec, call, err);
     options.k = INTEGER("k", 0);
@@ -148,12 +148,7 @@ static kn_status init(command_call *call, kn_error *err)
         options.csv = kn_spec_csv(spec);
         st = kn_init(&draft, call->ctx, input, count, &options, err);
     }
-    if (st == KN_OK) st = kn_memory_put(call->ctx, "memory:draft.yaml", draft->text, strlen(draft->text), err);
-    for (int i = 0; st == KN_OK && i < draft->file_count; i++) {
-        const kn_draft_file *file = kn_draft_file_at(draft, i);
-        snprintf(name, sizeof name, "memory:draft/%.300s", file->name);
-        st = kn_memory_put(call->ctx, name, file->text, file->size, err);
-    }
+    if (st == KN_OK) st = kn_draft_write(draft, call->ctx, "memory:draft/release.yaml", true, err);
     if (st == KN_OK) st = kn_document_init(&call->document, call->ctx, draft, NULL, err);
     kn_draft_free(draft);
     kn_spec_free(spec);
@@ -235,7 +230,10 @@ static kn_status apply(command_call *call, kn_error *err)
     kn_anonymize_options options = KN_ANONYMIZE_OPTIONS_INIT;
     kn_status            st = kn_recipe_read(&recipe, call->ctx, TEXT("recipe"), err);
     options.version = kn_version();
+    options.earlier = TEXT("earlier");
+    options.disjoint = TRUE("disjoint");
     if (st == KN_OK) st = command_change(kn_recipe_spec(recipe), call, err);
+    if (st == KN_OK) st = kn_spec_check(kn_recipe_spec(recipe), err);
     if (st == KN_OK) st = kn_apply(&result, call->ctx, recipe, &options, err);
     if (st == KN_OK)
         st = kn_document_anonymize(&call->document, call->ctx, kn_recipe_spec(recipe), result, &options, err);
@@ -579,6 +577,16 @@ static kn_status check(command_call *call, kn_error *err)
     return st;
 }
 
+/* Of which shape are the data? */
+static kn_status shape(command_call *call, kn_error *err)
+{
+    kn_spec  *spec = NULL;
+    kn_status st = command_spec(&spec, call, err);
+    if (st == KN_OK) call->word = kn_shape_name(kn_spec_shape(spec));
+    kn_spec_free(spec);
+    return st;
+}
+
 command_fn command_find(const char *name)
 {
     static const struct {
@@ -606,6 +614,7 @@ command_fn command_find(const char *name)
                     {"profile-database", profile_database},
                     {"rows", command_rows},
                     {"schema", schema},
+                    {"shape", shape},
                     {"verify", verify}};
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (strcmp(commands[i].name, name) == 0) return commands[i].command;

@@ -208,7 +208,7 @@ static PyObject *made(const command_call *call)
     if (call->rows)
         return PyBytes_FromStringAndSize((const char *)call->rows->rows,
                                          (Py_ssize_t)((size_t)call->rows->count * sizeof(int64_t)));
-    return PyUnicode_FromString(call->text ? call->text : "");
+    return PyUnicode_FromString(call->text ? call->text : call->word ? call->word : "");
 }
 
 static PyObject *context_call(context_object *self, PyObject *args)
@@ -281,6 +281,14 @@ static PyObject *hide_secrets(PyObject *module, PyObject *args)
     return PyUnicode_DecodeUTF8(hidden, (Py_ssize_t)strlen(hidden), "replace");
 }
 
+static PyObject *is_database(PyObject *module, PyObject *args)
+{
+    const char *name;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "s", &name)) return NULL;
+    return PyBool_FromLong(kn_database_named(name));
+}
+
 /* ---- The module ---- */
 
 #define METHOD(function) (PyCFunction)(void (*)(void))(function)
@@ -315,6 +323,7 @@ static PyMethodDef module_methods[] = {
     {"stream_columns", stream_columns, METH_O, "stream_columns(capsule): names and formats of its columns"},
     {"version", version, METH_NOARGS, "version(): of the library"},
     {"hide_secrets", hide_secrets, METH_VARARGS, "hide_secrets(text): without passwords of connection strings"},
+    {"is_database", is_database, METH_VARARGS, "is_database(name): is it the name of a database, not of a table?"},
     {NULL, NULL, 0, NULL},
 };
 

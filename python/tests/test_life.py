@@ -166,3 +166,34 @@ def test_a_table_that_changes_meanwhile():
     finally:
         stop.set()
         other.join()
+
+
+def test_a_buffer_that_is_overwritten():
+    """Batches are read where they are. Cells that another thread writes meanwhile are a mistake of the caller, but what is
+    released keeps its promises, or nothing is."""
+    numpy = pytest.importorskip("numpy")
+    cells = numpy.arange(200_000, dtype=numpy.int64) % 50
+    table = pa.table({"age": pa.array(cells), "sex": pa.array(["f", "m"] * 100_000)})
+    stop = threading.Event()
+
+    def write():
+        draw = numpy.random.default_rng(1)
+        while not stop.is_set():
+            cells[:] = draw.integers(0, 50, len(cells))
+
+    other = threading.Thread(target=write)
+    other.start()
+    outcomes = set()
+    try:
+        for _ in range(5):
+            try:
+                found = kn.anonymize(table, qi={"age": kn.ranges(5, 10), "sex": None}, k=100, method="optimal")
+                outcomes.add("release")
+                assert kn.diagnose(found, ["age", "sex"]).k >= 100
+            except kn.KanonError as error:
+                outcomes.add(type(error).__name__)
+    finally:
+        stop.set()
+        other.join()
+    assert outcomes <= {"release", "InputError", "InternalError", "SystemFailure"}, outcomes
+    assert kn.diagnose(table, ["age", "sex"]).rows == 200_000

@@ -117,3 +117,14 @@ def test_init_runs_as_it_is():
     draft = kn.init(frame, k=3)
     assert kn.anonymize(frame, draft.spec).k >= 3
     assert "kanon: 1" in draft.text
+
+
+def test_init_with_hierarchy_files(tmp_path, monkeypatch):
+    towns = {"town": [f"town {i % 12}" for i in range(240)], "age": [20 + i % 40 for i in range(240)]}
+    pl.DataFrame(towns).write_csv(tmp_path / "in.csv")
+    draft = kn.init(towns, k=3)
+    assert "memory:draft/release.yaml" in draft.spec._files and len(draft.spec._files) > 1
+    rel = kn.anonymize(towns, draft.spec)
+    assert rel.k >= 3 and kn.verify(towns, rel).outcome == "holds"
+    monkeypatch.chdir(tmp_path)
+    assert kn.anonymize(spec=kn.init("in.csv", k=3).spec).to_csv() == rel.to_csv()
