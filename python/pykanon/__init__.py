@@ -10,7 +10,7 @@ False
 2
 """
 
-from . import testing
+from . import plot, testing
 from ._api import (
     Diagnosis,
     Draft,
@@ -96,6 +96,7 @@ __all__ = [
     "metrics",
     "models",
     "options",
+    "plot",
     "prefix",
     "profile",
     "ranges",

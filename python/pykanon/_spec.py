@@ -352,12 +352,12 @@ class Spec:
             return
         if name not in _FIELDS:
             raise UsageError(f"there is no keyword {name!r}{nearest(name, sorted(_FIELDS))}")
-        if name == "suppression" and isinstance(value, int) and not isinstance(value, bool) and value > 1:
-            value = {"rows": value}
-        if name == "workload" and "\n" in (value := os.fspath(value)):
+        if name == "suppression":
+            value = {"rows": value} if isinstance(value, int) and not isinstance(value, bool) and value > 1 else value
+        elif name == "workload" and "\n" in (value := os.fspath(value)):
             self._files["memory:workload.sql"] = value.encode()
             value = "memory:workload.sql"
-        if name in ("tables", "classes"):
+        elif name in ("tables", "classes"):
             value = {
                 key: _with_hierarchies(key, one, self._files) if isinstance(one, Mapping) else one
                 for key, one in value.items()

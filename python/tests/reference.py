@@ -24,6 +24,7 @@ def sections() -> str:
                     said = " ".join(inspect.getdoc(one).split(">>>")[0].split())
                     parts.append(f"`{method}`: {said.replace('``', '`')}\n")
     parts.append(section("kn.testing.assert_anonymous", pykanon.testing.assert_anonymous))
+    parts += [section(f"kn.plot.{name}", getattr(pykanon.plot, name)) for name in pykanon.plot.__all__]
     return "\n".join(parts)
 
 
