@@ -275,6 +275,9 @@ def released(job: Job, release: Release | Data) -> str:
             if name in ("out.xml", "out.json", "out.jsonl"):
                 job.put_bytes(f"memory:release{os.path.splitext(name)[1]}", content)
                 return f"memory:release{os.path.splitext(name)[1]}"
+    if hasattr(release, "__arrow_c_stream__") and not isinstance(release, Release):
+        job.put_bytes("memory:release.csv", table_csv(release))  # its cells: a data frame's own notes are not published
+        return "memory:release.csv"
     return job.put(release, "release")[0]
 
 

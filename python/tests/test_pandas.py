@@ -3,6 +3,7 @@
 
 import pandas
 import pytest
+from conftest import people
 
 import pykanon as kn
 
@@ -33,3 +34,12 @@ def test_pandas_types_come_back():
         "s": str(frame["s"].dtype),
     }
     assert str(out["d"].dtype).endswith("Europe/Paris]")
+
+
+def test_a_release_in_pandas_is_verified():
+    columns = people(200, 6)
+    rel = kn.anonymize(pandas.DataFrame(columns), qi={"age": kn.ranges(10, 20, 40), "sex": None}, k=3, method="optimal")
+    frame = rel.to_pandas()
+    assert kn.verify(pandas.DataFrame(columns), frame, rel.spec).verified
+    frame.loc[0, "sex"] = "male" if frame.loc[0, "sex"] == "female" else "female"
+    assert not kn.verify(pandas.DataFrame(columns), frame, rel.spec).verified

@@ -84,6 +84,9 @@ def test_choosing_and_judging():
     rel = kn.anonymize(columns, **asked, method="optimal", public_report=True)
     assert kn.verify(columns, rel).verified
     assert not kn.verify(columns, rel, k=10_000).verified
+    for frame in (rel.to_polars(), rel.to_arrow(), rel.to_pydict()):
+        assert kn.verify(columns, frame, rel.spec).verified
+        assert not kn.verify(columns, frame, rel.spec, k=10_000).verified
     assert kn.measure(columns, rel).metrics.lm == pytest.approx(rel.metrics.lm)
     assert kn.measure(columns, rel, workload="SELECT COUNT(*) FROM t WHERE age > 30;\n").workload.queries
     assert kn.attack(rel, {"age": [30], "sex": ["male"]}, original=columns).before.rows == 200
