@@ -474,12 +474,16 @@ static kn_status prepare(reading *r, kn_error *err)
     return open_columns(r, err);
 }
 
-/* A Parquet file, not one of several. */
+static bool is_parquet(const reading *r)
+{
+    return kn_columnar_kind_of(r->table->ctx, r->path) == KN_COLUMNAR_PARQUET;
+}
+
+/* ... in one file. */
 static bool is_file(const reading *r)
 {
     struct stat info;
-    return kn_columnar_kind_of(r->table->ctx, r->path) == KN_COLUMNAR_PARQUET &&
-           stat(kn_memory_path(r->table->ctx, r->path), &info) == 0 && S_ISREG(info.st_mode);
+    return is_parquet(r) && stat(kn_memory_path(r->table->ctx, r->path), &info) == 0 && S_ISREG(info.st_mode);
 }
 
 /* Of a file its bytes'; of a table in memory or in parts that of its cells. */
@@ -502,7 +506,7 @@ static kn_status read_all(reading *r, kn_error *err)
     }
     KN_TRY(kn_parallel_for(t->ctx, t->column_count, 1, finish_columns, r, err));
     if (r->options->digest) KN_TRY(digest(r, err));
-    if (r->options->form && r->made && is_file(r)) KN_TRY(kn_vtable_look_parquet(t, r->path, err));
+    if (r->options->form && r->made && is_parquet(r)) KN_TRY(kn_vtable_look_parquet(t, r->path, err));
     if (r->options->guarded) kn_vtable_unguard(t);
     return KN_OK;
 }
