@@ -14,6 +14,7 @@
  * dictionary entry of the batch (at most twice as many as rows). Limits: one struct level; see docs/arrow.md for types.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,6 +121,7 @@ static kn_status fail_producer(const import *im, struct ArrowArrayStream *stream
                                kn_error *err)
 {
     char system[128];
+    if (im->ours && code == ENOMEM) return kn_fail_memory(err, im->ctx, WHAT);
     if (strerror_r(code, system, sizeof system) != 0) snprintf(system, sizeof system, "error %d", code);
     const char *said = NULL;
     if ((im->ours || im->options.producer_messages) && stream->get_last_error) said = stream->get_last_error(stream);
