@@ -14,6 +14,8 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 TARGET  ?= fuzz_csv
 SECONDS ?= 60
+# DuckDB for the tests of Parquet: fetched if the network allows it.
+BIG = scripts/setup big-test || echo "make: the tests that need this are skipped"
 
 .PHONY: all
 all: ## build the program, build/kanon
@@ -27,11 +29,13 @@ demo: all ## walk through the stories of examples/; the reports stay in build/de
 .PHONY: test
 test: ## run every test in every build
 	@scripts/setup test
+	@$(BIG)
 	@scripts/test plain asan tsan
 
 .PHONY: test-full
 test-full: ## run every test with all its rounds, in every build: hours
 	@scripts/setup test
+	@$(BIG)
 	@scripts/test --full plain asan tsan
 
 .PHONY: quick
@@ -48,10 +52,12 @@ explore: ## draw fresh seeds for the seeded tests: make explore SECONDS=600; pri
 .PHONY: check asan tsan lean
 check: ## run the tests of the plain build only
 	@scripts/setup test
+	@$(BIG)
 	@scripts/test plain
 
 asan: ## run the tests under the address and undefined-behaviour sanitizers
 	@scripts/setup test
+	@$(BIG)
 	@scripts/test asan
 
 tsan: ## run the threaded tests under the thread sanitizer

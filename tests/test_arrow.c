@@ -217,6 +217,33 @@ static void test_text(void **state)
     refuses(single("u", nul), NULL, KN_INPUT, "column \"x\", batch 1, row 1: a NUL byte");
 }
 
+/* Short texts that differ in one byte only, each of them twice, and one that is no text after one that is. */
+static void test_short_texts(void **state)
+{
+    (void)state;
+    enum { LONGEST = 18 };
+    const char *texts[2 * (LONGEST + 1)];
+    char        room[LONGEST + 1][LONGEST + 1], expected[2048];
+    for (int size = 1; size <= LONGEST; size++) {
+        expected[0] = '\0';
+        for (int i = 0; i < 2 * (size + 1); i++) { /* the last one has no other byte */
+            char *text = room[i / 2];
+            memset(text, 'a', (size_t)size);
+            text[size] = '\0';
+            if (i / 2 < size) text[i / 2] = 'b';
+            texts[i] = text;
+            strcat(strcat(expected, i ? "|" : ""), text);
+        }
+        takes(single("u", utf8(2 * (size + 1), texts)), NULL, KN_TYPE_TEXT, expected);
+    }
+    refuses(single("u", utf8(3, (const char *[]){"a\xc3\xa4", "a\xc3\xa4", "a\xc3("})), NULL, KN_INPUT,
+            "row 3: a text that is not valid UTF-8");
+    refuses(single("u", utf8(3, (const char *[]){"abcdefgh", "abcdefgh",
+                                                 "abcd\xff"
+                                                 "fgh"})),
+            NULL, KN_INPUT, "row 3: a text that is not valid UTF-8");
+}
+
 static struct ArrowArray *views(int32_t length, int32_t piece, int32_t offset)
 {
     char               records[3][16];
@@ -579,6 +606,7 @@ int main(void)
         cmocka_unit_test(test_dates_and_times),
         cmocka_unit_test(test_timezone),
         cmocka_unit_test(test_text),
+        cmocka_unit_test(test_short_texts),
         cmocka_unit_test(test_views),
         cmocka_unit_test(test_dictionaries),
         cmocka_unit_test(test_offsets),

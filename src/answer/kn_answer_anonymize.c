@@ -167,6 +167,13 @@ static names table_names(kn_document *doc, const char *output)
 {
     const char *file = output ? kn_name_sqlite(output) : NULL, *mark = output ? strrchr(output, '#') : NULL;
     bool        server = output && kn_name_server(output);
+    size_t      length = output ? strlen(output) : 0, end = length;
+    while (end > 1 && output[end - 1] == '/') end--;
+    if (end < length) { /* a folder of parts */
+        char *base = kn_document_take(doc, end + 1);
+        if (base) snprintf(base, end + 1, "%s", output);
+        return (names){output, base ? base : ""};
+    }
     if (!mark || (!file && !server)) return (names){output, output};
     size_t size = strlen(output) + sizeof "table  of the server";
     char  *text = kn_document_take(doc, size);

@@ -88,6 +88,9 @@ const char *kn_arrow_open(kn_arrow_view *view, const struct ArrowArray *array, c
 /* The text at an absolute index of a UTF8 or VIEW array, or why there is none. */
 const char *kn_arrow_text_at(const kn_arrow_view *view, const kn_arrow_format *format, int64_t at, kn_string *out);
 
+/* The same without looking at the bytes: for those that may be known already; else kn_arrow_text_reason. */
+const char *kn_arrow_bytes_at(const kn_arrow_view *view, const kn_arrow_format *format, int64_t at, kn_string *out);
+
 static inline bool kn_arrow_bit(const uint8_t *bits, int64_t i)
 {
     return bits[i / 8] >> (i % 8) & 1;

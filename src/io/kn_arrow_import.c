@@ -3,17 +3,18 @@
  * Interface: kn_table_import_arrow in kanon/arrow.h. The stream's schema is checked once; then each batch is checked
  * and read in chunks of rows, its columns in parallel, each column interning the texts of its cells. A
  * dictionary-encoded column interns each dictionary entry once per batch, unless the dictionary is much longer than
- * the batch. Columns of numbers and dates keep a small cache value → id before the interner, so that repeated values
- * are not converted to text again.
+ * the batch. Columns keep a small cache value → id before the interner, so that repeated numbers and dates are not
+ * converted to text again, and repeated short texts neither checked nor hashed again.
  *
  * Everything in a batch that can be checked is checked: lengths, offsets, counts of buffers and children, NULL
  * pointers, string offsets that run backwards, dictionary indices, UTF-8. The interface does not give the size of a
  * buffer: that lengths are true is the one thing a producer must be trusted with.
  *
- * Cost: O(cells); besides the growing table at most IDS_BYTES of ids, 16 KiB of cache per column and one id per
+ * Cost: O(cells); besides the growing table at most IDS_BYTES of ids, 24 KiB of cache per column and one id per
  * dictionary entry of the batch (at most twice as many as rows). Limits: one struct level; see docs/arrow.md for types.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,6 +48,14 @@ typedef struct cached {
     uint32_t id; /* KN_ID_MISSING: an empty place */
 } cached;
 
+enum { SHORT = 16 };
+
+/* A text of 1 to SHORT bytes: its size and two words, which overlap, have all of them. */
+typedef struct short_text {
+    uint64_t low, high;
+    uint32_t size, id; /* size 0: an empty place */
+} short_text;
+
 typedef struct column {
     int64_t         child;      /* which of the stream's            */
     char           *label;      /* its name, for messages too       */
@@ -58,6 +67,7 @@ typedef struct column {
     size_t          known_capacity;
     bool            use_known;
     cached         *cache; /* 1 << CACHE_BITS places; NULL for text */
+    short_text     *texts; /* the same of text                      */
     kn_interner    *interner;
     int64_t         nan_count;
     bool            wide; /* an unsigned value above the largest int64 was seen */
@@ -111,6 +121,7 @@ static kn_status fail_producer(const import *im, struct ArrowArrayStream *stream
                                kn_error *err)
 {
     char system[128];
+    if (im->ours && code == ENOMEM) return kn_fail_memory(err, im->ctx, WHAT);
     if (strerror_r(code, system, sizeof system) != 0) snprintf(system, sizeof system, "error %d", code);
     const char *said = NULL;
     if ((im->ours || im->options.producer_messages) && stream->get_last_error) said = stream->get_last_error(stream);
@@ -224,6 +235,12 @@ static bool has_cache(const kn_arrow_format *format)
     return format->kind == KN_ARROW_BOOL || (format->width >= 1 && format->width <= 8 && format->kind != KN_ARROW_UTF8);
 }
 
+/* Texts of a dictionary are looked up once as it is. */
+static bool has_texts(const column *c)
+{
+    return !c->encoded && (c->value.kind == KN_ARROW_UTF8 || c->value.kind == KN_ARROW_VIEW);
+}
+
 /* The columns of a CSV file come in the order in which they are asked for. */
 static void order_as_asked(import *im)
 {
@@ -277,9 +294,9 @@ static kn_status prepare(import *im, kn_error *err)
     for (int i = 0; i < im->column_count && st == KN_OK; i++) {
         column *c = &im->columns[i];
         names[i] = kn_string_of(c->label);
-        if (!has_cache(&c->value)) continue;
-        c->cache = kn_alloc_array_zero(im->ctx, (size_t)1 << CACHE_BITS, sizeof *c->cache);
-        if (!c->cache) st = kn_fail_memory(err, im->ctx, WHAT);
+        if ((has_cache(&c->value) && !KN_ALLOC_ZERO(im->ctx, c->cache, (size_t)1 << CACHE_BITS)) ||
+            (has_texts(c) && !KN_ALLOC_ZERO(im->ctx, c->texts, (size_t)1 << CACHE_BITS)))
+            st = kn_fail_memory(err, im->ctx, WHAT);
     }
     if (st == KN_OK) st = kn_builder_create(&im->builder, im->ctx, names, im->column_count, 1, err);
     for (int i = 0; i < im->column_count && st == KN_OK; i++) {
@@ -354,16 +371,50 @@ static kn_status intern(const import *im, column *c, kn_string text, uint32_t *i
     return *id == KN_ID_FAILED ? kn_fail_memory(err, im->ctx, WHAT) : KN_OK;
 }
 
-static kn_status text_id(const import *im, column *c, const kn_arrow_view *v, int64_t at, int64_t row, uint32_t *id,
-                         kn_error *err)
+static kn_status new_text_id(const import *im, column *c, kn_string text, int64_t row, uint32_t *id, kn_error *err)
 {
-    kn_string   text = {NULL, 0};
-    const char *reason = kn_arrow_text_at(v, &c->value, at, &text);
+    const char *reason = kn_arrow_text_reason(text);
     if (reason) return fail_cell(im, c, row, reason, err);
     *id = KN_ID_MISSING;
     if (im->csv && im->csv->guarded) text = kn_csv_unguarded(text);
     if (im->na_count > 0 && is_na(im, text)) return KN_OK;
     return intern(im, c, text, id, err);
+}
+
+static uint64_t load(const char *from, size_t size)
+{
+    uint64_t word = 0;
+    if (size == 8)
+        memcpy(&word, from, 8);
+    else
+        memcpy(&word, from, 4);
+    return word;
+}
+
+static short_text short_text_of(kn_string t)
+{
+    const unsigned char *b = (const unsigned char *)t.data;
+    size_t               n = t.size;
+    if (n >= 8) return (short_text){load(t.data, 8), load(t.data + n - 8, 8), (uint32_t)n, 0};
+    if (n >= 4) return (short_text){load(t.data, 4), load(t.data + n - 4, 4), (uint32_t)n, 0};
+    return (short_text){b[0] | (uint64_t)b[n / 2] << 8 | (uint64_t)b[n - 1] << 16, 0, (uint32_t)n, 0};
+}
+
+static kn_status text_id(const import *im, column *c, const kn_arrow_view *v, int64_t at, int64_t row, uint32_t *id,
+                         kn_error *err)
+{
+    kn_string   text = {NULL, 0};
+    const char *reason = kn_arrow_bytes_at(v, &c->value, at, &text);
+    if (reason) return fail_cell(im, c, row, reason, err);
+    if (!c->texts || text.size == 0 || text.size > SHORT) return new_text_id(im, c, text, row, id, err);
+    short_text  key = short_text_of(text);
+    short_text *place = &c->texts[kn_hash_word(key.low ^ (key.high << 7 | key.size)) >> (64 - CACHE_BITS)];
+    if (place->low != key.low || place->high != key.high || place->size != key.size) {
+        KN_TRY(new_text_id(im, c, text, row, &key.id, err));
+        *place = key;
+    }
+    *id = place->id;
+    return KN_OK;
 }
 
 static kn_status fixed_id(const import *im, column *c, const uint8_t *from, int64_t row, uint32_t *id, kn_error *err)
@@ -572,6 +623,7 @@ static void end_reading(import *im, struct ArrowArrayStream *stream)
     if (stream->release) stream->release(stream);
     for (int i = 0; i < im->column_count; i++) {
         kn_free(im->columns[i].cache);
+        kn_free(im->columns[i].texts);
         kn_free(im->columns[i].known);
     }
     kn_free(im->ids);

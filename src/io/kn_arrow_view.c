@@ -52,7 +52,7 @@ const char *kn_arrow_open(kn_arrow_view *v, const struct ArrowArray *a, const kn
     return open_buffers(v, a, format);
 }
 
-/* The text at an absolute index of a UTF8 array, or why there is none. */
+/* The bytes at an absolute index of a UTF8 array, or why there are none. */
 static const char *utf8_at(const kn_arrow_view *v, int width, int64_t at, kn_string *out)
 {
     int64_t begin = kn_arrow_load_signed(v->data + at * width, width);
@@ -63,7 +63,7 @@ static const char *utf8_at(const kn_arrow_view *v, int width, int64_t at, kn_str
     if (out->size == 0) return NULL;
     if (!v->bytes) return "a buffer is missing";
     out->data += begin;
-    return kn_arrow_text_reason(*out);
+    return NULL;
 }
 
 /* The same for a view: 4 bytes of length, then up to 12 of text, or 4 of text, a buffer number and an offset into it. */
@@ -82,10 +82,16 @@ static const char *view_at(const kn_arrow_view *v, int64_t at, kn_string *out)
             return "a text outside its buffer";
         out->data = (const char *)v->pieces[piece] + offset;
     }
-    return kn_arrow_text_reason(*out);
+    return NULL;
+}
+
+const char *kn_arrow_bytes_at(const kn_arrow_view *v, const kn_arrow_format *format, int64_t at, kn_string *out)
+{
+    return format->kind == KN_ARROW_VIEW ? view_at(v, at, out) : utf8_at(v, format->width, at, out);
 }
 
 const char *kn_arrow_text_at(const kn_arrow_view *v, const kn_arrow_format *format, int64_t at, kn_string *out)
 {
-    return format->kind == KN_ARROW_VIEW ? view_at(v, at, out) : utf8_at(v, format->width, at, out);
+    const char *reason = kn_arrow_bytes_at(v, format, at, out);
+    return reason ? reason : kn_arrow_text_reason(*out);
 }

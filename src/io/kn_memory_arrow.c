@@ -124,7 +124,7 @@ static int lend_next(struct ArrowArrayStream *stream, struct ArrowArray *out)
 {
     kn_batches_lent *l = stream->private_data;
     *out = (struct ArrowArray){.length = 0};
-    if (l->next == l->batches->count) return 0;
+    if (l->next == (l->end ? l->end : l->batches->count)) return 0;
     *out = l->batches->arrays[l->next++];
     out->release = nothing_to_end;
     return 0;

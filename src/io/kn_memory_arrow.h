@@ -53,7 +53,7 @@ KN_CHECK kn_status kn_batches_share(struct ArrowArrayStream *out, kn_context *ct
 /* A stream over batches that outlive it: nothing in it needs to be released. */
 typedef struct kn_batches_lent {
     const kn_batches *batches;
-    size_t            next;
+    size_t            next, end; /* the first batch, and the one behind the last; end 0: all of them */
 } kn_batches_lent;
 struct ArrowArrayStream kn_batches_lend(kn_batches_lent *lent);
 

@@ -21,8 +21,9 @@ bool kn_targets_same(const char *a, const char *b);
 /* Does the output's name ask for columns (kanon/memory.h)? One in memory without an ending does. */
 bool kn_target_has_columns(const kn_context *ctx, const kn_spec *spec);
 
-/* Does the output's name mean Parquet? */
+/* Does the output's name mean Parquet, in one file or in parts? */
 bool kn_target_is_parquet(const kn_spec *spec);
+bool kn_target_in_parts(const kn_spec *spec);
 
 /* Does the output's name mean tab-separated cells? */
 bool kn_target_has_tabs(const kn_spec *spec);

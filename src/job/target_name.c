@@ -74,14 +74,6 @@ static kn_status check_records(const char *output, kn_records_form form, kn_erro
                    forms[form].name);
 }
 
-/* What has no place in columns is refused. */
-static kn_status check_parquet(const kn_spec *spec, kn_error *err)
-{
-    if (spec->csv.count)
-        return kn_fail(err, KN_USAGE, "%s: counted rows are released as CSV; name it FILE.csv", spec->output);
-    return KN_OK;
-}
-
 kn_status kn_target_name_check(const kn_spec *spec, kn_error *err)
 {
     const char *output = spec->output;
@@ -92,8 +84,9 @@ kn_status kn_target_name_check(const kn_spec *spec, kn_error *err)
         return check_records(output, spec->table_count > 0 ? KN_RECORDS_DATABASE : kn_records_form_of(spec->inputs[0]),
                              err);
     if (kn_target_is_table(spec)) return KN_OK;
+    if (kn_target_in_parts(spec)) return KN_OK;
     KN_TRY(check_one_file(output, "a table is", "CSV", "FILE.csv", err));
-    if (kn_target_is_parquet(spec)) return check_parquet(spec, err);
+    if (kn_target_is_parquet(spec)) return KN_OK;
     return is_foreign(output) || kn_table_kind_of(output) != KN_TABLE_TEXT
                ? kn_fail(err, KN_USAGE, "%s: a table is released as CSV or Parquet; name it FILE.csv or FILE.parquet",
                          output)
@@ -108,7 +101,12 @@ bool kn_target_has_columns(const kn_context *ctx, const kn_spec *spec)
 
 bool kn_target_is_parquet(const kn_spec *spec)
 {
-    return spec->output && kn_parts_is_parquet(spec->output);
+    return spec->output && (kn_parts_is_parquet(spec->output) || kn_parts_is_output(spec->output));
+}
+
+bool kn_target_in_parts(const kn_spec *spec)
+{
+    return spec->output && kn_parts_is_output(spec->output);
 }
 
 bool kn_target_has_tabs(const kn_spec *spec)

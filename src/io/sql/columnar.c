@@ -7,10 +7,13 @@
  */
 #include "kn_columnar.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "kn_alloc.h"
 #include "kn_arrow.h"
@@ -78,8 +81,7 @@ bool kn_columnar_volatile(const char *name)
 
 /* ---- Statements ---- */
 
-/* A path that exists is no pattern: its marks are taken literally. */
-static void put_path(kn_buffer *to, const kn_context *ctx, const char *name)
+void kn_columnar_put_path(kn_buffer *to, const kn_context *ctx, const char *name)
 {
     const char *path = kn_memory_path(ctx, name);
     struct stat info;
@@ -101,7 +103,7 @@ static void put_files(kn_buffer *to, const kn_context *ctx, const char *const *n
     kn_buffer_add(to, parquet ? "read_parquet([" : "read_json([");
     for (int i = 0; i < count; i++) {
         if (i > 0) kn_buffer_add(to, ", ");
-        put_path(to, ctx, names[i]);
+        kn_columnar_put_path(to, ctx, names[i]);
         partitioned = partitioned || (parquet && kn_parts_partitioned(names[i]));
     }
     if (parquet) /* values of folders as they are written: "01" is no number */
@@ -437,12 +439,10 @@ static kn_status fail_output(const char *name, const kn_error *said, kn_error *e
     return kn_fail(err, KN_IO, "%.300s: cannot be written: %s", name, reason);
 }
 
-kn_status kn_columnar_write_parquet(kn_context *ctx, const kn_batches *batches, const char *path, const char *name,
-                                    kn_error *err)
+static kn_status write_batches(kn_context *ctx, kn_batches_lent lent, const char *path, const char *name, kn_error *err)
 {
     kn_error                said = KN_ERROR_INIT;
     kn_duckdb              *db = NULL;
-    kn_batches_lent         lent = {.batches = batches};
     struct ArrowArrayStream stream = kn_batches_lend(&lent);
     KN_TRY(kn_duckdb_open(&db, ctx, NULL, name, err));
     kn_status st = KN_OK;
@@ -453,4 +453,38 @@ kn_status kn_columnar_write_parquet(kn_context *ctx, const kn_batches *batches, 
     if (st == KN_INPUT) return fail_output(name, &said, err);
     if (st != KN_OK && said.message[0] && err) *err = said;
     return st;
+}
+
+kn_status kn_columnar_write_parquet(kn_context *ctx, const kn_batches *batches, const char *path, const char *name,
+                                    kn_error *err)
+{
+    return write_batches(ctx, (kn_batches_lent){.batches = batches}, path, name, err);
+}
+
+static kn_status sync_file(const char *path, const char *name, kn_error *err)
+{
+    int  fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool synced = fd >= 0 && fsync(fd) == 0;
+    int  error = errno;
+    if (fd >= 0) close(fd);
+    return synced ? KN_OK : kn_fail(err, KN_IO, "%.300s: cannot be written: %s", name, strerror(error));
+}
+
+/* Groups of 122,880 rows and batches of 65,536 end together: only the last group of the last part may be smaller. */
+enum { PART_BATCHES = 15 };
+
+kn_status kn_columnar_write_parts(kn_context *ctx, const kn_batches *batches, const char *folder, const char *name,
+                                  kn_error *err)
+{
+    for (size_t first = 0, part = 0; first < batches->count || part == 0; first += PART_BATCHES, part++) {
+        size_t          rest = batches->count - first;
+        kn_batches_lent lent = {batches, first, first + (rest < PART_BATCHES ? rest : PART_BATCHES)};
+        char           *path = kn_strformat(ctx, "%s/part-%05zu.parquet", folder, part);
+        if (!path) return kn_fail_memory(err, ctx, "writing the release");
+        kn_status st = write_batches(ctx, lent, path, name, err);
+        if (st == KN_OK) st = sync_file(path, name, err);
+        kn_free(path);
+        KN_TRY(st);
+    }
+    return KN_OK;
 }

@@ -56,4 +56,12 @@ KN_CHECK kn_status kn_columnar_copy(kn_context *ctx, const char *name, const cha
 KN_CHECK kn_status kn_columnar_write_parquet(kn_context *ctx, const kn_batches *batches, const char *path, const char *name,
                                          kn_error *err);
 
+/* The same in parts of 983,040 rows, in order: FOLDER/part-00000.parquet and so on; the last has the rest. At least one. */
+KN_CHECK kn_status kn_columnar_write_parts(kn_context *ctx, const kn_batches *batches, const char *folder, const char *name,
+                                       kn_error *err);
+
+/* The text of a statement that names the files of a source: a path that exists is no pattern, and a folder is all Parquet
+ * files in it. */
+void kn_columnar_put_path(kn_buffer *to, const kn_context *ctx, const char *name);
+
 #endif

@@ -3,11 +3,20 @@
 #ifndef KN_PARTS_H
 #define KN_PARTS_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "kn_database_write.h"
+#include "kn_output.h"
 
 /* Does the name end in the ending of a Parquet file (.parquet, .pq)? */
 bool kn_parts_is_parquet(const char *name);
+
+/* Is it the name of a folder that a release in parts gets: "NAME.parquet/"? */
+bool kn_parts_is_output(const char *name);
+
+/* Opens such a folder, which appears whole or not at all: it must not exist, or be empty. Parts are written into the
+ * temporary folder kn_output_temporary(*out) (kn_columnar_write_parts); nothing is written to the output itself. Both end
+ * with the writer. */
+KN_CHECK kn_status kn_parts_writer_open(kn_output **out, kn_database_writer **writer, kn_context *ctx, const char *name,
+                                        kn_error *err);
 
 /* The part of a path that is no pattern: the size of its last folder with the slash; the whole size if nothing in it is
  * a pattern. An existing file or folder is never a pattern. */

@@ -25,6 +25,11 @@ bool kn_parts_is_parquet(const char *name)
     return ends_with(name, ".parquet") || ends_with(name, ".pq");
 }
 
+bool kn_parts_is_output(const char *name)
+{
+    return ends_with(name, ".parquet/") || ends_with(name, ".pq/");
+}
+
 static bool is_folder(const char *path)
 {
     struct stat info;

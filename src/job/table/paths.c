@@ -21,6 +21,7 @@
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_memory.h"
+#include "kn_parts.h"
 #include "kn_table_run.h"
 #include "kn_targets.h"
 
@@ -149,21 +150,38 @@ static kn_status open_nameless(kn_table_run *run, kn_error *err)
     return KN_OK;
 }
 
+/* The set of an output whose name is not what the names of the files beside it begin with. */
+static kn_status open_set(kn_release_run *all, kn_error *err)
+{
+    char *base = NULL;
+    KN_TRY(kn_set_base(&base, all->ctx, all->spec->output, err));
+    all->base = kn_release_text(all, base, err);
+    kn_free(base);
+    if (!all->base) return KN_MEMORY;
+    KN_TRY(kn_targets_check(all->ctx, all->spec, all->base, err));
+    return kn_set_open(&all->set, all->ctx, all->spec->output, err);
+}
+
+/* A folder of parts. */
+static kn_status open_parts(kn_release_run *all, kn_error *err)
+{
+    kn_database_writer *writer = NULL;
+    KN_TRY(kn_columnar_ready(all->ctx, all->spec->output, err));
+    KN_TRY(open_set(all, err));
+    KN_TRY(kn_parts_writer_open(&all->output, &writer, all->ctx, all->spec->output, err));
+    kn_set_database(all->set, writer);
+    return KN_OK;
+}
+
 /* A table of a server or a SQLite file. */
 static kn_status open_table(kn_table_run *run, kn_error *err)
 {
     kn_release_run     *all = &run->all;
     kn_database_writer *writer = NULL;
     kn_table_target     target = {all->spec->replace, all->spec->inputs, all->spec->input_count};
-    char               *base = NULL;
     if (all->spec->spreadsheet_safe)
         return kn_fail(err, KN_USAGE, "spreadsheet-safe is for CSV, and the output is no such file; leave it out");
-    KN_TRY(kn_set_base(&base, all->ctx, all->spec->output, err));
-    all->base = kn_release_text(all, base, err);
-    kn_free(base);
-    if (!all->base) return KN_MEMORY;
-    KN_TRY(kn_targets_check(all->ctx, all->spec, all->base, err));
-    KN_TRY(kn_set_open(&all->set, all->ctx, all->spec->output, err));
+    KN_TRY(open_set(all, err));
     KN_TRY(kn_table_writer_open(&run->target, &writer, all->ctx, all->spec->output, &target, err));
     kn_set_database(all->set, writer);
     all->output = kn_table_writer_output(run->target);
@@ -175,6 +193,7 @@ kn_status kn_table_run_open(kn_release_run *all, kn_error *err)
     kn_table_run *run = kn_table_run_of(all);
     bool          stream = is_stream(all->ctx, all->spec->output);
     if (kn_target_is_table(all->spec)) return open_table(run, err);
+    if (kn_target_in_parts(all->spec)) return open_parts(all, err);
     if (stream && all->spec->keep_recipe)
         return kn_fail(err, KN_USAGE, "a recipe stands beside a release that is a file; name one as the output");
     KN_TRY(kn_targets_check(all->ctx, all->spec, stream ? NULL : all->spec->output, err));

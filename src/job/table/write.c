@@ -81,6 +81,7 @@ kn_recode_input kn_table_run_recode_input(const kn_table_run *run)
                              .counted = run->all.spec->csv.count && !run->all.spec->expand,
                              .missing = missing_text(run->all.spec),
                              .parquet = kn_target_is_parquet(run->all.spec),
+                             .parts = kn_target_in_parts(run->all.spec),
                              .columns_wanted = kn_target_has_columns(run->all.ctx, run->all.spec) ||
                                                kn_target_is_parquet(run->all.spec)};
 }

@@ -367,7 +367,9 @@ kn_status kn_columns_put(kn_output *output, kn_context *ctx, const kn_recode_inp
     kn_free(a.columns);
     kn_free(a.building);
     if (st != KN_OK || !input->parquet) return st == KN_OK ? kn_batches_put(output, batches, err) : st;
-    st = kn_columnar_write_parquet(ctx, batches, kn_output_temporary(output), kn_output_target(output), err);
+    const char *path = kn_output_temporary(output), *name = kn_path_name(ctx, kn_output_target(output));
+    st = input->parts ? kn_columnar_write_parts(ctx, batches, path, name, err)
+                      : kn_columnar_write_parquet(ctx, batches, path, name, err);
     kn_batches_let_go(batches);
     return st;
 }

@@ -37,6 +37,7 @@ typedef struct kn_recode_input {
     const char                *missing; /* how a missing cell is written; NULL: empty           */
     bool                       columns_wanted; /* the rows become Arrow batches, not CSV: in memory   */
     bool                       parquet; /* ... or, of a file, Parquet                           */
+    bool                       parts;   /* ... in parts: the output's temporary path is a folder */
     bool                       guarded; /* kn_csv_guarded_cell                                  */
     bool                       counted; /* rows that show the same are one, with a column of counts behind the others; else
                                          * a row of a counted table is written as often as it stands for    */

@@ -11,6 +11,7 @@
  * Memory: 4 bytes per cell of a column while it is read, then 1, 2 or 4; the distinct texts; the window.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -429,8 +430,10 @@ static void end_window(reading *r)
     r->before = r->table->rows;
 }
 
-static kn_status fail_stream(reading *r, kn_error *err)
+/* `code`: of the callback that failed. */
+static kn_status fail_stream(reading *r, int code, kn_error *err)
 {
+    if (code == ENOMEM) return no_memory(r->table, err);
     const char *said = r->stream.get_last_error ? r->stream.get_last_error(&r->stream) : NULL;
     if (kn_cancelled(r->table->ctx)) return kn_fail_cancelled(err);
     return kn_fail(err, KN_INPUT, "%.300s: %s", r->name, said ? said : "its rows cannot be read");
@@ -445,7 +448,8 @@ static kn_status take_window(reading *r, bool *ended, kn_error *err)
         if (!KN_GROW(r->table->ctx, &r->arrays, &r->capacity, r->count + 1)) return no_memory(r->table, err);
         struct ArrowArray *a = &r->arrays[r->count];
         *a = (struct ArrowArray){.length = 0};
-        if (r->stream.get_next(&r->stream, a) != 0) return fail_stream(r, err);
+        int code = r->stream.get_next(&r->stream, a);
+        if (code != 0) return fail_stream(r, code, err);
         *ended = !a->release;
         if (*ended) break;
         r->count++;
@@ -458,7 +462,8 @@ static kn_status take_window(reading *r, bool *ended, kn_error *err)
 static kn_status prepare(reading *r, kn_error *err)
 {
     kn_vtable *t = r->table;
-    if (r->stream.get_schema(&r->stream, &r->schema) != 0) return fail_stream(r, err);
+    int        code = r->stream.get_schema(&r->stream, &r->schema);
+    if (code != 0) return fail_stream(r, code, err);
     KN_TRY(check_schema(r, err));
     const char *useless = kn_columnar_useless(&r->schema, r->options->csv);
     if (useless) return kn_fail(err, KN_USAGE, "%s: %s", r->name, useless);
@@ -474,12 +479,16 @@ static kn_status prepare(reading *r, kn_error *err)
     return open_columns(r, err);
 }
 
-/* A Parquet file, not one of several. */
+static bool is_parquet(const reading *r)
+{
+    return kn_columnar_kind_of(r->table->ctx, r->path) == KN_COLUMNAR_PARQUET;
+}
+
+/* ... in one file. */
 static bool is_file(const reading *r)
 {
     struct stat info;
-    return kn_columnar_kind_of(r->table->ctx, r->path) == KN_COLUMNAR_PARQUET &&
-           stat(kn_memory_path(r->table->ctx, r->path), &info) == 0 && S_ISREG(info.st_mode);
+    return is_parquet(r) && stat(kn_memory_path(r->table->ctx, r->path), &info) == 0 && S_ISREG(info.st_mode);
 }
 
 /* Of a file its bytes'; of a table in memory or in parts that of its cells. */
@@ -502,7 +511,7 @@ static kn_status read_all(reading *r, kn_error *err)
     }
     KN_TRY(kn_parallel_for(t->ctx, t->column_count, 1, finish_columns, r, err));
     if (r->options->digest) KN_TRY(digest(r, err));
-    if (r->options->form && r->made && is_file(r)) KN_TRY(kn_vtable_look_parquet(t, r->path, err));
+    if (r->options->form && r->made && is_parquet(r)) KN_TRY(kn_vtable_look_parquet(t, r->path, err));
     if (r->options->guarded) kn_vtable_unguard(t);
     return KN_OK;
 }
