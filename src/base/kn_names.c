@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <string.h>
+#include <strings.h>
 
 static char lower(char c)
 {
@@ -81,4 +82,23 @@ void kn_hide_secrets(char *text, size_t room)
         const char *rest = kn_name_server(c);
         if (rest) c = hide(c + (rest - c), whole) - 1;
     }
+}
+
+bool kn_name_statistics(const char *name)
+{
+    static const char *const endings[] = {".sav", ".zsav", ".por", ".dta", ".sas7bdat", ".xpt"};
+    size_t                   size = strlen(name);
+    if (kn_name_sqlite(name) || kn_name_duckdb(name) || kn_name_server(name)) return false;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        size_t n = strlen(endings[i]);
+        if (size > n && strcasecmp(name + size - n, endings[i]) == 0) return true;
+    }
+    return false;
+}
+
+bool kn_names_labelled(const char *const *names, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (kn_name_statistics(names[i])) return true;
+    return false;
 }

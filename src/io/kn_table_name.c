@@ -47,14 +47,6 @@ static bool is_workbook(kn_string file)
     return ends_with(file, ".xlsx") || ends_with(file, ".xlsm");
 }
 
-static bool is_statistics(kn_string file)
-{
-    static const char *const endings[] = {".sav", ".zsav", ".por", ".dta", ".sas7bdat", ".xpt"};
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-        if (ends_with(file, endings[i])) return true;
-    return false;
-}
-
 kn_table_kind kn_table_kind_of(const char *name)
 {
     kn_name_parts parts = kn_table_name_split(name);
@@ -63,7 +55,7 @@ kn_table_kind kn_table_kind_of(const char *name)
     if (kn_name_server(name))
         return parts.query.data || kn_table_parts(parts.table, &schema, &table) ? KN_TABLE_SERVER : KN_TABLE_TEXT;
     if (is_workbook(parts.source) || is_workbook(kn_string_of(name))) return KN_TABLE_WORKBOOK;
-    return is_statistics(kn_string_of(name)) ? KN_TABLE_STATISTICS : KN_TABLE_TEXT;
+    return kn_name_statistics(name) ? KN_TABLE_STATISTICS : KN_TABLE_TEXT;
 }
 
 kn_string kn_table_file(const char *name)
