@@ -7,24 +7,10 @@
 #include "kn_alloc.h"
 #include "kn_names.h"
 
-/* Where the query begins; NULL: there is none. */
-static const char *find_query(const char *name)
-{
-    static const char word[] = "query=";
-    for (const char *at = strchr(name, '?'); at; at = strpbrk(at + 1, "?&"))
-        if (strncmp(at + 1, word, sizeof word - 1) == 0) return at;
-    return NULL;
-}
-
-static bool has_schema(const char *name)
-{
-    return kn_name_sqlite(name) || kn_name_duckdb(name) || kn_name_server(name);
-}
-
 kn_name_parts kn_table_name_split(const char *name)
 {
     kn_name_parts out = {.source = kn_string_of(name)};
-    const char   *query = has_schema(name) ? find_query(name) : NULL;
+    const char   *query = kn_name_query(name);
     const char   *at = kn_name_server(name) ? strrchr(name, '@') : NULL, *mark = strrchr(name, '#');
     if (query) {
         out.source.size = (size_t)(query - name);
