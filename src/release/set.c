@@ -46,7 +46,7 @@ struct kn_set {
     kn_output          *outputs[KN_SET_ROLES];
     kn_database_writer *writer;
     kn_set_steps        steps;
-    bool                unsettled; /* it is not known whether the server committed: the journal stays      */
+    bool                unsettled; /* the transaction is committed, or nobody knows: no way back, the journal stays */
     char                note[600];
 };
 
@@ -411,8 +411,10 @@ static kn_status commit_server(void *arg, kn_error *err)
     bool                committed = false;
     s->writer = NULL;
     kn_status st = kn_database_writer_commit(writer, err);
+    s->unsettled = true;
     if (st == KN_OK) return KN_OK;
-    s->unsettled = kn_database_committed(&committed, s->ctx, s->output, kn_set_steps_schema(&s->steps), NULL) != KN_OK;
+    if (kn_database_committed(&committed, s->ctx, s->output, kn_set_steps_schema(&s->steps), NULL) == KN_OK)
+        s->unsettled = committed;
     return committed ? KN_OK : st;
 }
 
