@@ -42,6 +42,9 @@ void kn_release_figure(kn_buffer *to, double value)
 const char *kn_release_file_name(const char *path)
 {
     if (!path || strcmp(path, "-") == 0) return NULL;
+    const char *mark = strrchr(path, '#'), *file = kn_name_sqlite(path);
+    if (kn_name_server(path)) return mark ? mark + 1 : "release"; /* nothing of its connection */
+    if (file) path = file;
     const char *slash = strrchr(path, '/');
     return slash && slash[1] ? slash + 1 : path;
 }
