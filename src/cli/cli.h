@@ -260,6 +260,7 @@ typedef struct cli_phrase {
 } cli_phrase;
 
 cli_phrase cli_count_of(int64_t n, const char *one, const char *many);
+cli_phrase cli_choices_of(double n, const char *one, const char *many); /* may be more than any integer */
 cli_phrase cli_rows_of(int64_t n);
 
 /* A bar that fills `share` (0 to 1) of `width` columns, without trailing blanks: eighth blocks where the locale is

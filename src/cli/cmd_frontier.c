@@ -51,7 +51,7 @@ static void print_words(const cli_value *answer)
     int64_t                count, rows = cli_integer(answer, "rows");
     const cli_value       *list = cli_list_of(answer, "points", &count);
     printf("%s; ", cli_rows_of(rows).text);
-    printf("%.0f choices of levels; ", cli_number(answer, "lattice"));
+    printf("%s; ", cli_choices_of(cli_number(answer, "lattice"), "choice of levels", "choices of levels").text);
     printf("%s that no other beats in k, suppressed rows and loss\n", cli_count_of(count, "point", "points").text);
     printf("Levels in the order: ");
     cli_names_print(kn_document_member(answer, "quasi"), ", ");

@@ -130,6 +130,14 @@ cli_phrase cli_count_of(int64_t n, const char *one, const char *many)
     return p;
 }
 
+cli_phrase cli_choices_of(double n, const char *one, const char *many)
+{
+    cli_phrase p;
+    if (n < 1e15) return cli_count_of((int64_t)n, one, many);
+    snprintf(p.text, sizeof p.text, "%.3g %s", n, many);
+    return p;
+}
+
 cli_phrase cli_rows_of(int64_t n)
 {
     return cli_count_of(n, "row", "rows");

@@ -183,7 +183,7 @@ static kn_status date_rule(kn_draft_rule *out, const looking *l, kn_error *err)
     char text[80];
     snprintf(text, sizeof text, "{calendar: [%smonth%s%s%s]}", times ? "day, " : "", days < 1500 ? ", quarter" : "",
              days > 366 ? ", year" : "", days > 5500 ? ", decade" : "");
-    return fixed_rule(out, l, text, "months, years: the calendar", err);
+    return fixed_rule(out, l, text, "the calendar", err);
 }
 
 /* ---- Codes ---- */

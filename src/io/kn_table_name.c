@@ -7,15 +7,23 @@
 #include "kn_alloc.h"
 #include "kn_names.h"
 
+/* Is the mark one of a table, or part of a password, or of the name of a SQLite file? */
+static bool is_mark(const char *name, const char *mark)
+{
+    const char *at = kn_name_server(name) ? strrchr(name, '@') : NULL;
+    if (kn_name_server(name)) return !(at && mark < at) && !strstr(name, "password=");
+    return !kn_name_sqlite(name) || mark[1] == '"' || !strpbrk(mark, "./");
+}
+
 kn_name_parts kn_table_name_split(const char *name)
 {
     kn_name_parts out = {.source = kn_string_of(name)};
     const char   *query = kn_name_query(name);
-    const char   *at = kn_name_server(name) ? strrchr(name, '@') : NULL, *mark = strrchr(name, '#');
+    const char   *mark = strrchr(name, '#');
     if (query) {
         out.source.size = (size_t)(query - name);
         out.query = kn_string_of(query + sizeof "?query=" - 1);
-    } else if (mark && !(at && mark < at) && !(kn_name_server(name) && strstr(name, "password="))) {
+    } else if (mark && is_mark(name, mark)) {
         out.source.size = (size_t)(mark - name);
         out.table = kn_string_of(mark + 1);
     }

@@ -5,8 +5,8 @@
  *     duckdb:FILE#table                      duckdb:FILE?query=SELECT ...   duckdb:?query=SELECT ...
  *
  * The mark is the last '#' of the name, but not one within a password; a query goes from "query=" to the end of the
- * name, as it is, whatever characters it has. Nothing behind the '#' ("sqlite:a#b.db#") names the whole: that is how a
- * file whose own name has a '#' is written.
+ * name, as it is, whatever characters it has. A table of a SQLite file whose name has a dot or a slash is written in
+ * double quotes: "sqlite:a#b.db" is a file.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_TABLE_NAME_H

@@ -290,8 +290,6 @@ static kn_status check(const kn_release_shape *shape, const kn_spec *spec, const
         return kn_fail(err, KN_USAGE,
                        "promises are counted on an earlier release and a written one; a dry run writes "
                        "none");
-    if (spec->replace && (shape != &kn_table_shape || !kn_target_is_table(spec)))
-        return kn_fail(err, KN_USAGE, "replace is for a table of a server or a SQLite file; leave it out");
     if (options->all_solutions && (spec->method_auto || !kn_method_has_nodes(spec->method)))
         return kn_fail(err, KN_USAGE,
                        "all solutions: only methods with one level for a whole column have nodes to list; take method "

@@ -130,6 +130,7 @@ static bool is_idle(const kn_spec *s, int field)
     case KN_FIELD_SUMMARY: return !s->summary;
     case KN_FIELD_SPREADSHEET_SAFE: return !s->spreadsheet_safe;
     case KN_FIELD_EXPAND: return !s->expand;
+    case KN_FIELD_REPLACE: return !s->replace;
     case KN_FIELD_KEEP_ORDER: return !s->keep_order;
     case KN_FIELD_KEEP_RECIPE: return !s->keep_recipe;
     case KN_FIELD_KEEP_ROWMAP: return !s->keep_rowmap;
@@ -210,6 +211,17 @@ static kn_status check_reading(const kn_spec_inner *inner, kn_error *err)
         if (why) return refuse(inner, fields[i], why, err);
     }
     return KN_OK;
+}
+
+/* ---- Where the release goes ---- */
+
+static kn_status check_written(const kn_spec_inner *inner, kn_error *err)
+{
+    const kn_spec *spec = &inner->state.spec;
+    kn_table_kind  kind = spec->output ? kn_table_kind_of(spec->output) : KN_TABLE_TEXT;
+    bool           in_database = kind == KN_TABLE_SQLITE || kind == KN_TABLE_SERVER;
+    if (!is_asked(inner, KN_FIELD_REPLACE) || (in_database && kn_spec_shape(spec) == KN_SHAPE_TABLE)) return KN_OK;
+    return refuse(inner, KN_FIELD_REPLACE, "it is for one table of a server or a SQLite file; leave it out", err);
 }
 
 /* ---- What is promised ---- */
@@ -386,6 +398,7 @@ kn_status kn_spec_check_applies(const kn_spec_inner *inner, kn_error *err)
         return refuse(inner, field, e->refusal, err);
     }
     KN_TRY(check_reading(inner, err));
+    KN_TRY(check_written(inner, err));
     KN_TRY(check_promises(inner, err));
     KN_TRY(kn_spec_check_levels(inner, err));
     KN_TRY(check_counted(inner, err));

@@ -42,7 +42,8 @@ static void choice(const cli_value *answer, FILE *out)
     char             node[1024];
     if (!levels) return;
     fprintf(out, ": levels %s", node_text(node, sizeof node, levels));
-    if (kn_document_number_of(lattice) > 1) fprintf(out, ", one of %.0f choices", kn_document_number_of(lattice));
+    if (kn_document_number_of(lattice) > 1)
+        fprintf(out, ", one of %s", cli_choices_of(kn_document_number_of(lattice), "choice", "choices").text);
     if (!cli_true(answer, "complete"))
         fprintf(out, "; the time limit ended the search: a better one may exist");
     else if (cli_true(answer, "optimal"))

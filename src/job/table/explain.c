@@ -116,7 +116,7 @@ static kn_status look(kn_release_run *all, void *user, kn_error *err)
     kn_node_failures f;
     KN_TRY(kn_table_run_check_levels(run, "levels", err));
     KN_TRY(kn_table_run_prepare(run, err));
-    KN_TRY(kn_table_run_warn_of_types(run, err));
+    KN_TRY(kn_table_run_warn_of_hierarchies(run, err));
     KN_TRY(check_fixed(run, err));
     kn_failures *models =
         kn_release_alloc(all, &all->scratch, (size_t)run->requirements->model_count + 1, sizeof *models, err);

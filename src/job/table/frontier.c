@@ -86,7 +86,7 @@ static kn_status look(kn_release_run *all, void *user, kn_error *err)
     int64_t             ks[MOST_KS];
     KN_TRY(kn_table_run_check_levels(run, "a frontier", err));
     KN_TRY(kn_table_run_prepare(run, err));
-    KN_TRY(kn_table_run_warn_of_types(run, err));
+    KN_TRY(kn_table_run_warn_of_hierarchies(run, err));
     int k_count = make_ladder(ks, all->spec, kn_table_total(run->table));
     run->problem = kn_table_run_problem(run);
     KN_TRY(kn_frontier_search(&found, all->ctx, &run->problem, ks, k_count, err));

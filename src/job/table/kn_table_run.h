@@ -104,7 +104,7 @@ KN_CHECK kn_status kn_table_run_link(kn_table_run *run, kn_error *err);
 KN_CHECK kn_status kn_table_run_columns(kn_table_run *run, kn_error *err);
 KN_CHECK kn_status kn_table_run_warn_of_table(kn_table_run *run, kn_error *err);
 KN_CHECK kn_status kn_table_run_prepare(kn_table_run *run, kn_error *err); /* hierarchies, population, requirements, objective */
-KN_CHECK kn_status kn_table_run_warn_of_types(kn_table_run *run, kn_error *err); /* prepared: hierarchies by type */
+KN_CHECK kn_status kn_table_run_warn_of_hierarchies(kn_table_run *run, kn_error *err); /* once prepared */
 KN_CHECK kn_status kn_table_run_warn_of_classes(kn_table_run *run, kn_error *err); /* there is a plan */
 KN_CHECK kn_status kn_table_run_warn_of_force(kn_table_run *run, kn_error *err);   /* there is a plan */
 

@@ -228,12 +228,15 @@ static kn_status say_by_type(kn_table_run *run, int q, kn_error *err)
     return st;
 }
 
-kn_status kn_table_run_warn_of_types(kn_table_run *run, kn_error *err)
+kn_status kn_table_run_warn_of_hierarchies(kn_table_run *run, kn_error *err)
 {
     for (int q = 0; q < run->quasi_count; q++)
         if (kn_table_run_by_type(run, q) && run->rules[q].kind != KN_HIERARCHY_SUPPRESS)
             KN_TRY(say_by_type(run, q, err));
-    return KN_OK;
+    if (!run->population || !run->population->apart) return KN_OK;
+    return kn_release_note(&run->all, err,
+                           "k-map is counted from below: the hierarchies' populations say how many people have each "
+                           "value, not how many have them together; a class has at least so many");
 }
 
 /* Users who give no hierarchy may not know that a text then is the value or *. */
@@ -311,7 +314,7 @@ kn_status kn_table_run_warn_of_classes(kn_table_run *run, kn_error *err)
     if (st == KN_OK && !kn_table_run_full_domain(run) && run->plan->rows > MANY_ROWS && !run->table->counts &&
         !run->all.spec->keep_rowmap)
         st = kn_release_note(&run->all, err, KN_JOB_MAP_NEEDED);
-    if (st == KN_OK) st = kn_table_run_warn_of_types(run, err);
+    if (st == KN_OK) st = kn_table_run_warn_of_hierarchies(run, err);
     return st == KN_OK ? warn_of_levels(run, err) : st;
 }
 
