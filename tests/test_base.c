@@ -304,6 +304,10 @@ static void passwords_are_taken_out_of_messages(void **state)
         {"postgresql: libpq cannot read it", "postgresql: libpq cannot read it"},
         {"postgresql:", "postgresql:"},
         {"someone@example.org: nothing here", "someone@example.org: nothing here"},
+        {"sqlite:a.db?query=SELECT a FROM t WHERE b = 'so: Smith': is wrong", "sqlite:a.db?query"},
+        {"duckdb:?query=SELECT a FROM t WHERE b = 'Smith'", "duckdb:?query"},
+        {"postgresql://u:p@h/d?x=y&query=SELECT 'so: Smith': is wrong", "postgresql://h/d"},
+        {"select it (duckdb:?query=SELECT ...)", "select it (duckdb:?query=SELECT ...)"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[200];

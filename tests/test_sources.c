@@ -13,6 +13,7 @@
 
 #include "kn_source.h"
 #include "kn_table_name.h"
+#include "kn_table_stream.h"
 
 /* ---- Files ---- */
 
@@ -40,6 +41,7 @@ static const char *statistics_file(const char *name, begin_fn begin, const char 
     readstat_variable_t *born = readstat_add_variable(w, upper ? "BORN" : "born", READSTAT_TYPE_DOUBLE, 0);
     readstat_variable_t *rate = readstat_add_variable(w, upper ? "RATE" : "rate", READSTAT_TYPE_DOUBLE, 0);
     if (labelled) readstat_variable_set_label_set(sex, labels);
+    if (labelled) readstat_variable_set_label(town, "Where, at night");
     readstat_variable_set_format(born, format);
     assert_int_equal(begin(w, file, 3), READSTAT_OK);
     for (int i = 0; i < 3; i++) {
@@ -62,6 +64,17 @@ static const char *statistics_file(const char *name, begin_fn begin, const char 
 static const char *sav_file(void)
 {
     return statistics_file("people.sav", readstat_begin_writing_sav, "DATE11", 13923446400.0, true);
+}
+
+static readstat_error_t begin_zsav(readstat_writer_t *writer, void *user, long rows)
+{
+    readstat_writer_set_compression(writer, READSTAT_COMPRESS_BINARY);
+    return readstat_begin_writing_sav(writer, user, rows);
+}
+
+static const char *zsav_file(void)
+{
+    return statistics_file("people.zsav", begin_zsav, "DATE11", 13923446400.0, true);
 }
 
 static const char *workbook_file(void)
@@ -132,6 +145,7 @@ static void statistics_files_are_their_csv(void **state)
 {
     (void)state;
     expect(sav_file(), ROWS("2024-01-01"));
+    expect(zsav_file(), ROWS("2024-01-01"));
     expect(statistics_file("people.dta", readstat_begin_writing_dta, "%td", 23376, true), ROWS("2024-01-01"));
     expect(statistics_file("people.xpt", readstat_begin_writing_xport, "DATE", 23376, false),
            "sex,town,born,rate\n1,\"Ash\"\"by\",2024-01-01,0.1\n2,,2024-01-01,1.1\n3,\"Ash\"\"by\",2024-01-01,\n");
@@ -140,6 +154,33 @@ static void statistics_files_are_their_csv(void **state)
     expect(statistics_file("people.por", readstat_begin_writing_por, "DATE11", 13923446400.0, true),
            "SEX,TOWN,BORN,RATE\n\"woman, or "
            "girl\",\"Ash\"\"by\",2024-01-01,0.1\nman,,2024-01-01,1.1\n3,\"Ash\"\"by\",2024-01-01,\n");
+}
+
+static kn_status read_labels(kn_context *ctx, const char *name, kn_buffer *to, kn_error *err)
+{
+    return kn_statistics_labels(&(kn_csv_rows){.ctx = ctx, .to = to, .columns = 4}, name, err);
+}
+
+static void labels_are_kept(void **state)
+{
+    (void)state;
+    const char *names[] = {sav_file(), zsav_file(),
+                           statistics_file("people.dta", readstat_begin_writing_dta, "%td", 23376, true),
+                           statistics_file("people.xpt", readstat_begin_writing_xport, "DATE", 23376, false)};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        kn_context *ctx = testing_context(1);
+        kn_error    err = KN_ERROR_INIT;
+        kn_buffer   bytes;
+        char        told[2000] = "";
+        kn_buffer_init(&bytes, ctx);
+        assert_ok(read_labels(ctx, names[i], &bytes, &err), err);
+        if (i < 3)
+            snprintf(told, sizeof told, "%s,sex,1,\"woman, or girl\"\n%s,sex,2,man\n%s,town,,\"Where, at night\"\n",
+                     names[i], names[i], names[i]);
+        assert_string_equal(kn_buffer_text(&bytes), told);
+        kn_buffer_free(&bytes);
+        testing_context_free(ctx);
+    }
 }
 
 static void workbooks_and_tables_are_their_csv(void **state)
@@ -165,6 +206,7 @@ static void every_allocation_may_fail(void **state)
                 if (status == KN_OK) {
                     kn_buffer_init(&bytes, ctx);
                     status = read_all(ctx, names[i], &bytes, &err);
+                    if (status == KN_OK && i == 0) status = read_labels(ctx, names[i], &bytes, &err);
                     kn_buffer_free(&bytes);
                     kn_context_free(ctx);
                 }
@@ -204,10 +246,35 @@ static void names_are_split(void **state)
     }
 }
 
-int main(void)
+/* test_sources --write FOLDER: the files that these tests read, for tests/tables/run. */
+static int write_files(const char *folder)
 {
+    const char *names[] = {sav_file(),
+                           zsav_file(),
+                           workbook_file(),
+                           statistics_file("people.dta", readstat_begin_writing_dta, "%td", 23376, true),
+                           statistics_file("people.xpt", readstat_begin_writing_xport, "DATE", 23376, false),
+                           statistics_file("people.sas7bdat", readstat_begin_writing_sas7bdat, "DATE", 23376, false),
+                           statistics_file("people.por", readstat_begin_writing_por, "DATE11", 13923446400.0, true)};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char  path[1000], bytes[1 << 16];
+        FILE *from = fopen(names[i], "rb");
+        snprintf(path, sizeof path, "%s%s", folder, strrchr(names[i], '/'));
+        FILE *to = fopen(path, "wb");
+        if (!from || !to) return 1;
+        for (size_t n; (n = fread(bytes, 1, sizeof bytes, from)) > 0;)
+            if (fwrite(bytes, 1, n, to) != n) return 1;
+        if (fclose(from) != 0 || fclose(to) != 0) return 1;
+    }
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 3 && strcmp(argv[1], "--write") == 0) return write_files(argv[2]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(statistics_files_are_their_csv),
+        cmocka_unit_test(labels_are_kept),
         cmocka_unit_test(workbooks_and_tables_are_their_csv),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(names_are_split),

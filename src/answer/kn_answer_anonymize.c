@@ -158,6 +158,7 @@ static void put_written(kn_to to, const kn_release_head *h, const kn_spec *spec,
     append_path(kept, n.base, ".private.json");
     if (spec->keep_rowmap) append_path(kept, n.base, ".rowmap");
     if (spec->keep_recipe) append_path(kept, n.base, ".recipe.json");
+    if (kn_names_labelled(spec->inputs, spec->input_count)) append_path(kept, n.base, ".labels.csv");
     if (spec->report) append_path(kept, spec->report, "");
 }
 

@@ -21,6 +21,7 @@
 #include "kn_clock.h"
 #include "kn_error.h"
 #include "kn_memory.h"
+#include "kn_names.h"
 #include "kn_options.h"
 #include "kn_parallel.h"
 
@@ -298,5 +299,6 @@ const char *kn_path_name(const kn_context *ctx, const char *path)
 {
     const kn_alias *alias = kn_alias_find(ctx, path);
     if (alias) return alias->name;
+    if (kn_name_query(path)) return "the query"; /* whose words may be those of a person */
     return strcmp(path, "-") == 0 ? "(standard input)" : path;
 }

@@ -1,13 +1,14 @@
 /* kn_names.c: which names are those of databases, and messages without the passwords in them.
  *
  * A connection string in a message may be cut off or misspelt, so it cannot be parsed: of a URI, everything up to the
- * last @ and everything from a ? on is removed; of keywords, everything. In messages a name is followed by ": ".
+ * last @ and everything from a ? on is removed; of keywords, everything. In messages a name is followed by ": ". Behind
+ * "?query=" everything is removed, to the end of the message.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_names.h"
 
-#include <stdbool.h>
 #include <string.h>
+#include <strings.h>
 
 static char lower(char c)
 {
@@ -74,11 +75,58 @@ static char *hide(char *rest, bool whole)
     return query;
 }
 
+/* Of a query nothing is shown: its words may be those of a person, and nobody knows where it ends. */
+static void hide_query(char *text)
+{
+    static const char example[] = "SELECT";
+    for (char *at = text; (at = strstr(at, "query=")); at++) {
+        const char *says = at + sizeof "query=" - 1;
+        bool        is_example = strncmp(says, example, sizeof example - 1) == 0 &&
+                          (says[sizeof example - 1] == '\0' || strncmp(says + sizeof example - 1, " ...", 4) == 0);
+        if (at == text || !strchr("?&", at[-1]) || is_example) continue;
+        at[sizeof "query" - 1] = '\0';
+        return;
+    }
+}
+
 void kn_hide_secrets(char *text, size_t room)
 {
+    hide_query(text);
     bool whole = strlen(text) + 1 < room;
     for (char *c = text; *c; c++) {
         const char *rest = kn_name_server(c);
         if (rest) c = hide(c + (rest - c), whole) - 1;
     }
+}
+
+static bool has_schema(const char *name)
+{
+    return kn_name_sqlite(name) || kn_name_duckdb(name) || kn_name_server(name);
+}
+
+const char *kn_name_query(const char *name)
+{
+    static const char word[] = "query=";
+    for (const char *at = has_schema(name) ? strchr(name, '?') : NULL; at; at = strpbrk(at + 1, "?&"))
+        if (strncmp(at + 1, word, sizeof word - 1) == 0) return at;
+    return NULL;
+}
+
+bool kn_name_statistics(const char *name)
+{
+    static const char *const endings[] = {".sav", ".zsav", ".por", ".dta", ".sas7bdat", ".xpt"};
+    size_t                   size = strlen(name);
+    if (has_schema(name)) return false;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        size_t n = strlen(endings[i]);
+        if (size > n && strcasecmp(name + size - n, endings[i]) == 0) return true;
+    }
+    return false;
+}
+
+bool kn_names_labelled(const char *const *names, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (kn_name_statistics(names[i])) return true;
+    return false;
 }

@@ -85,7 +85,8 @@ static void add_read(read_files *f, const char *path)
 /* Would an output overwrite an input? */
 static int check_paths(const kn_spec *spec)
 {
-    static const char *const endings[] = {"", ".certificate.json", ".private.json", ".rowmap", ".recipe.json"};
+    static const char *const endings[] = {"",        ".certificate.json", ".private.json",
+                                          ".rowmap", ".recipe.json",      ".labels.csv"};
     read_files               f = {0};
     int                      code = 0;
     for (int i = 0; i < spec->input_count; i++) add_read(&f, spec->inputs[i]);
@@ -99,7 +100,7 @@ static int check_paths(const kn_spec *spec)
         }
         add_read(&f, attribute->pseudonym_key_file);
     }
-    for (int i = 0; i < 5 && spec->output && code == 0; i++) {
+    for (int i = 0; i < (int)(sizeof endings / sizeof *endings) && spec->output && code == 0; i++) {
         char *path = cli_beside(spec->output, endings[i]);
         if (cli_overwrites_input(path, f.paths, f.count))
             code = cli_usage(&cli_anonymize, "the output would overwrite an input");

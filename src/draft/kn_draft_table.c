@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kn_context.h"
 #include "kn_draft.h"
 #include "kn_error.h"
 #include "kn_profile.h"
@@ -150,8 +151,9 @@ static kn_status draft(sheet *s, const kn_csv_options *csv, kn_error *err)
 {
     kn_drafting *d = s->d;
     if (s->table->rows < 2)
-        return kn_fail(err, KN_INPUT, "%s: it has %lld %s; nobody can be hidden among fewer than 2", d->inputs[0],
-                       (long long)s->table->rows, s->table->rows == 1 ? "row" : "rows");
+        return kn_fail(err, KN_INPUT, "%s: it has %lld %s; nobody can be hidden among fewer than 2",
+                       kn_path_name(d->ctx, d->inputs[0]), (long long)s->table->rows,
+                       s->table->rows == 1 ? "row" : "rows");
     KN_TRY(kn_draft_opening(d, csv, kn_table_delimiter(s->table) == '\t' ? "release.tsv" : "release.csv", err));
     kn_buffer_add(&d->text, "\nattributes:\n");
     for (int c = 0; c < s->profile->columns; c++) KN_TRY(draft_column(s, c, err));

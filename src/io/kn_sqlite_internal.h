@@ -32,7 +32,8 @@ KN_CHECK kn_status kn_sqlite_select(sqlite3_stmt **out, kn_context *ctx, sqlite3
  * the context's until it is discharged. KN_IO: this SQLite cannot do that; KN_MEMORY: the schema is too large. */
 KN_CHECK kn_status kn_sqlite_harden(sqlite3 *db, kn_context *ctx, const char *path, uint64_t *charged, kn_error *err);
 
-/* What went wrong last, in words without values. */
+/* What went wrong last, in words without values; of a query, without its words. */
+#define KN_SQLITE_QUERY ", the query" /* the end of a query's name in messages */
 kn_status kn_sqlite_fail(sqlite3 *db, kn_context *ctx, const char *path, kn_error *err);
 
 #endif

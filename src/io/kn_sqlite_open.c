@@ -108,6 +108,24 @@ kn_status kn_sqlite_harden(sqlite3 *db, kn_context *ctx, const char *path, uint6
     return KN_OK;
 }
 
+static bool is_query(const char *name)
+{
+    size_t size = strlen(name), end = sizeof KN_SQLITE_QUERY - 1;
+    return size >= end && strcmp(name + size - end, KN_SQLITE_QUERY) == 0;
+}
+
+/* Of a query nothing is quoted: its words may be those of a person. */
+static kn_status fail_query(sqlite3 *db, const char *name, kn_error *err)
+{
+    int at = -1;
+#if SQLITE_VERSION_NUMBER >= 3038000
+    at = sqlite3_error_offset(db);
+#endif
+    if (at < 0) return kn_fail(err, KN_INPUT, "%s: SQLite cannot run it (error %d)", name, sqlite3_errcode(db));
+    return kn_fail(err, KN_INPUT, "%s: SQLite cannot run it, from its character %d on (error %d)", name, at + 1,
+                   sqlite3_errcode(db));
+}
+
 /* SQLite's messages name tables, columns and functions, never values. */
 kn_status kn_sqlite_fail(sqlite3 *db, kn_context *ctx, const char *path, kn_error *err)
 {
@@ -120,6 +138,9 @@ kn_status kn_sqlite_fail(sqlite3 *db, kn_context *ctx, const char *path, kn_erro
     case SQLITE_TOOBIG:
         return kn_fail(err, KN_INPUT, "%s: a cell, or a statement of its schema, is larger than %d bytes", path,
                        sqlite3_limit(db, SQLITE_LIMIT_LENGTH, -1));
+    case SQLITE_ERROR:
+        if (is_query(path)) return fail_query(db, path, err);
+        break;
     default: break;
     }
     return kn_fail(err, code == SQLITE_ERROR ? KN_INPUT : KN_IO, "%s: %s", path, sqlite3_errmsg(db));

@@ -131,7 +131,7 @@ kn_status kn_sqlite_stream(kn_table_stream *out, kn_context *ctx, const char *na
     kn_cells     *cells = NULL;
     sqlite3_stmt *statement = NULL;
     if (parts.table.data) table = kn_table_unquote(ctx, parts.table);
-    if (path) shown = table ? kn_strformat(ctx, "%s#%s", path, table) : kn_strformat(ctx, "%s, the query", path);
+    if (path) shown = table ? kn_strformat(ctx, "%s#%s", path, table) : kn_strformat(ctx, "%s" KN_SQLITE_QUERY, path);
     kn_status status = shown && (table || !parts.table.data) ? KN_OK : kn_fail_memory(err, ctx, "reading a table");
     if (status == KN_OK) status = kn_sqlite_cells(&cells, ctx, path, err);
     if (status == KN_OK)

@@ -28,10 +28,11 @@ typedef struct label {
     const char *set, *text;
     const char *string; /* the value, or: */
     double      number;
+    char        tag; /* of a missing value; '\0': none */
 } label;
 
 typedef struct variable {
-    const char *name, *set; /* set: of labels; NULL: none */
+    const char *name, *label, *set; /* set: of labels; NULL: none */
     unit        unit;
     int64_t     epoch; /* days from 1970 to its day 0 */
 } variable;
@@ -93,7 +94,7 @@ static int on_variable(int index, readstat_variable_t *from, const char *labels,
 {
     statistics *s = state;
     void       *list = s->variables;
-    const char *name = readstat_variable_get_name(from);
+    const char *name = readstat_variable_get_name(from), *says = readstat_variable_get_label(from);
     bool        text = readstat_variable_get_type_class(from) == READSTAT_TYPE_CLASS_STRING;
     (void)index;
     if (!kn_grow(s->ctx, &list, &s->variable_capacity, s->variable_count + 1, sizeof *s->variables))
@@ -101,9 +102,10 @@ static int on_variable(int index, readstat_variable_t *from, const char *labels,
     s->variables = list;
     variable *v = &s->variables[s->variable_count++];
     *v = (variable){.name = kn_arena_strndup(&s->arena, name ? name : "", name ? strlen(name) : 0)};
+    if (says) v->label = kn_arena_strndup(&s->arena, says, strlen(says));
     if (labels) v->set = kn_arena_strndup(&s->arena, labels, strlen(labels));
     if (!text) find_unit(v, readstat_variable_get_format(from));
-    return v->name && (!labels || v->set) ? READSTAT_HANDLER_OK : no_memory(s);
+    return v->name && (!says || v->label) && (!labels || v->set) ? READSTAT_HANDLER_OK : no_memory(s);
 }
 
 static int on_label(const char *set, readstat_value_t value, const char *text, void *state)
@@ -121,6 +123,7 @@ static int on_label(const char *set, readstat_value_t value, const char *text, v
         l->string = kn_arena_strndup(&s->arena, is ? is : "", is ? strlen(is) : 0);
     } else {
         l->number = readstat_double_value(value);
+        if (readstat_value_is_tagged_missing(value)) l->tag = readstat_value_tag(value);
     }
     return l->set && l->text && (!string || l->string) ? READSTAT_HANDLER_OK : no_memory(s);
 }
@@ -230,15 +233,21 @@ static kn_status parse(statistics *s, parse_fn fn, const char *path, bool rows, 
                    error == READSTAT_ERROR_OPEN ? "cannot be opened" : readstat_error_message(error));
 }
 
-static kn_status read_file(statistics *s, kn_error *err)
+static parse_fn form_of(const char *name)
 {
-    parse_fn    fn = NULL;
-    size_t      size = strlen(s->name);
-    const char *path = kn_memory_path(s->ctx, s->name);
+    parse_fn fn = NULL;
+    size_t   size = strlen(name);
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         size_t n = strlen(forms[i].ending);
-        if (size > n && strcasecmp(s->name + size - n, forms[i].ending) == 0) fn = forms[i].parse;
+        if (size > n && strcasecmp(name + size - n, forms[i].ending) == 0) fn = forms[i].parse;
     }
+    return fn;
+}
+
+static kn_status read_file(statistics *s, kn_error *err)
+{
+    parse_fn    fn = form_of(s->name);
+    const char *path = kn_memory_path(s->ctx, s->name);
     KN_TRY(parse(s, fn, path, false, err));
     settle_units(s, fn == readstat_parse_sav || fn == readstat_parse_por);
     if (s->variable_count == 0) return kn_fail(err, KN_INPUT, "%s: it has no variables", s->name);
@@ -267,7 +276,7 @@ static kn_status more(void *state, kn_buffer *to, bool *ended, kn_error *err)
     return KN_OK;
 }
 
-kn_status kn_statistics_stream(kn_table_stream *out, kn_context *ctx, const char *name, kn_error *err)
+static kn_status begin(statistics **out, kn_context *ctx, const char *name, kn_error *err)
 {
     statistics *s = kn_alloc_zero(ctx, sizeof *s);
     if (!s) return kn_fail_memory(err, ctx, name);
@@ -275,10 +284,64 @@ kn_status kn_statistics_stream(kn_table_stream *out, kn_context *ctx, const char
     kn_arena_init(&s->arena, ctx);
     kn_buffer_init(&s->text, ctx);
     s->name = kn_strndup(ctx, name, strlen(name));
-    kn_status status = s->name ? read_file(s, err) : kn_fail_memory(err, ctx, name);
+    *out = s;
+    if (s->name) return KN_OK;
+    close_file(s);
+    return kn_fail_memory(err, ctx, name);
+}
+
+kn_status kn_statistics_stream(kn_table_stream *out, kn_context *ctx, const char *name, kn_error *err)
+{
+    statistics *s = NULL;
+    KN_TRY(begin(&s, ctx, name, err));
+    kn_status status = read_file(s, err);
     if (status == KN_OK)
         *out = (kn_table_stream){s, s->name, more, close_file};
     else
         close_file(s);
+    return status;
+}
+
+/* ---- Its labels ---- */
+
+static kn_status put_label(kn_csv_rows *to, const statistics *s, const variable *v, kn_string code, const char *text,
+                           kn_error *err)
+{
+    KN_TRY(kn_csv_rows_cell(to, kn_string_of(s->name), err));
+    KN_TRY(kn_csv_rows_cell(to, kn_string_of(v->name), err));
+    KN_TRY(kn_csv_rows_cell(to, code, err));
+    return kn_csv_rows_cell(to, kn_string_of(text), err);
+}
+
+static kn_status put_labels(kn_csv_rows *to, const statistics *s, const variable *v, kn_error *err)
+{
+    char room[ROOM];
+    if (v->label && *v->label) KN_TRY(put_label(to, s, v, (kn_string){NULL, 0}, v->label, err));
+    for (size_t i = 0; v->set && i < s->label_count; i++) {
+        const label *l = &s->labels[i];
+        if (strcmp(l->set, v->set) != 0) continue;
+        kn_string code = {room, 0};
+        if (l->string)
+            code = kn_string_of(l->string);
+        else if (l->tag)
+            code.size = (size_t)snprintf(room, ROOM, ".%c", l->tag);
+        else
+            code.size = v->unit != PLAIN && isfinite(l->number) && fabs(l->number) < 4e14
+                            ? date_text(v, l->number, room)
+                            : number_text(l->number, room);
+        KN_TRY(put_label(to, s, v, code, l->text, err));
+    }
+    return KN_OK;
+}
+
+kn_status kn_statistics_labels(kn_csv_rows *to, const char *name, kn_error *err)
+{
+    statistics *s = NULL;
+    parse_fn    fn = form_of(name);
+    KN_TRY(begin(&s, to->ctx, name, err));
+    kn_status status = parse(s, fn, kn_memory_path(s->ctx, name), false, err);
+    settle_units(s, fn == readstat_parse_sav || fn == readstat_parse_por);
+    for (size_t i = 0; status == KN_OK && i < s->variable_count; i++) status = put_labels(to, s, &s->variables[i], err);
+    close_file(s);
     return status;
 }

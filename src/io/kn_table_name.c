@@ -7,20 +7,6 @@
 #include "kn_alloc.h"
 #include "kn_names.h"
 
-/* Where the query begins; NULL: there is none. */
-static const char *find_query(const char *name)
-{
-    static const char word[] = "query=";
-    for (const char *at = strchr(name, '?'); at; at = strpbrk(at + 1, "?&"))
-        if (strncmp(at + 1, word, sizeof word - 1) == 0) return at;
-    return NULL;
-}
-
-static bool has_schema(const char *name)
-{
-    return kn_name_sqlite(name) || kn_name_duckdb(name) || kn_name_server(name);
-}
-
 /* Is the mark one of a table, or part of a password, or of the name of a SQLite file? */
 static bool is_mark(const char *name, const char *mark)
 {
@@ -32,7 +18,7 @@ static bool is_mark(const char *name, const char *mark)
 kn_name_parts kn_table_name_split(const char *name)
 {
     kn_name_parts out = {.source = kn_string_of(name)};
-    const char   *query = has_schema(name) ? find_query(name) : NULL;
+    const char   *query = kn_name_query(name);
     const char   *mark = strrchr(name, '#');
     if (query) {
         out.source.size = (size_t)(query - name);
@@ -55,14 +41,6 @@ static bool is_workbook(kn_string file)
     return ends_with(file, ".xlsx") || ends_with(file, ".xlsm");
 }
 
-static bool is_statistics(kn_string file)
-{
-    static const char *const endings[] = {".sav", ".zsav", ".por", ".dta", ".sas7bdat", ".xpt"};
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-        if (ends_with(file, endings[i])) return true;
-    return false;
-}
-
 kn_table_kind kn_table_kind_of(const char *name)
 {
     kn_name_parts parts = kn_table_name_split(name);
@@ -71,7 +49,7 @@ kn_table_kind kn_table_kind_of(const char *name)
     if (kn_name_server(name))
         return parts.query.data || kn_table_parts(parts.table, &schema, &table) ? KN_TABLE_SERVER : KN_TABLE_TEXT;
     if (is_workbook(parts.source) || is_workbook(kn_string_of(name))) return KN_TABLE_WORKBOOK;
-    return is_statistics(kn_string_of(name)) ? KN_TABLE_STATISTICS : KN_TABLE_TEXT;
+    return kn_name_statistics(name) ? KN_TABLE_STATISTICS : KN_TABLE_TEXT;
 }
 
 kn_string kn_table_file(const char *name)

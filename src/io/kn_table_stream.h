@@ -56,4 +56,8 @@ KN_CHECK kn_status kn_sqlite_stream(kn_table_stream *out, kn_context *ctx, const
 KN_CHECK kn_status kn_workbook_stream(kn_table_stream *out, kn_context *ctx, const char *name, kn_error *err);
 KN_CHECK kn_status kn_statistics_stream(kn_table_stream *out, kn_context *ctx, const char *name, kn_error *err);
 
+/* Of a file of statistics, a row for each variable with a label, and for each of its values with one: file, variable,
+ * code (missing: it is the variable's label), label. */
+KN_CHECK kn_status kn_statistics_labels(kn_csv_rows *to, const char *name, kn_error *err);
+
 #endif

@@ -118,10 +118,15 @@ static kn_status check_target(checking *c, const char *target, const char *what,
 
 static kn_status check_all(checking *c, const char *base, kn_error *err)
 {
-    static const char *const suffixes[] = {
-        "", KN_CERTIFICATE_SUFFIX, KN_PRIVATE_SUFFIX, KN_ROWMAP_SUFFIX, KN_SUMMARY_SUFFIX, KN_RECIPE_SUFFIX};
-    static const char *const names[] = {"the output",  "the certificate", "the private file",
-                                        "the row map", "the summary",     "the recipe"};
+    static const char *const suffixes[] = {"",
+                                           KN_CERTIFICATE_SUFFIX,
+                                           KN_PRIVATE_SUFFIX,
+                                           KN_ROWMAP_SUFFIX,
+                                           KN_SUMMARY_SUFFIX,
+                                           KN_RECIPE_SUFFIX,
+                                           KN_LABELS_SUFFIX};
+    static const char *const names[] = {"the output",  "the certificate", "the private file", "the row map",
+                                        "the summary", "the recipe",      "the labels"};
     static const char *const pages[] = {"the report", "the public report"};
     const char              *reports[] = {c->spec->report, c->spec->public_report};
     for (int p = 0; p < 2; p++)

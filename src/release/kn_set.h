@@ -28,12 +28,14 @@
 #define KN_PRIVATE_SUFFIX ".private.json"
 #define KN_ROWMAP_SUFFIX ".rowmap"
 #define KN_RECIPE_SUFFIX ".recipe.json"
+#define KN_LABELS_SUFFIX ".labels.csv"
 #define KN_SUMMARY_SUFFIX ".summary.csv"
 
 /* What a file is, in the order in which they get their names. */
 typedef enum kn_set_role {
-    KN_SET_ROWMAP,      /* these five are the owner's alone: mode 0600, but the summary        */
+    KN_SET_ROWMAP,      /* these six are  the owner's alone: mode 0600, but the summary        */
     KN_SET_RECIPE,
+    KN_SET_LABELS,      /* of a file of statistics                                             */
     KN_SET_PRIVATE,
     KN_SET_REPORT,
     KN_SET_SUMMARY,

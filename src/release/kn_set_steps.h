@@ -6,7 +6,7 @@
 
 #include <kanon/context.h>
 
-enum { KN_SET_STEPS = 16 };
+enum { KN_SET_STEPS = 24 };
 
 typedef struct kn_set_step {
     char    *temporary;  /* the new file; NULL: none replaces the old one                                  */

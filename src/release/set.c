@@ -46,16 +46,15 @@ struct kn_set {
     kn_output          *outputs[KN_SET_ROLES];
     kn_database_writer *writer;
     kn_set_steps        steps;
-    bool                unsettled; /* it is not known whether the server committed: the journal stays      */
+    bool                unsettled; /* the transaction is committed, or nobody knows: no way back, the journal stays */
     char                note[600];
 };
 
-static const char *const suffixes[KN_SET_ROLES] = {[KN_SET_ROWMAP] = KN_ROWMAP_SUFFIX,
-                                                   [KN_SET_RECIPE] = KN_RECIPE_SUFFIX,
-                                                   [KN_SET_PRIVATE] = KN_PRIVATE_SUFFIX,
-                                                   [KN_SET_SUMMARY] = KN_SUMMARY_SUFFIX,
-                                                   [KN_SET_RELEASE] = "",
-                                                   [KN_SET_CERTIFICATE] = KN_CERTIFICATE_SUFFIX};
+static const char *const suffixes[KN_SET_ROLES] = {
+    [KN_SET_ROWMAP] = KN_ROWMAP_SUFFIX,          [KN_SET_RECIPE] = KN_RECIPE_SUFFIX,
+    [KN_SET_LABELS] = KN_LABELS_SUFFIX,          [KN_SET_PRIVATE] = KN_PRIVATE_SUFFIX,
+    [KN_SET_SUMMARY] = KN_SUMMARY_SUFFIX,        [KN_SET_RELEASE] = "",
+    [KN_SET_CERTIFICATE] = KN_CERTIFICATE_SUFFIX};
 
 static kn_status no_memory(const kn_set *s, kn_error *err)
 {
@@ -279,7 +278,7 @@ kn_status kn_set_settle(kn_context *ctx, const char *output, bool wait, char *no
 
 static bool is_private(kn_set_role role)
 {
-    return role == KN_SET_ROWMAP || role == KN_SET_RECIPE || role == KN_SET_PRIVATE || role == KN_SET_REPORT;
+    return role <= KN_SET_REPORT;
 }
 
 kn_status kn_set_create(kn_set *s, kn_output **out, kn_set_role role, const char *path, kn_error *err)
@@ -349,7 +348,8 @@ static kn_status add_old(kn_set *s, const char *base, int role, const char *mark
 
 static kn_status add_old_files(kn_set *s, const char *mark, kn_error *err)
 {
-    static const int roles[] = {KN_SET_ROWMAP, KN_SET_RECIPE, KN_SET_PRIVATE, KN_SET_SUMMARY, KN_SET_CERTIFICATE};
+    static const int roles[] = {KN_SET_ROWMAP,  KN_SET_RECIPE,  KN_SET_LABELS,
+                                KN_SET_PRIVATE, KN_SET_SUMMARY, KN_SET_CERTIFICATE};
     bool             two = strcmp(s->beside, s->place) != 0;
     for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
         if (!s->outputs[roles[i]]) KN_TRY(add_old(s, s->beside, roles[i], mark, err));
@@ -411,8 +411,10 @@ static kn_status commit_server(void *arg, kn_error *err)
     bool                committed = false;
     s->writer = NULL;
     kn_status st = kn_database_writer_commit(writer, err);
+    s->unsettled = true;
     if (st == KN_OK) return KN_OK;
-    s->unsettled = kn_database_committed(&committed, s->ctx, s->output, kn_set_steps_schema(&s->steps), NULL) != KN_OK;
+    if (kn_database_committed(&committed, s->ctx, s->output, kn_set_steps_schema(&s->steps), NULL) == KN_OK)
+        s->unsettled = committed;
     return committed ? KN_OK : st;
 }
 

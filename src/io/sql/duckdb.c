@@ -62,6 +62,8 @@ static kn_status fail(const kn_duckdb *db, const char *what, const char *message
     describe(shown, message);
     if (strncmp(shown, "Out of Memory", 13) == 0) return kn_fail(err, KN_MEMORY, "%.300s: DuckDB: %s", what, shown);
     if (kn_cancelled(db->ctx)) return kn_fail_cancelled(err);
+    if (strcmp(what, "the query") == 0) /* not its words (kn_path_name) */
+        return kn_fail(err, KN_INPUT, "the query: DuckDB cannot run it: %.*s", (int)strcspn(shown, ":"), shown);
     return kn_fail(err, KN_INPUT, "%.300s: %s", what, shown);
 }
 

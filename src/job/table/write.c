@@ -8,8 +8,11 @@
 
 #include "kn_alloc.h"
 #include "kn_error.h"
+#include "kn_job_publish.h"
 #include "kn_job_texts.h"
+#include "kn_names.h"
 #include "kn_table_run.h"
+#include "kn_table_stream.h"
 #include "kn_targets.h"
 
 /* ---- What is released ---- */
@@ -122,6 +125,22 @@ static void forget_search(kn_table_run *run)
     run->original_rows = NULL;
 }
 
+/* The labels of files of statistics stand for values in the release: what their codes were is the owner's. */
+static kn_status keep_labels(kn_table_run *run, kn_error *err)
+{
+    static const char *const titles[] = {"file", "variable", "code", "label"};
+    const kn_spec           *spec = run->all.spec;
+    kn_buffer                text;
+    kn_status                st = KN_OK;
+    if (!run->all.base || !kn_names_labelled(spec->inputs, spec->input_count)) return KN_OK;
+    kn_buffer_init(&text, run->all.ctx);
+    kn_csv_rows rows = {.ctx = run->all.ctx, .source = "the labels", .to = &text, .columns = 4};
+    for (int i = 0; st == KN_OK && i < 4; i++) st = kn_csv_rows_cell(&rows, kn_string_of(titles[i]), err);
+    for (int i = 0; st == KN_OK && i < spec->input_count; i++)
+        if (kn_name_statistics(spec->inputs[i])) st = kn_statistics_labels(&rows, spec->inputs[i], err);
+    return kn_job_put(run->all.set, KN_SET_LABELS, NULL, &text, st, err);
+}
+
 kn_status kn_table_run_write(kn_release_run *all, kn_error *err)
 {
     kn_table_run *run = kn_table_run_of(all);
@@ -129,7 +148,7 @@ kn_status kn_table_run_write(kn_release_run *all, kn_error *err)
     KN_TRY(kn_table_run_summary(run, err));
     KN_TRY(kn_table_run_keep_recipe(run, err));
     forget_search(run);
-    return KN_OK;
+    return keep_labels(run, err);
 }
 
 /* ---- Verifying ---- */

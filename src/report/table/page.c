@@ -14,6 +14,7 @@
 
 #include "kn_error.h"
 #include "kn_html.h"
+#include "kn_names.h"
 
 const char *kn_release_unit(const kn_release_page *page, int64_t count)
 {
@@ -41,6 +42,9 @@ void kn_release_figure(kn_buffer *to, double value)
 const char *kn_release_file_name(const char *path)
 {
     if (!path || strcmp(path, "-") == 0) return NULL;
+    const char *mark = strrchr(path, '#'), *file = kn_name_sqlite(path);
+    if (kn_name_server(path)) return mark ? mark + 1 : "release"; /* nothing of its connection */
+    if (file) path = file;
     const char *slash = strrchr(path, '/');
     return slash && slash[1] ? slash + 1 : path;
 }
@@ -334,6 +338,8 @@ void kn_release_files_begin(kn_buffer *to, const kn_spec *spec, const kn_release
     if (spec->keep_rowmap) file_row(&t, f->name, ".rowmap", "you alone", f->in_map);
     if (spec->keep_recipe)
         file_row(&t, f->name, ".recipe.json", "you alone", "What was decided, to be used again on other rows.");
+    if (kn_names_labelled(spec->inputs, spec->input_count))
+        file_row(&t, f->name, ".labels.csv", "you alone", "The codes of the original and what they mean.");
     kn_html_table_end(&t);
 }
 
