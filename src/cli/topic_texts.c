@@ -177,7 +177,7 @@ static const char release_rules_text[] =
     "  report.html                    KEEP PRIVATE: before and after (--report)\n"
     "  release.csv.private.json       KEEP PRIVATE: every figure, the seed\n"
     "  release.csv.rowmap             KEEP PRIVATE: whose row it is (--keep-rowmap)\n"
-    "  release.csv.labels.csv         KEEP PRIVATE: codes of an SPSS, Stata or SAS file\n"
+    "  release.csv.labels.csv         KEEP PRIVATE: codes of a statistics file\n"
     "  release.csv.recipe.json        what was decided (--keep-recipe)\n"
     "\n"
     "The rules that every release follows:\n"
