@@ -10,6 +10,7 @@
 
 #include <kanon/recipe.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "kn_error.h"
@@ -322,24 +323,37 @@ static void file_row(kn_html_table *t, const char *file, const char *ending, con
     kn_html_text(t->to, meaning);
 }
 
+/* What the names of the files beside a release begin with: of a folder without its slash, of a table of a SQLite file
+ * FILE.TABLE. */
+static void find_base(char *out, size_t size, const kn_spec *spec, const char *name)
+{
+    snprintf(out, size, "%s", name);
+    size_t end = strlen(out);
+    while (end > 1 && out[end - 1] == '/') out[--end] = '\0';
+    char *mark = kn_name_sqlite(spec->output) && kn_spec_shape(spec) == KN_SHAPE_TABLE ? strrchr(out, '#') : NULL;
+    if (mark) *mark = '.';
+}
+
 void kn_release_files_begin(kn_buffer *to, const kn_spec *spec, const kn_release_files *f)
 {
     static const char *const titles[] = {"File", "For", "What it holds"};
     const char              *public_page = kn_release_file_name(spec->public_report);
+    char                     base[1024];
     kn_html_table            t;
+    find_base(base, sizeof base, spec, f->name);
     kn_html_section(to, "What may be published, and what may not");
     kn_html_table_begin(&t, to, "llw", titles);
     file_row(&t, f->name, "", "everybody", "The release.");
-    file_row(&t, f->certificate ? f->certificate : f->name, f->certificate ? "" : ".certificate.json", "everybody",
+    file_row(&t, f->certificate ? f->certificate : base, f->certificate ? "" : ".certificate.json", "everybody",
              f->in_certificate);
     if (public_page) file_row(&t, public_page, "", "everybody", "What the release promises and how to read it.");
     file_row(&t, "this page", "", "you alone", "How it stood before and after: it describes the original.");
-    file_row(&t, f->name, ".private.json", "you alone", f->in_private);
-    if (spec->keep_rowmap) file_row(&t, f->name, ".rowmap", "you alone", f->in_map);
+    file_row(&t, base, ".private.json", "you alone", f->in_private);
+    if (spec->keep_rowmap) file_row(&t, base, ".rowmap", "you alone", f->in_map);
     if (spec->keep_recipe)
-        file_row(&t, f->name, ".recipe.json", "you alone", "What was decided, to be used again on other rows.");
+        file_row(&t, base, ".recipe.json", "you alone", "What was decided, to be used again on other rows.");
     if (kn_names_labelled(spec->inputs, spec->input_count))
-        file_row(&t, f->name, ".labels.csv", "you alone", "The codes of the original and what they mean.");
+        file_row(&t, base, ".labels.csv", "you alone", "The codes of the original and what they mean.");
     kn_html_table_end(&t);
 }
 
