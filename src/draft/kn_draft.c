@@ -22,6 +22,7 @@
 #include "kn_options.h"
 #include "kn_output.h"
 #include "kn_records_scan.h"
+#include "kn_table_name.h"
 
 typedef struct owned_draft {
     kn_draft draft; /* first: this is what the caller gets */
@@ -118,23 +119,23 @@ static void add_way(kn_buffer *to, const char *folder, const char *file)
     kn_buffer_add(to, *rest == '/' ? rest + 1 : rest);
 }
 
-/* Appends the name of an input as seen from the release file. */
+/* Appends the name of an input as seen from the release file: what names a table in a file stays as it is. */
 static void add_input(kn_drafting *d, const char *input)
 {
-    bool        sqlite = kn_name_sqlite(input);
-    const char *path = sqlite ? strchr(input, ':') + 1 : input;
-    kn_buffer   way;
+    kn_string file = kn_table_file(input);
+    char      path[PATH_MAX], from[PATH_MAX], to[PATH_MAX];
+    kn_buffer way;
     kn_buffer_init(&way, d->ctx);
-    if (sqlite) kn_buffer_add(&way, "sqlite:");
-    char from[PATH_MAX], to[PATH_MAX];
+    snprintf(path, sizeof path, "%.*s", (int)(file.size < PATH_MAX ? file.size : PATH_MAX - 1), file.data);
     bool known = d->options->folder && *d->options->folder && realpath(d->options->folder, from) && realpath(path, to);
-    bool plain = kn_name_server(input) || path[0] == '/' || !known || strcmp(path, "-") == 0;
-    if (plain)
-        kn_buffer_add(&way, path);
-    else
+    if (path[0] == '/' || !known || strcmp(path, "-") == 0) {
+        kn_buffer_add(&way, input);
+    } else {
+        kn_buffer_append(&way, input, (size_t)(file.data - input));
         add_way(&way, from, to);
-    size_t size = strlen(path);
-    if (!plain && size > 0 && path[size - 1] == '/') kn_buffer_char(&way, '/');
+        if (path[strlen(path) - 1] == '/') kn_buffer_char(&way, '/');
+        kn_buffer_add(&way, file.data + file.size);
+    }
     const char *text = kn_buffer_text(&way);
     if (text) kn_draft_quote(&d->text, text);
     d->text.failed |= !text;
@@ -232,6 +233,17 @@ static kn_status make(kn_drafting *d, kn_error *err)
     return KN_OK;
 }
 
+/* A release file is shared: a name that contains a password does not belong there. */
+static bool holds_password(const char *name)
+{
+    const char *server = kn_name_server(name);
+    if (!server) return false;
+    if (strstr(server, "password")) return true;
+    const char *user = strncmp(server, "//", 2) == 0 ? server + 2 : "";
+    size_t      end = strcspn(user, "/?#"), colon = strcspn(user, ":");
+    return colon < end && memchr(user + colon, '@', end - colon) != NULL;
+}
+
 kn_status kn_init(kn_draft **out, kn_context *ctx, const char *const *inputs, int input_count,
                   const kn_init_options *options, kn_error *err)
 {
@@ -240,6 +252,11 @@ kn_status kn_init(kn_draft **out, kn_context *ctx, const char *const *inputs, in
     KN_OPTIONS(kn_init_options, KN_INIT_OPTIONS_INIT, options, "init options", err);
     if (input_count < 1) return kn_fail(err, KN_USAGE, "no input was given");
     if (options->k < 0 || options->k == 1) return kn_fail(err, KN_USAGE, "k must be at least 2");
+    for (int i = 0; i < input_count; i++)
+        if (holds_password(inputs[i]))
+            return kn_fail(err, KN_USAGE,
+                           "the release file would hold the password; leave it out, and give it in libpq's "
+                           "password file or environment");
     owned_draft *owned = kn_alloc_zero(ctx, sizeof *owned);
     if (!owned) return kn_fail_memory(err, ctx, "writing a release file");
     kn_arena_init(&owned->arena, ctx);

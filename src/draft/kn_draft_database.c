@@ -428,17 +428,6 @@ static kn_status draft(base *b, const kn_csv_options *csv, kn_error *err)
     return write_all(b, csv, err);
 }
 
-/* A release file is shared: a name that contains a password does not belong there. */
-static bool holds_password(const char *name)
-{
-    const char *server = kn_name_server(name);
-    if (!server) return false;
-    if (strstr(server, "password")) return true;
-    const char *user = strncmp(server, "//", 2) == 0 ? server + 2 : "";
-    size_t      end = strcspn(user, "/?#"), colon = strcspn(user, ":");
-    return colon < end && memchr(user + colon, '@', end - colon) != NULL;
-}
-
 kn_status kn_draft_database(kn_drafting *d, kn_error *err)
 {
     kn_csv_options      csv = KN_CSV_OPTIONS_INIT;
@@ -446,10 +435,6 @@ kn_status kn_draft_database(kn_drafting *d, kn_error *err)
     base                b = {.d = d};
     if (d->options->csv) csv = *d->options->csv;
     reading.csv = &csv;
-    if (holds_password(d->inputs[0]))
-        return kn_fail(err, KN_USAGE,
-                       "the release file would hold the password; leave it out, and give it in libpq's "
-                       "password file or environment");
     KN_TRY(kn_database_read(&b.db, d->ctx, d->inputs[0], &reading, err));
     kn_status st = draft(&b, &csv, err);
     for (int t = 0; b.sheets && t < b.count; t++) kn_profile_free(b.sheets[t].profile);
