@@ -171,7 +171,7 @@ def test_a_table_that_changes_meanwhile():
 def test_a_buffer_that_is_overwritten():
     """Batches are read where they are. Cells that another thread writes meanwhile are a mistake of the caller, but what is
     released keeps its promises, or nothing is."""
-    numpy = pytest.importorskip("numpy")
+    numpy = pytest.importorskip("numpy")  # its cells can be written to; the full run has it, `make test` does not fetch it
     cells = numpy.arange(200_000, dtype=numpy.int64) % 50
     table = pa.table({"age": pa.array(cells), "sex": pa.array(["f", "m"] * 100_000)})
     stop = threading.Event()
