@@ -262,8 +262,21 @@ static kn_status open_file(target *t, kn_error *err)
     KN_TRY(kn_sqlite_harden(t->db, t->ctx, t->path, &t->schema, err));
     (void)sqlite3_limit(t->db, SQLITE_LIMIT_VARIABLE_NUMBER, 32766);
     sqlite3_progress_handler(t->db, 0, NULL, NULL); /* the rows ask */
-    KN_TRY(run(t, "PRAGMA cache_spill = OFF", err));
+    KN_TRY(run(t, "PRAGMA cache_spill = OFF; PRAGMA secure_delete = ON",
+               err));                                /* nothing stays of a table that is replaced */
     return run(t, "BEGIN IMMEDIATE; ROLLBACK", err); /* may it be written? */
+}
+
+/* Tables beside the target, and pages of rows that were deleted: whoever gets the file gets them too. */
+static kn_status find_others(const target *t, bool *shared, kn_error *err)
+{
+    int64_t tables = 0, pages = 0;
+    if (number_of(t->db, "SELECT count(*) FROM sqlite_schema WHERE name <> ?1 COLLATE NOCASE", t->final, &tables) !=
+            KN_OK ||
+        number_of(t->db, "PRAGMA freelist_count", NULL, &pages) != KN_OK)
+        return kn_sqlite_fail(t->db, t->ctx, t->path, err);
+    *shared = tables > 0 || pages > 0;
+    return KN_OK;
 }
 
 static kn_status begin(target *t, const char *name, const kn_table_target *wanted, kn_error *err)
@@ -290,6 +303,7 @@ static kn_status begin(target *t, const char *name, const kn_table_target *wante
                        t->final);
     if (there && !table)
         return kn_fail(err, KN_USAGE, "%s#%s: exists and is not a table; name another", t->path, t->final);
+    KN_TRY(find_others(t, wanted->shared, err));
     return there ? check_inputs(t, wanted, err) : KN_OK;
 }
 

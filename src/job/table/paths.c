@@ -178,14 +178,19 @@ static kn_status open_table(kn_table_run *run, kn_error *err)
 {
     kn_release_run     *all = &run->all;
     kn_database_writer *writer = NULL;
-    kn_table_target     target = {all->spec->replace, all->spec->inputs, all->spec->input_count};
+    bool                shared = false;
+    kn_table_target     target = {all->spec->replace, all->spec->inputs, all->spec->input_count, &shared};
     if (all->spec->spreadsheet_safe)
         return kn_fail(err, KN_USAGE, "spreadsheet-safe is for CSV, and the output is no such file; leave it out");
     KN_TRY(open_set(all, err));
     KN_TRY(kn_table_writer_open(&run->target, &writer, all->ctx, all->spec->output, &target, err));
     kn_set_database(all->set, writer);
     all->output = kn_table_writer_output(run->target);
-    return KN_OK;
+    if (!shared) return KN_OK;
+    return kn_release_note(
+        all, err,
+        "the file that the release is a table of has other tables, or rows that were deleted from it: "
+        "publish a copy of the table, not the file");
 }
 
 kn_status kn_table_run_open(kn_release_run *all, kn_error *err)
