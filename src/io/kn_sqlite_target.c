@@ -267,15 +267,14 @@ static kn_status open_file(target *t, kn_error *err)
     return run(t, "BEGIN IMMEDIATE; ROLLBACK", err); /* may it be written? */
 }
 
-/* Tables beside the target, and pages of rows that were deleted: whoever gets the file gets them too. */
+/* Tables beside the target: whoever gets the file gets them too. */
 static kn_status find_others(const target *t, bool *shared, kn_error *err)
 {
-    int64_t tables = 0, pages = 0;
-    if (number_of(t->db, "SELECT count(*) FROM sqlite_schema WHERE name <> ?1 COLLATE NOCASE", t->final, &tables) !=
-            KN_OK ||
-        number_of(t->db, "PRAGMA freelist_count", NULL, &pages) != KN_OK)
-        return kn_sqlite_fail(t->db, t->ctx, t->path, err);
-    *shared = tables > 0 || pages > 0;
+    static const char others[] = "SELECT count(*) FROM sqlite_schema WHERE type IN ('table', 'view') AND name <> ?1 "
+                                 "COLLATE NOCASE AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";
+    int64_t           count = 0;
+    if (number_of(t->db, others, t->final, &count) != KN_OK) return kn_sqlite_fail(t->db, t->ctx, t->path, err);
+    *shared = count > 0;
     return KN_OK;
 }
 

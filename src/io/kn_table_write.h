@@ -23,7 +23,7 @@ typedef struct kn_table_target {
     bool               replace; /* a table that exists already */
     const char *const *inputs;  /* what is read: none of them is replaced */
     int                input_count;
-    bool              *shared; /* set: does its file hold, or did it hold, other tables? false on a server */
+    bool              *shared; /* set: does its file hold other tables? false on a server */
 } kn_table_target;
 
 /* The writer owns the table and ends it. KN_USAGE: a table of that name exists, or is an input. */

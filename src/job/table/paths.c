@@ -189,8 +189,7 @@ static kn_status open_table(kn_table_run *run, kn_error *err)
     if (!shared) return KN_OK;
     return kn_release_note(
         all, err,
-        "the file that the release is a table of has other tables, or rows that were deleted from it: "
-        "publish a copy of the table, not the file");
+        "the file that the release is a table of has other tables: publish a copy of the table, not the file");
 }
 
 kn_status kn_table_run_open(kn_release_run *all, kn_error *err)
