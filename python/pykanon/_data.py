@@ -191,7 +191,7 @@ class Job:
                 return
             raise UsageError(f"a table is expected, not {type(table).__name__}: a data frame, a dict of lists or a path")
         try:
-            capsule = table.__arrow_c_stream__()
+            capsule = _exported(table)
             if keep_formats:
                 self.formats = {column: (kind, values) for column, kind, values in _kanon.stream_columns(capsule)}
             self.context.put_stream(name, capsule)
@@ -235,6 +235,20 @@ class Job:
         for table, content in data.items():
             self.put_table(f"memory:{name}/{table}.csv", content)
         return f"memory:{name}/"
+
+
+def _exported(table: Any) -> object:
+    """The stream of a table. Polars first copies a data frame of several chunks into one; a column of structs, which is the
+    same stream, it exports chunk by chunk."""
+    if _is_of(table, "polars", "DataFrame") and table.n_chunks() > 1:
+        table = table.to_struct()
+    return table.__arrow_c_stream__()
+
+
+def _is_of(value: Any, package: str, name: str) -> bool:
+    """Is it of this class of a package, which need not be installed?"""
+    kind = type(value)
+    return kind.__name__ == name and kind.__module__.split(".")[0].lstrip("_") == package
 
 
 def is_rows(data: Any) -> TypeGuard[Sequence[Mapping[str, Any]]]:
