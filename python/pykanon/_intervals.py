@@ -7,7 +7,7 @@ import calendar
 import datetime
 import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from ._errors import UsageError
 from ._types import Formats
@@ -200,8 +200,9 @@ def _pandas_interval(one: Interval, closed: Any, found: Sequence[Interval]) -> A
     """Where dates and times have no end, it is the first or the last of the years 1 to 9999."""
     import pandas as pd
 
-    if all(isinstance(end, (int, float, type(None))) for each in found for end in each[:2]):
-        least, most = float("-inf") if one.lower is None else one.lower, float("inf") if one.upper is None else one.upper
-        return pd.Interval(least, most, closed)
-    ends = (one.lower or datetime.datetime.min, one.upper or datetime.datetime.max)
-    return pd.Interval(*(pd.Timestamp(end).as_unit("us") for end in ends), closed)
+    numbers = all(isinstance(end, (int, float, type(None))) for each in found for end in each[:2])
+    least: Any = float("-inf") if numbers else datetime.datetime.min
+    most: Any = float("inf") if numbers else datetime.datetime.max
+    ends: list[Any] = [least if one.lower is None else one.lower, most if one.upper is None else one.upper]
+    left, right = ends if numbers else [cast("Any", pd.Timestamp(end).as_unit("us")) for end in ends]
+    return pd.Interval(left, right, closed)
