@@ -7,6 +7,7 @@ import array
 import decimal
 import json
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
@@ -270,8 +271,7 @@ def _counted(job: Job, data: Any, whole: Spec) -> tuple[Any, dict[str, Any]]:
     release is that of the single rows."""
     attributes = {**whole._fields.get("attributes", {}), COUNTS: {"role": "count"}}
     more: dict[str, Any] = {"attributes": attributes, "expand": True}
-    names = job.call("countable", whole._arguments(**more, input=["memory:data"], output="memory:out"))
-    rows = grouped(data, names.decode().split("\0")[:-1]) if names else None
+    rows = grouped(data, job.names("countable", whole._arguments(**more, input=["memory:data"], output="memory:out")))
     return (data, {}) if rows is None else (rows, more)
 
 
@@ -280,11 +280,12 @@ def _output(job: Job, whole: Spec, more: dict[str, Any]) -> str:
     shape = job.call("shape", whole._arguments(**more))
     if shape == "table":
         return "memory:out"
-    first = (more.get("input") or [""])[0]
-    for ending in (".xml", ".jsonl", ".json", ".ndjson"):
-        if shape == "records" and first.endswith(ending):
-            return f"memory:out{'.jsonl' if ending == '.ndjson' else ending}"
-    return "memory:out/"
+    first = next(iter(job.names("inputs", whole._arguments(**more))), "")
+    found = re.search(r"\.(xml|jsonl?|ndjson)(\.gz|\.zst)?$", first, re.IGNORECASE) if shape == "records" else None
+    if found is None:
+        return "memory:out/"
+    form = found[1].lower()
+    return f"memory:out.{'jsonl' if form == 'ndjson' else form}"
 
 
 def anonymize(

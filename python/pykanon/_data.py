@@ -171,6 +171,11 @@ class Job:
             if shown is not None:
                 shown.close()
 
+    def names(self, command: str, arguments: dict[str, Any]) -> list[str]:
+        """Of a command that answers with names."""
+        made = self.call(command, arguments)
+        return made.decode().split("\0")[:-1] if made else []
+
     def put_bytes(self, name: str, content: bytes) -> None:
         try:
             self.context.put_bytes(name, content)

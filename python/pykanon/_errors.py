@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from . import _kanon
 
@@ -34,7 +34,7 @@ class KanonError(Exception):
         self.line = line
         self.column = column
 
-    def __reduce__(self) -> tuple[type[KanonError], tuple[str, int, int]]:
+    def __reduce__(self) -> tuple[type[KanonError], tuple[Any, ...]]:
         return type(self), (str(self), self.line, self.column)
 
 
@@ -59,9 +59,6 @@ class SystemFailure(KanonError, OSError):
         OSError.__init__(self, message)
         self.line = line
         self.column = column
-
-    def __reduce__(self) -> tuple[type[KanonError], tuple[str, int, int]]:
-        return type(self), (str(self), self.line, self.column)
 
 
 class OutOfMemory(KanonError, MemoryError):
@@ -96,6 +93,9 @@ class NoRelease(KanonError):
     def __init__(self, message: str, line: int = 0, column: int = 0, answer: Document | None = None) -> None:
         super().__init__(message, line, column)
         self.answer = answer
+
+    def __reduce__(self) -> tuple[type[KanonError], tuple[Any, ...]]:
+        return type(self), (str(self), self.line, self.column, self.answer)
 
 
 class Cancelled(KanonError):

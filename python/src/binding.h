@@ -59,7 +59,7 @@ typedef struct command_call {
     kn_row_list *rows;     /* of "rows": 0-based                        */
     char        *text;     /* of "schema": JSON; freed by kn_text_free  */
     const char  *word;     /* of "shape"; static                        */
-    char        *names;    /* of "countable": texts, each with its NUL  */
+    char        *names;    /* of "countable" and "inputs": texts, each with its NUL */
     size_t       names_size;
 } command_call;
 

@@ -216,6 +216,22 @@ static kn_status keep_recipe(kn_spec *spec, kn_error *err)
     return kn_spec_set(spec, "keep-recipe", "false", "recipe", err);
 }
 
+static bool in_memory(const char *name)
+{
+    return name && strncmp(name, "memory:", sizeof "memory:" - 1) == 0;
+}
+
+/* Pages that a release file asks for stay with a release in memory. */
+static kn_status keep_pages(kn_spec *spec, kn_error *err)
+{
+    if (!in_memory(spec->output)) return KN_OK;
+    if (spec->report && !in_memory(spec->report))
+        TRY(kn_spec_set(spec, "report", "\"memory:report.html\"", "report", err));
+    if (spec->public_report && !in_memory(spec->public_report))
+        TRY(kn_spec_set(spec, "public-report", "\"memory:public.html\"", "public-report", err));
+    return KN_OK;
+}
+
 static kn_status anonymize(command_call *call, kn_error *err)
 {
     kn_anonymize_options options = KN_ANONYMIZE_OPTIONS_INIT;
@@ -223,10 +239,22 @@ static kn_status anonymize(command_call *call, kn_error *err)
     options.dry_run = TRUE("dry_run");
     options.version = kn_version();
     TRY(take_checked(call, err));
+    TRY(keep_pages(call->spec, err));
     if (TRUE("recipe")) TRY(keep_recipe(call->spec, err));
     ANSWER(kn_release_head, kn_anonymize_any(&found, call->ctx, call->spec, &options, err),
            kn_document_anonymize_any(&call->document, call->ctx, call->spec, found, &options, err),
            kn_release_head_free);
+}
+
+static kn_status add_name(command_call *call, const char *name, kn_error *err)
+{
+    size_t size = strlen(name) + 1;
+    char  *grown = realloc(call->names, call->names_size + size);
+    if (!grown) return usage(err, kn_status_name(KN_MEMORY));
+    call->names = grown;
+    memcpy(call->names + call->names_size, name, size);
+    call->names_size += size;
+    return KN_OK;
 }
 
 /* The columns by which equal rows may come as one that is counted; none: the request asks about single rows. */
@@ -237,14 +265,16 @@ static kn_status countable(command_call *call, kn_error *err)
     if (kn_spec_shape(call->spec) != KN_SHAPE_TABLE || kn_spec_check(call->spec, &unsaid) != KN_OK) return KN_OK;
     for (int i = 0; i < call->spec->attribute_count; i++) {
         const kn_attribute *a = kn_spec_attribute_at(call->spec, i);
-        size_t              size = strlen(a->name) + 1;
-        if (a->role == KN_ROLE_COUNT || a->role == KN_ROLE_IDENTIFIER) continue;
-        char *grown = realloc(call->names, call->names_size + size);
-        if (!grown) return usage(err, kn_status_name(KN_MEMORY));
-        call->names = grown;
-        memcpy(call->names + call->names_size, a->name, size);
-        call->names_size += size;
+        if (a->role != KN_ROLE_COUNT && a->role != KN_ROLE_IDENTIFIER) TRY(add_name(call, a->name, err));
     }
+    return KN_OK;
+}
+
+/* What the request reads. */
+static kn_status inputs(command_call *call, kn_error *err)
+{
+    TRY(take_spec(call, err));
+    for (int i = 0; i < call->spec->input_count; i++) TRY(add_name(call, call->spec->inputs[i], err));
     return KN_OK;
 }
 
@@ -576,6 +606,7 @@ command_fn command_find(const char *name)
                     {"hierarchy-show", hierarchy_show},
                     {"hierarchy-suggest", hierarchy_suggest},
                     {"init", init},
+                    {"inputs", inputs},
                     {"measure", measure},
                     {"profile", profile},
                     {"profile-database", profile_database},

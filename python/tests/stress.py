@@ -6,13 +6,15 @@ which ends the program at the first wrong access. It needs no other package. `ma
 import gc
 import os
 import random
+import resource
 import signal
 import sys
 import threading
+import time
 
 import pykanon as kn
 
-ROUNDS = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
+ROUNDS = int(sys.argv[1]) if len(sys.argv) > 1 and __name__ == "__main__" else 10_000
 PEOPLE = {"age": [20 + i * 7 % 60 for i in range(300)], "sex": ["f", "m", "f"] * 100, "ill": list("abcab" * 60)}
 QI = {"age": kn.ranges(5, 10, 20, 40), "sex": None}
 
@@ -62,22 +64,37 @@ def freed_at_random() -> None:
         elif kept:
             kept.pop(draw.randrange(len(kept)))
     del one
+    let_go(kept, draw)
+
+
+def let_go(kept: list, draw: random.Random) -> None:
+    """Frees objects in any order."""
     draw.shuffle(kept)
-    kept.clear()
+    while kept:
+        kept.pop()
     gc.collect()
 
 
 def interrupted() -> None:
     big = kn.generate("adult-like", rows=20_000, seed=1)
     keys = ["age", "workclass", "education", "occupation", "race", "sex"]
-    for number in range(max(5, ROUNDS // 500)):
-        timer = threading.Timer(random.Random(number).uniform(0.02, 0.4), os.kill, (os.getpid(), signal.SIGINT))
+    answered: list[float] = []
+    for number in range(max(5, ROUNDS // 100)):
+        sent: list[float] = []
+
+        def send(sent: list[float] = sent) -> None:
+            sent.append(time.monotonic())
+            os.kill(os.getpid(), signal.SIGINT)
+
+        timer = threading.Timer(random.Random(number).uniform(0.02, 0.4), send)
         timer.start()
         try:
             while True:
                 kn.diagnose(big, over=keys)
         except KeyboardInterrupt:
+            answered.append(time.monotonic() - sent[0])
             timer.join()
+    print(f"Ctrl-C at {len(answered)} moments, answered within {max(answered):.2f} s")
 
 
 def refused() -> None:
@@ -89,6 +106,21 @@ def refused() -> None:
                 continue
 
 
-for part in (threads, fork, freed_at_random, interrupted, refused):
-    part()
-    print(part.__name__, "ok", flush=True)
+def many_calls() -> None:
+    def used() -> int:
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * resource.getpagesize()
+
+    for _ in range(200):
+        kn.diagnose(PEOPLE, ["age", "sex"], k=2)
+    before = used()
+    for _ in range(1_000):
+        kn.diagnose(PEOPLE, ["age", "sex"], k=2)
+    gc.collect()
+    print(f"1,000 calls: {(used() - before) / 1e6:+.1f} MB, {len(os.listdir('/proc/self/task'))} threads")
+
+
+if __name__ == "__main__":
+    for part in (threads, fork, freed_at_random, interrupted, refused, many_calls):
+        part()
+        print(part.__name__, "ok", flush=True)

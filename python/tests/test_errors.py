@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bad input: exceptions that a Python user understands, without a value of the data."""
 
+import gc
 import pickle
+import weakref
 
 import polars as pl
 import pyarrow as pa
@@ -45,6 +47,51 @@ def test_refusals(call, kind, words):
         call()
     assert words in str(caught.value)
     assert SECRET not in str(caught.value)
+
+
+class Table:
+    """A table that says whether somebody still holds it."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self.table = table
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self.table.__arrow_c_stream__(requested_schema)
+
+
+BAD = {
+    "an unknown column": (lambda: pa.table({"age": [1] * 5000}), "agee"),
+    "a struct column": (lambda: pa.table({"a": [{"x": 1}] * 5000}), "a"),
+    "a list column": (lambda: pa.table({"a": [[1]] * 5000}), "a"),
+    "no column": (lambda: pa.table({}), "a"),
+    "an infinite number": (lambda: pa.table({"a": [1.5] * 5000 + [float("inf")]}), "a"),
+    "one name twice": (lambda: pa.Table.from_arrays([pa.array([1] * 5000)] * 2, names=["a", "a"]), "a"),
+    "a text that is none": (lambda: pa.table({"a": pa.array([b"\xff"] * 5000).cast(pa.string(), safe=False)}), "a"),
+    "a type that is unknown": (lambda: pa.table({"a": pa.array([5] * 5000, pa.duration("s"))}), "a"),
+}
+
+
+def test_nothing_is_left_of_what_is_refused():
+    gc.collect()
+    before, held = pa.total_allocated_bytes(), []
+    for name, (make, column) in BAD.items():
+        for _ in range(5):
+            table = Table(make())
+            held.append((name, weakref.ref(table)))
+            with pytest.raises(kn.InputError) as caught:
+                kn.diagnose(table, column)
+            assert caught.value.__cause__ is None, name
+    del table, caught
+    gc.collect()
+    assert not [name for name, one in held if one() is not None]
+    assert pa.total_allocated_bytes() <= before
+
+
+def test_no_release_is_pickled_with_its_answer():
+    with pytest.raises(kn.NoRelease) as caught:
+        kn.anonymize(FRAME, qi="sex", k=1000)
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert str(again) == str(caught.value) and again.answer == caught.value.answer is not None
 
 
 def test_place_in_a_text():

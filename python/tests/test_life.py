@@ -14,6 +14,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from conftest import FULL, people
+from stress import let_go
 
 import pykanon as kn
 
@@ -74,9 +75,7 @@ def test_freed_at_random():
         elif kept:
             kept.pop(draw.randrange(len(kept)))
     del one
-    draw.shuffle(kept)
-    kept.clear()
-    gc.collect()
+    let_go(kept, draw)
 
 
 def test_no_growth():

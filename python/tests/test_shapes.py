@@ -43,9 +43,9 @@ def test_a_database():
 
 
 RECORDS = [
-    {"record": {"drug": [{"v": "aspirin"}]}},
-    {"record": {"drug": [{"v": "codeine"}]}},
-    {"record": {"drug": [{"v": "aspirin"}]}},
+    {"drug": [{"v": "aspirin"}]},
+    {"drug": [{"v": "codeine"}]},
+    {"drug": [{"v": "aspirin"}]},
 ]
 
 
@@ -57,6 +57,43 @@ def test_records(tmp_path):
     again = kn.anonymize(kn.Records(text, "xml"), f"{place}/release.yaml")
     assert again.text == (tmp_path / "out.xml").read_text()
     assert kn.verify(kn.Records(text, "xml"), again, f"{place}/release.yaml").outcome == "holds"
+
+
+@pytest.mark.parametrize("kind", ["patient-records", "students"])
+def test_a_release_file_alone_goes_to_memory(tmp_path, kind, monkeypatch):
+    """Its own output and pages are not written."""
+    monkeypatch.chdir(tmp_path)
+    kn.generate(kind, rows=60, seed=3, target=tmp_path / "data")
+    spec = tmp_path / "data" / "release.yaml"
+    lines = [line for line in spec.read_text().splitlines() if "report:" not in line]
+    spec.write_text("\n".join([*lines, "report: report.html", "public-report: public.html", ""]))
+    seed = {"seed": 1} if kind == "students" else {}
+    before = sorted(tmp_path.rglob("*"))
+    rel = kn.anonymize(spec=spec, **seed)
+    assert sorted(tmp_path.rglob("*")) == before
+    assert rel.owner_report is not None and rel.public_report is not None and rel.certificate is not None
+    place = tmp_path / "data" if kind == "students" else next((tmp_path / "data").glob("*.xml"))
+    assert kn.verify(place, rel, spec).outcome == "holds"
+    out = tmp_path / ("out.xml" if kind == "patient-records" else "out")
+    kn.anonymize(spec=spec, **seed, output=f"{out}/" if kind == "students" else out)
+    if kind == "students":
+        assert {name: one.to_csv() for name, one in rel.tables.items()} == {
+            one.stem: one.read_bytes() for one in out.glob("*.csv")
+        }
+    else:
+        assert rel.text == out.read_text()
+
+
+def test_json_lines_of_a_release_file(tmp_path):
+    records = tmp_path / "visits.ndjson"
+    records.write_text("".join(json.dumps(one) + "\n" for one in RECORDS * 4))
+    spec = tmp_path / "release.yaml"
+    classes = {"drug": {"value": "v", "hierarchy": {"taxonomy": "drugs.txt"}}}
+    (tmp_path / "drugs.txt").write_text("*\n  aspirin\n  codeine\n")
+    request = {"kanon": 1, "input": "visits.ndjson", "classes": classes, "privacy": [{"k-mn": {"k": 2, "m": 1, "n": 0}}]}
+    spec.write_text(json.dumps(request))
+    rel = kn.anonymize(spec=spec)
+    assert len(rel.text.splitlines()) == 12 and kn.verify(records, rel, spec).outcome == "holds"
 
 
 def test_hierarchies_from_a_frame():

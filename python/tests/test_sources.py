@@ -275,7 +275,7 @@ def test_a_sqlite_database(tmp_path):
     with contextlib.closing(sqlite3.connect(path)) as base:
         for file in (tmp_path / "school").glob("*.csv"):
             table = pl.read_csv(file, infer_schema=False)
-            names = ", ".join(f'"{name}"' for name in table.columns)
+            names = ", ".join(f'"{name}" TEXT' for name in table.columns)
             base.execute(f'CREATE TABLE "{file.stem}" ({names})')
             base.executemany(f'INSERT INTO "{file.stem}" VALUES ({", ".join("?" * table.width)})', table.rows())
         base.commit()

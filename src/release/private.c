@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "kn_error.h"
+#include "kn_names.h"
 #include "kn_private_fields.h"
 #include "kn_request_document.h"
 
@@ -86,7 +87,8 @@ static void put_inputs(kn_to to, const kn_private_input *in)
     kn_to list = kn_put_list(to, "inputs");
     for (int i = 0; i < in->input_count; i++) {
         kn_to o = kn_append_object(list);
-        kn_put_text(o, "path", in->inputs[i]);
+        bool  server = in->inputs[i] && kn_name_server(in->inputs[i]); /* it may hold a password */
+        kn_put_text(o, "path", server ? NULL : in->inputs[i]);
         kn_put_text(o, "sha256", in->input_digests ? in->input_digests[i] : NULL);
     }
 }

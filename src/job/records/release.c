@@ -13,7 +13,6 @@
 #include "kn_database_roles.h"
 #include "kn_error.h"
 #include "kn_forest.h"
-#include "kn_names.h"
 #include "kn_records_report.h"
 #include "kn_targets.h"
 
@@ -248,10 +247,9 @@ static kn_status judge(kn_release_run *all, kn_advice_candidate *out, kn_error *
 
 static void describe(kn_release_run *all, kn_private_input *out)
 {
-    static const char *const nowhere = NULL; /* a server's name may hold a password */
-    const kn_records_run    *run = kn_records_run_of(all);
+    const kn_records_run *run = kn_records_run_of(all);
     out->input_count = 1;
-    out->inputs = kn_name_server(all->spec->inputs[0]) ? &nowhere : all->spec->inputs;
+    out->inputs = all->spec->inputs;
     out->plan = run->found->plan;
     out->vocabulary = run->records->vocabulary;
 }
