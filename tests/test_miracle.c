@@ -140,7 +140,8 @@ static void check_release(const released *r, const test_forest *f, const kn_data
     assert_ok(kn_relational_measure(&metrics, ctx, f->forest, plan, &err), err);
     for (int t = 0; t < d->tables; t++) {
         double table_lost = 0;
-        int    table_cells = d->table[t].rows * d->table[t].quasi_count;
+        int weight = (int)f->db->tables[t].weight, table_cells = d->table[t].rows * (d->table[t].quasi_count + weight);
+        for (int i = 0; i < d->table[t].rows; i++) table_lost += r->kept[t][i] ? 0 : weight;
         for (int i = 0; i < d->table[t].rows; i++)
             for (int q = 0; q < d->table[t].quasi_count; q++) {
                 const test_tree *tree = &d->table[t].trees[q];

@@ -152,6 +152,9 @@ typedef struct kn_spec_table {
     int                 attribute_count;
     const kn_attribute *KN_PRIVATE(attributes); /* kn_spec_table_attribute_at */
     int64_t             line, column; /* where in the release file; 0: not from a file                           */
+    bool                has_weight;
+    int64_t             weight; /* how many cells a row counts beyond its quasi-identifiers; without has_weight by its
+                                   cells (docs/databases.md)                                                     */
 } kn_spec_table;
 
 /* k-mn: {k, m, n}: whoever knows up to m values of a record, and up to n ancestor-descendant relations between them, finds

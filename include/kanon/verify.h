@@ -111,7 +111,7 @@ typedef struct kn_verified_table {
     const char *name;
     int64_t     rows;
     int64_t     deleted; /* rows of the original that belong to a person and are not released */
-    double      lm;      /* over the original's cells of quasi-identifiers, a deleted one 1; NAN where a cell cannot be read */
+    double      lm;      /* over the original's cells of quasi-identifiers and what its rows weigh, a deleted one 1; NAN where a cell cannot be read */
 } kn_verified_table;
 
 /* What was found. Reasons say where (table, row of the release, column), never a value. */

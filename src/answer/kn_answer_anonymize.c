@@ -351,14 +351,16 @@ static const kn_field_row one_table_rows[] = {
     KN_FIELD(S, orphans, KN_F_ROWS, "rows that belong to no person: never released"),
     KN_FIELD(S, rows, KN_F_ROWS, "rows of the release"),
     KN_FIELD(S, deleted, KN_F_ROWS, "rows that belong to a person and are not released"),
-    KN_FIELD(S, cells, KN_F_CELLS, "cells of quasi-identifiers in the rows that belong to persons"),
+    KN_FIELD(S, cells, KN_F_CELLS,
+             "cells of quasi-identifiers in the rows that belong to persons, and what these rows weigh"),
     KN_FIELD(S, lm, KN_F_SHARE, "what these lost; a deleted one counts 1"),
 };
 #undef S
 static const kn_fields one_table_part = KN_FIELDS(kn_release_table, "table", one_table_rows, NULL);
 
 static const kn_field_row database_metrics_rows[] = {
-    KN_FIELD(kn_database_result, lm, KN_F_SHARE, "the mean loss of quasi-identifiers; a deleted cell counts 1"),
+    KN_FIELD(kn_database_result, lm, KN_F_SHARE,
+             "the mean loss of quasi-identifiers and rows that weigh; a deleted cell counts 1"),
     KN_FIELD(kn_database_result, lm_released, KN_F_SHARE, "the same over the cells that are released"),
     KN_FIELD(kn_database_result, dm, KN_F_NUMBER, "sum of squared class sizes"),
 };

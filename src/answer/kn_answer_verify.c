@@ -108,12 +108,14 @@ static const kn_field_row one_table_rows[] = {
     KN_FIELD(kn_verified_table, rows, KN_F_ROWS | KN_F_PUBLIC, "rows of the release"),
     KN_FIELD(kn_verified_table, deleted, KN_F_ROWS,
              "rows of the original that belong to a person and are not released"),
-    KN_FIELD(kn_verified_table, lm, KN_F_SHARE, "what its quasi-identifiers lost; null: a cell cannot be read"),
+    KN_FIELD(kn_verified_table, lm, KN_F_SHARE,
+             "what its quasi-identifiers, and rows that weigh, lost; null: a cell cannot be read"),
 };
 static const kn_fields one_table_part = KN_FIELDS(kn_verified_table, "table", one_table_rows, NULL);
 
 static const kn_field_row loss_rows[] = {
-    KN_FIELD(kn_database_verify_report, lm, KN_F_SHARE, "the mean loss of quasi-identifiers; a deleted cell counts 1"),
+    KN_FIELD(kn_database_verify_report, lm, KN_F_SHARE,
+             "the mean loss of quasi-identifiers and rows that weigh; a deleted cell counts 1"),
     KN_FIELD(kn_database_verify_report, dm, KN_F_NUMBER, "sum of squared class sizes"),
 };
 static const kn_fields loss_part = KN_FIELDS(kn_database_verify_report, "metrics", loss_rows, NULL);

@@ -55,6 +55,7 @@ typedef struct kn_database_table {
     /* After kn_database_roles: */
     int  quasi_count;
     int *quasi; /* columns, ascending: the order of a node's hierarchy nodes in a plan */
+    int64_t weight; /* how many cells a row counts beyond its quasi-identifiers when it is lost */
 } kn_database_table;
 
 struct kn_database {

@@ -60,6 +60,16 @@ static kn_status gather_quasi(kn_database *db, kn_database_table *t, kn_error *e
     return KN_OK;
 }
 
+/* What a row counts beyond its quasi-identifiers: nothing where it has some, or is a person, who is paired with others in
+ * any case; otherwise its released cells, those of keys included. */
+static void weigh(const kn_database *db, int table)
+{
+    kn_database_table *t = &db->tables[table];
+    t->weight = 0;
+    if (t->quasi_count > 0 || table == db->entity) return;
+    for (int c = 0; c < t->table->column_count; c++) t->weight += kn_database_released(&t->columns[c]);
+}
+
 kn_status kn_database_roles(kn_database *db, const kn_spec_table *tables, int table_count, kn_error *err)
 {
     for (int i = 0; i < table_count; i++) {
@@ -68,7 +78,12 @@ kn_status kn_database_roles(kn_database *db, const kn_spec_table *tables, int ta
         for (int a = 0; a < tables[i].attribute_count; a++)
             KN_TRY(set_role(db, &db->tables[t], &tables[i].attributes[a], err));
     }
-    for (int t = 0; t < db->table_count; t++) KN_TRY(gather_quasi(db, &db->tables[t], err));
+    for (int t = 0; t < db->table_count; t++) {
+        KN_TRY(gather_quasi(db, &db->tables[t], err));
+        weigh(db, t);
+    }
+    for (int i = 0; i < table_count; i++)
+        if (tables[i].has_weight) db->tables[kn_database_find(db, tables[i].name)].weight = tables[i].weight;
     return KN_OK;
 }
 

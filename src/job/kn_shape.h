@@ -138,6 +138,9 @@ KN_CHECK kn_status kn_release_none(kn_release_run *run, const char *why, kn_erro
 KN_CHECK kn_status kn_release_note(kn_release_run *run, kn_error *err, const char *format, ...) KN_PRINTF(3, 4);
 KN_CHECK kn_status kn_release_drop(kn_release_run *run, const char *name, kn_error *err);
 
+/* The notes from that one on become the first. */
+KN_CHECK kn_status kn_release_move_notes(kn_release_run *run, int from, kn_error *err);
+
 /* Copies to the result: counters; the promises, with what the original and the release reach (NULL: NAN). */
 KN_CHECK kn_status kn_release_set_counters(kn_release_run *run, const kn_release_counter *counters, size_t count,
                                        kn_error *err);

@@ -68,6 +68,19 @@ kn_status kn_release_note(kn_release_run *run, kn_error *err, const char *format
     return st;
 }
 
+kn_status kn_release_move_notes(kn_release_run *run, int from, kn_error *err)
+{
+    kn_release_head *head = run->head;
+    size_t           moved = (size_t)(head->note_count - from), kept = (size_t)from;
+    if (moved == 0 || kept == 0) return KN_OK;
+    const char **notes = kn_release_alloc(run, run->arena, moved + kept, sizeof *notes, err);
+    if (!notes) return KN_MEMORY;
+    memcpy(notes, head->notes + kept, moved * sizeof *notes);
+    memcpy(notes + moved, head->notes, kept * sizeof *notes);
+    head->notes = notes;
+    return KN_OK;
+}
+
 kn_status kn_release_drop(kn_release_run *run, const char *name, kn_error *err)
 {
     return kn_job_add_text(run->ctx, run->arena, name, &run->head->dropped, &run->head->dropped_count, err);

@@ -220,10 +220,16 @@ static inline kn_loss kn_rest_bound(uint64_t cells_a, uint64_t own_a, uint64_t c
 /* Does the method use nothing else? */
 bool kn_matches_values(const kn_relational_problem *problem);
 
-/* Siblings of one table, `m` tuples at `xs` (the representative's) and `n` at `ys`, as the method or, where nothing stands
- * below them, any method pairs them: pick[i] is the place in ys for the i-th of xs, or KN_FOREST_NONE. */
-void kn_match_values(kn_lane *lane, uint32_t table, const uint32_t *xs, uint32_t m, const uint32_t *ys, uint32_t n,
-                     uint32_t *pick);
+/* Siblings of one table, one behind the other. */
+typedef struct kn_siblings {
+    uint32_t        count;
+    const uint32_t *values; /* count × width                                      */
+    const uint32_t *load;   /* count × heavy; NULL: nothing that weighs is below  */
+} kn_siblings;
+
+/* Siblings of the representative and of the other, as the method or, where nothing stands below them, any method pairs
+ * them: pick[i] is the place in ys for the i-th of xs, or KN_FOREST_NONE. Both have a load or neither. */
+void kn_match_values(kn_lane *lane, uint32_t table, const kn_siblings *xs, const kn_siblings *ys, uint32_t *pick);
 
 /* ---- Trees whose siblings are matched so: straight from their arrays (kn_miracle_flat.c) ---- */
 

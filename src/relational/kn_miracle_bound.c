@@ -3,7 +3,7 @@
  * Which node stands below which is ignored. In a table with m nodes in the representative and n in the entity at most
  * min(m, n) can be paired. A cell of the representative costs at least its own LM, paired or deleted. If it is paired
  * with a value in another bucket, they meet in the root; of one bucket with x and y values at most min(x, y) can stay
- * inside it. Each unpaired node of the entity costs its cells. The distance is the sum over these divided by the
+ * inside it. Each unpaired node costs what it weighs, and one of the entity its cells, too. The distance is the sum over these divided by the
  * cells of both less the paired ones. Fewer pairs would raise both by as much, and as the quotient is at most 1 not
  * lower it: the bound assumes min(m, n) pairs. The coarse bound is this without buckets.
  *
@@ -107,7 +107,7 @@ static void add_up(kn_signature *s, const kn_losses *losses, const kn_cluster *c
         for (size_t q = 0; q < (size_t)losses->quasi[t]; q++)
             own += losses->lm[t * width + q][c->values[v * width + q]];
         s->own_below[c->parent[v]] += own;
-        s->cells_below[c->parent[v]] += s->cells_below[v] + (uint32_t)losses->quasi[t];
+        s->cells_below[c->parent[v]] += s->cells_below[v] + (uint32_t)losses->cells[t];
     }
 }
 
@@ -170,7 +170,7 @@ void kn_signature_fill(kn_signature *s, const kn_tree_bounds *b, const kn_cluste
     for (uint32_t v = 0; v < c->nodes; v++) {
         size_t t = c->table[v];
         s->nodes[t]++;
-        s->cells += (uint64_t)b->losses->quasi[t];
+        s->cells += (uint64_t)b->losses->cells[t];
         for (size_t q = 0; q < (size_t)b->losses->quasi[t]; q++) {
             uint32_t node = c->values[v * width + q];
             uint64_t lm = b->losses->lm[t * width + q][node];
@@ -220,12 +220,13 @@ static kn_loss bound_of(const kn_tree_bounds *b, const kn_signature *x, const kn
     size_t  width = (size_t)b->losses->width;
     kn_loss bound = {0, x->cells + y->cells};
     for (size_t t = 0; t < (size_t)b->losses->tables; t++) {
-        uint64_t quasi = (uint64_t)b->losses->quasi[t], pairs = x->nodes[t] < y->nodes[t] ? x->nodes[t] : y->nodes[t];
+        uint64_t quasi = (uint64_t)b->losses->quasi[t], cells = (uint64_t)b->losses->cells[t];
+        uint64_t pairs = x->nodes[t] < y->nodes[t] ? x->nodes[t] : y->nodes[t];
         for (size_t q = 0; q < quasi && x->nodes[t] > 0; q++)
             bound.sum += other ? fine_column_bound(b, t * width + q, x->nodes[t], x, other, counts)
                                : column_bound(b, t * width + q, x->nodes[t], x, y);
-        bound.sum += (y->nodes[t] - pairs) * quasi * b->losses->unit;
-        bound.cells -= pairs * quasi;
+        bound.sum += ((y->nodes[t] - pairs) * cells + (x->nodes[t] - pairs) * (cells - quasi)) * b->losses->unit;
+        bound.cells -= pairs * cells;
     }
     return bound;
 }
@@ -234,8 +235,8 @@ kn_loss kn_signature_coarse_bound(const kn_tree_bounds *b, const kn_signature *x
 {
     kn_loss bound = {0, 0};
     for (size_t t = 0; t < (size_t)b->losses->tables; t++) {
-        uint64_t quasi = (uint64_t)b->losses->quasi[t];
-        kn_loss  rest = kn_rest_bound(x->nodes[t] * quasi, x->table_own[t], y->nodes[t] * quasi, b->losses->unit);
+        uint64_t cells = (uint64_t)b->losses->cells[t];
+        kn_loss  rest = kn_rest_bound(x->nodes[t] * cells, x->table_own[t], y->nodes[t] * cells, b->losses->unit);
         bound.sum += rest.sum;
         bound.cells += rest.cells;
     }

@@ -29,7 +29,7 @@ static kn_loss loss_of(kn_lane *lane, uint32_t a, uint32_t b);
 
 static uint32_t own_cells(const kn_store *s, const kn_subtree *t)
 {
-    return (uint32_t)s->losses->quasi[t->table];
+    return (uint32_t)s->losses->cells[t->table];
 }
 
 /* A lower bound of loss_of. */
@@ -175,8 +175,8 @@ static bool match(kn_lane *lane, const uint32_t *a, uint32_t m, const uint32_t *
     if (m == 1 && n == 1) {
         pick[0] = 0;
     } else if (are_leaves(lane->store, a, m, b, n) && lane->work->problem->matching == KN_MATCHING_GREEDY) {
-        uint32_t *xs = gather(lane, a, m), *ys = gather(lane, b, n);
-        kn_match_values(lane, lane->store->trees[a[0]].table, xs, m, ys, n, pick);
+        kn_siblings xs = {m, gather(lane, a, m), NULL}, ys = {n, gather(lane, b, n), NULL};
+        kn_match_values(lane, lane->store->trees[a[0]].table, &xs, &ys, pick);
     } else if (lane->work->problem->matching == KN_MATCHING_EXACT) {
         pick_exactly(lane, a, m, b, n, pick);
     } else {

@@ -23,7 +23,7 @@ typedef struct walk {
 static void add_deleted(walk *w, const kn_cluster *c, uint32_t node)
 {
     const kn_losses *losses = w->lane->work->losses;
-    uint64_t         cells = c->signature->cells_below[node] + (uint64_t)losses->quasi[c->table[node]];
+    uint64_t         cells = c->signature->cells_below[node] + (uint64_t)losses->cells[c->table[node]];
     w->known.sum += cells * losses->unit;
     w->known.cells += cells;
 }
@@ -40,7 +40,7 @@ static void add_pair(walk *w, uint32_t x, uint32_t y, uint32_t parent)
     size_t           width = (size_t)losses->width;
     uint32_t         table = w->a->table[x];
     w->known.sum += kn_tuple_loss(w->lane->tables, table, w->a->values + x * width, w->b->values + y * width);
-    w->known.cells += (uint64_t)losses->quasi[table];
+    w->known.cells += (uint64_t)losses->cells[table];
     bool inner = w->a->child_count[x] + w->b->child_count[y] > 0;
     if (inner) {
         kn_loss rest = below(w, x, y);
@@ -58,13 +58,21 @@ static uint32_t run_length(const kn_cluster *c, uint32_t first, uint32_t end)
     return n;
 }
 
+static kn_siblings siblings_of(const walk *w, const kn_cluster *c, uint32_t first, uint32_t count)
+{
+    const kn_losses *losses = w->lane->work->losses;
+    const uint32_t  *load = losses->carries[c->table[first]] ? c->load + first * (size_t)losses->heavy : NULL;
+    return (kn_siblings){count, c->values + first * (size_t)losses->width, load};
+}
+
 /* Children of one table: `m` at `p` and `n` at `q`. */
 static void add_siblings(walk *w, uint32_t p, uint32_t m, uint32_t q, uint32_t n, uint32_t parent)
 {
-    size_t    width = (size_t)w->lane->work->losses->width, top = w->lane->top;
-    uint32_t *pick = kn_lane_push(w->lane, sizeof *pick * m);
-    bool     *taken = kn_lane_push(w->lane, n);
-    kn_match_values(w->lane, w->a->table[p], w->a->values + p * width, m, w->b->values + q * width, n, pick);
+    size_t      top = w->lane->top;
+    uint32_t   *pick = kn_lane_push(w->lane, sizeof *pick * m);
+    bool       *taken = kn_lane_push(w->lane, n);
+    kn_siblings xs = siblings_of(w, w->a, p, m), ys = siblings_of(w, w->b, q, n);
+    kn_match_values(w->lane, w->a->table[p], &xs, &ys, pick);
     for (uint32_t j = 0; j < n; j++) taken[j] = false;
     for (uint32_t i = 0; i < m; i++) {
         if (pick[i] == KN_FOREST_NONE) {

@@ -1,6 +1,9 @@
 /* kn_miracle_match.c: pairing siblings by their own values: greedily (Algorithm 5), by the cheapest assignment (M16) or
  * level by level (section 4.3, M14). Ties go by position: siblings stand in the order of their values (M8).
  *
+ * Where rows that weigh are below the siblings, two of them also cost what their numbers differ by, for so many rows
+ * are lost at least; the level matcher takes, of siblings that are equal on a level, those with equal numbers first.
+ *
  * Cost: the greedy matching handles runs of equal siblings, not each one: at most the square of the different ones. The
  * exact one is cubic. The level matcher sorts siblings once per level of the hierarchies.
  * SPDX-License-Identifier: Apache-2.0
@@ -15,7 +18,8 @@
 
 static size_t stack_level(const kn_relational_work *work)
 {
-    size_t n = work->most_children, size = (96 + 24 * (size_t)work->losses->width) * n + 1024;
+    size_t n = work->most_children, words = (size_t)work->losses->width + (size_t)work->losses->heavy;
+    size_t size = (96 + 24 * words) * n + 1024;
     if (work->problem->matching == KN_MATCHING_EXACT) size += n * n * sizeof(int64_t) + kn_assign_room(n);
     return size;
 }
@@ -61,31 +65,40 @@ bool kn_matches_values(const kn_relational_problem *problem)
 typedef struct runs {
     uint32_t  count;
     uint32_t *values; /* column by column, `room` each */
+    uint32_t *load;   /* likewise; NULL: none          */
     uint32_t *next;   /* the first place that is left  */
     uint32_t *left;
-    size_t    room, quasi;
+    size_t    room, quasi, heavy;
 } runs;
 
-static bool equal_tuples(const uint32_t *x, const uint32_t *y, size_t quasi)
+static bool equal_words(const uint32_t *x, const uint32_t *y, size_t count)
 {
-    for (size_t q = 0; q < quasi; q++)
+    for (size_t q = 0; q < count; q++)
         if (x[q] != y[q]) return false;
     return true;
 }
 
-static runs make_runs(kn_lane *lane, const uint32_t *values, uint32_t count, size_t width, size_t quasi)
+/* Is the i-th sibling like the one before it? */
+static bool like_last(const kn_siblings *s, uint32_t i, size_t width, size_t quasi, size_t heavy)
 {
-    runs r = {.room = count, .quasi = quasi};
-    r.values = kn_lane_push(lane, sizeof *r.values * quasi * count);
-    r.next = kn_lane_push(lane, sizeof *r.next * count);
-    r.left = kn_lane_push(lane, sizeof *r.left * count);
-    for (uint32_t i = 0; i < count; i++) {
-        const uint32_t *tuple = values + i * width;
-        if (i > 0 && equal_tuples(tuple, tuple - width, quasi)) {
+    const uint32_t *values = s->values + i * width, *load = s->load ? s->load + i * heavy : NULL;
+    return i > 0 && equal_words(values, values - width, quasi) && (!load || equal_words(load, load - heavy, heavy));
+}
+
+static runs make_runs(kn_lane *lane, const kn_siblings *s, size_t width, size_t quasi, size_t heavy)
+{
+    runs r = {.room = s->count, .quasi = quasi, .heavy = s->load ? heavy : 0};
+    r.values = kn_lane_push(lane, sizeof *r.values * quasi * s->count);
+    r.load = kn_lane_push(lane, sizeof *r.load * r.heavy * s->count);
+    r.next = kn_lane_push(lane, sizeof *r.next * s->count);
+    r.left = kn_lane_push(lane, sizeof *r.left * s->count);
+    for (uint32_t i = 0; i < s->count; i++) {
+        if (like_last(s, i, width, quasi, heavy)) {
             r.left[r.count - 1]++;
             continue;
         }
-        for (size_t q = 0; q < quasi; q++) r.values[q * r.room + r.count] = tuple[q];
+        for (size_t q = 0; q < quasi; q++) r.values[q * r.room + r.count] = s->values[i * width + q];
+        for (size_t h = 0; h < r.heavy; h++) r.load[h * r.room + r.count] = s->load[i * heavy + h];
         r.next[r.count] = i;
         r.left[r.count++] = 1;
     }
@@ -97,17 +110,30 @@ static void drop_run(runs *r, uint32_t at)
     uint32_t behind = --r->count - at;
     for (size_t q = 0; q < r->quasi; q++)
         memmove(r->values + q * r->room + at, r->values + q * r->room + at + 1, behind * sizeof *r->values);
+    for (size_t h = 0; h < r->heavy; h++)
+        memmove(r->load + h * r->room + at, r->load + h * r->room + at + 1, behind * sizeof *r->load);
     memmove(r->next + at, r->next + at + 1, behind * sizeof *r->next);
     memmove(r->left + at, r->left + at + 1, behind * sizeof *r->left);
 }
 
-static uint32_t cheapest_run(kn_lane *lane, uint32_t table, const uint32_t *x, const runs *r, uint64_t *sums)
+static uint64_t apart(uint32_t x, uint32_t y)
 {
-    const kn_column_losses *columns = lane->tables->columns + (size_t)table * (size_t)lane->tables->losses->width;
+    return x < y ? y - x : x - y;
+}
+
+static uint32_t cheapest_run(kn_lane *lane, uint32_t table, const kn_siblings *s, uint32_t i, const runs *r,
+                             uint64_t *sums)
+{
+    const kn_losses        *losses = lane->tables->losses;
+    const uint32_t         *x = s->values + i * (size_t)losses->width;
+    const kn_column_losses *columns = lane->tables->columns + (size_t)table * (size_t)losses->width;
     uint32_t                best = 0;
     memset(sums, 0, r->count * sizeof *sums);
     for (size_t q = 0; q < r->quasi; q++)
         kn_column_losses_add(&columns[q], x[q], r->values + q * r->room, r->count, sums);
+    for (size_t h = 0; h < r->heavy; h++)
+        for (uint32_t j = 0; j < r->count; j++)
+            sums[j] += apart(s->load[i * r->heavy + h], r->load[h * r->room + j]) * losses->heavy_loss[h];
     kn_lane_count(lane, table, r->count);
     for (uint32_t j = 1; j < r->count; j++)
         if (sums[j] < sums[best]) best = j;
@@ -115,21 +141,20 @@ static uint32_t cheapest_run(kn_lane *lane, uint32_t table, const uint32_t *x, c
 }
 
 /* The cells of all pairs are as many: the least sum is the least loss. */
-static void pick_greedily(kn_lane *lane, uint32_t table, const uint32_t *xs, uint32_t m, const uint32_t *ys, uint32_t n,
-                          uint32_t *pick)
+static void pick_greedily(kn_lane *lane, uint32_t table, const kn_siblings *xs, const kn_siblings *ys, uint32_t *pick)
 {
-    const kn_losses *losses = lane->tables->losses;
-    size_t           width = (size_t)losses->width, quasi = (size_t)losses->quasi[table];
-    bool             swapped = m > n; /* M6 */
-    const uint32_t  *outer = swapped ? ys : xs;
-    uint32_t         few = swapped ? n : m;
-    runs             r = make_runs(lane, swapped ? xs : ys, swapped ? m : n, width, quasi);
-    uint64_t        *sums = kn_lane_push(lane, sizeof *sums * r.count);
-    uint32_t         best = KN_FOREST_NONE;
-    for (uint32_t i = 0; i < few; i++) {
-        const uint32_t *x = outer + i * width;
-        /* The same tuple again: its best match is still the best, if any is left. */
-        if (best == KN_FOREST_NONE || !equal_tuples(x, x - width, quasi)) best = cheapest_run(lane, table, x, &r, sums);
+    const kn_losses   *losses = lane->tables->losses;
+    size_t             width = (size_t)losses->width, quasi = (size_t)losses->quasi[table];
+    size_t             heavy = (size_t)losses->heavy;
+    bool               swapped = xs->count > ys->count; /* M6 */
+    const kn_siblings *outer = swapped ? ys : xs;
+    runs               r = make_runs(lane, swapped ? xs : ys, width, quasi, heavy);
+    uint64_t          *sums = kn_lane_push(lane, sizeof *sums * r.count);
+    uint32_t           best = KN_FOREST_NONE;
+    for (uint32_t i = 0; i < outer->count; i++) {
+        /* The same sibling again: its best match is still the best, if any is left. */
+        if (best == KN_FOREST_NONE || !like_last(outer, i, width, quasi, heavy))
+            best = cheapest_run(lane, table, outer, i, &r, sums);
         uint32_t place = r.next[best]++;
         pick[swapped ? place : i] = swapped ? i : place;
         if (--r.left[best] > 0) continue;
@@ -140,19 +165,26 @@ static void pick_greedily(kn_lane *lane, uint32_t table, const uint32_t *xs, uin
 
 /* ---- Exactly ---- */
 
-static void pick_exactly(kn_lane *lane, uint32_t table, const uint32_t *xs, uint32_t m, const uint32_t *ys, uint32_t n,
-                         uint32_t *pick)
+static uint64_t pair_cost(const kn_lane *lane, uint32_t table, const kn_siblings *xs, uint32_t i, const kn_siblings *ys,
+                          uint32_t j)
 {
-    size_t    width = (size_t)lane->tables->losses->width;
-    bool      swapped = m > n;
-    uint32_t  rows = swapped ? n : m, columns = swapped ? m : n;
+    const kn_losses *losses = lane->tables->losses;
+    size_t           width = (size_t)losses->width, heavy = xs->load ? (size_t)losses->heavy : 0;
+    uint64_t         cost = kn_tuple_loss(lane->tables, table, xs->values + i * width, ys->values + j * width);
+    for (size_t h = 0; h < heavy; h++)
+        cost += apart(xs->load[i * heavy + h], ys->load[j * heavy + h]) * losses->heavy_loss[h];
+    return cost;
+}
+
+static void pick_exactly(kn_lane *lane, uint32_t table, const kn_siblings *xs, const kn_siblings *ys, uint32_t *pick)
+{
+    bool      swapped = xs->count > ys->count;
+    uint32_t  rows = swapped ? ys->count : xs->count, columns = swapped ? xs->count : ys->count;
     int64_t  *cost = kn_lane_push(lane, sizeof *cost * rows * columns);
     uint32_t *chosen = kn_lane_push(lane, sizeof *chosen * rows);
     for (uint32_t i = 0; i < rows; i++)
-        for (uint32_t j = 0; j < columns; j++) {
-            uint32_t x = swapped ? j : i, y = swapped ? i : j;
-            cost[(size_t)i * columns + j] = (int64_t)kn_tuple_loss(lane->tables, table, xs + x * width, ys + y * width);
-        }
+        for (uint32_t j = 0; j < columns; j++)
+            cost[(size_t)i * columns + j] = (int64_t)pair_cost(lane, table, xs, swapped ? j : i, ys, swapped ? i : j);
     kn_lane_count(lane, table, rows * columns);
     kn_assign(cost, rows, columns, chosen, kn_lane_push(lane, kn_assign_room(columns)));
     for (uint32_t i = 0; i < rows; i++) pick[swapped ? chosen[i] : i] = swapped ? i : chosen[i];
@@ -160,18 +192,23 @@ static void pick_exactly(kn_lane *lane, uint32_t table, const uint32_t *xs, uint
 
 /* ---- Level by level ---- */
 
-/* Siblings lifted to a level: `width` nodes each. */
+/* Siblings lifted to a level: `width` nodes each; `load` NULL: it is not looked at. */
 typedef struct lift {
-    const uint32_t *nodes;
-    size_t          width, quasi;
+    const uint32_t *nodes, *load;
+    size_t          width, quasi, heavy;
 } lift;
+
+static int compare_words(const uint32_t *x, const uint32_t *y, size_t count)
+{
+    for (size_t q = 0; q < count; q++)
+        if (x[q] != y[q]) return x[q] < y[q] ? -1 : 1;
+    return 0;
+}
 
 static int compare_lifted(const lift *l, uint32_t i, const lift *r, uint32_t j)
 {
-    const uint32_t *x = l->nodes + i * l->width, *y = r->nodes + j * r->width;
-    for (size_t q = 0; q < l->quasi; q++)
-        if (x[q] != y[q]) return x[q] < y[q] ? -1 : 1;
-    return 0;
+    int c = compare_words(l->nodes + i * l->width, r->nodes + j * r->width, l->quasi);
+    return c || !l->load ? c : compare_words(l->load + i * l->heavy, r->load + j * r->heavy, l->heavy);
 }
 
 /* Stable; small sets, and those in order already, by insertion. */
@@ -217,61 +254,86 @@ static uint32_t unmatched(uint32_t *places, uint32_t count, const bool *taken)
     return left;
 }
 
-static uint32_t *copy_tuples(kn_lane *lane, const uint32_t *values, uint32_t count)
+static uint32_t *copy_tuples(kn_lane *lane, const kn_siblings *s)
 {
-    size_t    size = sizeof *values * (size_t)lane->tables->losses->width * count;
+    size_t    size = sizeof *s->values * (size_t)lane->tables->losses->width * s->count;
     uint32_t *copy = kn_lane_push(lane, size);
-    return memcpy(copy, values, size);
+    return memcpy(copy, s->values, size);
 }
 
-static void pick_by_level(kn_lane *lane, uint32_t table, const uint32_t *xs, uint32_t m, const uint32_t *ys, uint32_t n,
-                          uint32_t *pick)
+/* One side of a matching by levels. */
+typedef struct side {
+    uint32_t  count;
+    uint32_t *above; /* the siblings, lifted  */
+    bool     *taken;
+    uint32_t *places; /* scratch               */
+} side;
+
+static side make_side(kn_lane *lane, const kn_siblings *s)
+{
+    side out = {s->count, copy_tuples(lane, s), kn_lane_push(lane, s->count), NULL};
+    out.places = kn_lane_push(lane, sizeof *out.places * s->count);
+    memset(out.taken, 0, s->count);
+    return out;
+}
+
+/* Pairs siblings that are equal; returns how many pairs it made. */
+static uint32_t pick_equal(const lift *l, side *a, const lift *r, side *b, uint32_t *spare, uint32_t *pick)
+{
+    uint32_t m = unmatched(a->places, a->count, a->taken), n = unmatched(b->places, b->count, b->taken);
+    uint32_t i = 0, j = 0, pairs = 0;
+    sort_lifted(l, a->places, m, spare);
+    sort_lifted(r, b->places, n, spare);
+    while (i < m && j < n) {
+        uint32_t x = a->places[i], y = b->places[j];
+        int      c = compare_lifted(l, x, r, y);
+        i += c <= 0;
+        j += c >= 0;
+        if (c != 0) continue;
+        pick[x] = y;
+        a->taken[x] = b->taken[y] = true;
+        pairs++;
+    }
+    return pairs;
+}
+
+static void pick_by_level(kn_lane *lane, uint32_t table, const kn_siblings *xs, const kn_siblings *ys, uint32_t *pick)
 {
     const kn_losses *losses = lane->tables->losses;
-    uint32_t        *above_a = copy_tuples(lane, xs, m), *above_b = copy_tuples(lane, ys, n);
-    lift             l = {above_a, (size_t)losses->width, (size_t)losses->quasi[table]}, r = l;
-    bool            *in_a = kn_lane_push(lane, m), *in_b = kn_lane_push(lane, n);
-    uint32_t        *x = kn_lane_push(lane, sizeof *x * m), *y = kn_lane_push(lane, sizeof *y * n);
-    uint32_t        *spare = kn_lane_push(lane, sizeof *spare * (m > n ? m : n));
-    r.nodes = above_b;
-    memset(in_a, 0, m);
-    memset(in_b, 0, n);
-    for (uint32_t left = m < n ? m : n, level = 0; left > 0; level++) {
-        uint32_t before = left, xs_left = unmatched(x, m, in_a), ys_left = unmatched(y, n, in_b), i = 0, j = 0;
-        lift_all(losses, table, level, above_a, m);
-        lift_all(losses, table, level, above_b, n);
-        sort_lifted(&l, x, xs_left, spare);
-        sort_lifted(&r, y, ys_left, spare);
-        while (i < xs_left && j < ys_left) {
-            int c = compare_lifted(&l, x[i], &r, y[j]);
-            if (c < 0)
-                i++;
-            else if (c > 0)
-                j++;
-            else {
-                pick[x[i]] = y[j];
-                in_a[x[i++]] = in_b[y[j++]] = true;
-                left--;
-            }
+    side             a = make_side(lane, xs), b = make_side(lane, ys);
+    uint32_t         most = a.count > b.count ? a.count : b.count, left = a.count < b.count ? a.count : b.count;
+    uint32_t        *spare = kn_lane_push(lane, sizeof *spare * most);
+    lift             l = {a.above, NULL, (size_t)losses->width, (size_t)losses->quasi[table], (size_t)losses->heavy};
+    lift             r = l;
+    r.nodes = b.above;
+    for (uint32_t level = 0; left > 0; level++) {
+        uint32_t before = left;
+        lift_all(losses, table, level, a.above, a.count);
+        lift_all(losses, table, level, b.above, b.count);
+        if (xs->load) {
+            l.load = xs->load;
+            r.load = ys->load;
+            left -= pick_equal(&l, &a, &r, &b, spare, pick);
+            l.load = r.load = NULL;
         }
+        left -= pick_equal(&l, &a, &r, &b, spare, pick);
         kn_lane_count(lane, table, before - left);
     }
 }
 
 /* ---- Any of them ---- */
 
-void kn_match_values(kn_lane *lane, uint32_t table, const uint32_t *xs, uint32_t m, const uint32_t *ys, uint32_t n,
-                     uint32_t *pick)
+void kn_match_values(kn_lane *lane, uint32_t table, const kn_siblings *xs, const kn_siblings *ys, uint32_t *pick)
 {
     size_t top = lane->top;
-    for (uint32_t i = 0; i < m; i++) pick[i] = KN_FOREST_NONE;
-    if (m == 1 && n == 1)
+    for (uint32_t i = 0; i < xs->count; i++) pick[i] = KN_FOREST_NONE;
+    if (xs->count == 1 && ys->count == 1)
         pick[0] = 0;
     else if (lane->work->problem->method == KN_METHOD_MIRACLE_X_LEVEL)
-        pick_by_level(lane, table, xs, m, ys, n, pick);
+        pick_by_level(lane, table, xs, ys, pick);
     else if (lane->work->problem->matching == KN_MATCHING_EXACT)
-        pick_exactly(lane, table, xs, m, ys, n, pick);
+        pick_exactly(lane, table, xs, ys, pick);
     else
-        pick_greedily(lane, table, xs, m, ys, n, pick);
+        pick_greedily(lane, table, xs, ys, pick);
     lane->top = top;
 }

@@ -46,9 +46,31 @@ static uint64_t own_loss(const reference *r, uint32_t x, uint32_t y)
 
 static uint64_t cells_below(const reference *r, const kn_cluster *c, uint32_t node)
 {
-    uint64_t cells = (uint64_t)r->losses->quasi[c->table[node]];
+    uint64_t cells = (uint64_t)r->losses->cells[c->table[node]];
     for (uint32_t i = 0; i < c->child_count[node]; i++) cells += cells_below(r, c, c->first_child[node] + i);
     return cells;
+}
+
+/* Rows of a table below a node. */
+static uint64_t rows_below(const kn_cluster *c, uint32_t node, int table)
+{
+    uint64_t rows = 0;
+    for (uint32_t i = 0; i < c->child_count[node]; i++)
+        rows += rows_below(c, c->first_child[node] + i, table) + (c->table[c->first_child[node] + i] == table);
+    return rows;
+}
+
+/* What is lost at least below two nodes of rows that weigh: as many as one has more than the other. */
+static uint64_t rows_apart(const reference *r, uint32_t x, uint32_t y)
+{
+    uint64_t sum = 0;
+    for (int t = 0; t < r->losses->tables; t++) {
+        uint64_t weight = (uint64_t)(r->losses->cells[t] - r->losses->quasi[t]);
+        if (weight == 0) continue;
+        uint64_t in_a = rows_below(r->a, x, t), in_b = rows_below(r->b, y, t);
+        sum += (in_a > in_b ? in_a - in_b : in_b - in_a) * weight * r->losses->unit;
+    }
+    return sum;
 }
 
 static void add_deleted(const reference *r, kn_loss *loss, const kn_cluster *c, uint32_t node)
@@ -76,12 +98,13 @@ static siblings children_in(const kn_cluster *c, uint32_t node, int table)
 
 static kn_loss anonymize(reference *r, uint32_t x, uint32_t y);
 
-/* The basis of a matching: whole subtrees (Algorithm 4) or the nodes themselves (Algorithm 5). */
+/* The basis of a matching: whole subtrees (Algorithm 4) or the nodes themselves (Algorithm 5), and what weighs below
+ * them. */
 static kn_loss pair_loss(reference *r, uint32_t x, uint32_t y)
 {
     if (r->work->problem->method != KN_METHOD_MIRACLE_X) return anonymize(r, x, y);
     r->work->counters->pair_evaluations++;
-    return (kn_loss){own_loss(r, x, y), (uint64_t)r->losses->quasi[r->a->table[x]]};
+    return (kn_loss){own_loss(r, x, y) + rows_apart(r, x, y), (uint64_t)r->losses->cells[r->a->table[x]]};
 }
 
 /* ---- Matchings: pick[i] is the sibling in b for the i-th sibling in a, or KN_FOREST_NONE ---- */
@@ -126,16 +149,26 @@ static bool equal_at(const reference *r, uint32_t x, uint32_t y, uint32_t level)
     return true;
 }
 
-/* Section 4.3 (M14): all tuples are lifted to level 0, 1, ...; equal ones are matched. */
+/* Do as many rows of each table that weighs stand below both? */
+static bool as_many_below(const reference *r, uint32_t x, uint32_t y)
+{
+    for (int t = 0; t < r->losses->tables; t++)
+        if (r->losses->cells[t] > r->losses->quasi[t] && rows_below(r->a, x, t) != rows_below(r->b, y, t)) return false;
+    return true;
+}
+
+/* Section 4.3 (M14): all tuples are lifted to level 0, 1, ...; equal ones are matched, on each level first those with as
+ * many rows that weigh below them. */
 static void match_levels(reference *r, siblings in_a, siblings in_b, uint32_t *pick)
 {
     bool    *taken = push(r, in_b.count);
     uint32_t left = in_a.count < in_b.count ? in_a.count : in_b.count;
     memset(taken, 0, in_b.count);
-    for (uint32_t level = 0; left > 0; level++)
+    for (uint32_t step = 0; left > 0; step++)
         for (uint32_t i = 0; i < in_a.count; i++)
             for (uint32_t j = 0; j < in_b.count && pick[i] == KN_FOREST_NONE; j++) {
-                if (taken[j] || !equal_at(r, in_a.first + i, in_b.first + j, level)) continue;
+                uint32_t x = in_a.first + i, y = in_b.first + j;
+                if (taken[j] || !equal_at(r, x, y, step / 2) || (step % 2 == 0 && !as_many_below(r, x, y))) continue;
                 taken[j] = true;
                 pick[i] = j;
                 left--;
@@ -244,7 +277,7 @@ static uint32_t *match(reference *r, siblings in_a, siblings in_b, kn_loss **fou
 static kn_loss anonymize(reference *r, uint32_t x, uint32_t y)
 {
     r->work->counters->pair_evaluations++;
-    kn_loss loss = {own_loss(r, x, y), (uint64_t)r->losses->quasi[r->a->table[x]]};
+    kn_loss loss = {own_loss(r, x, y), (uint64_t)r->losses->cells[r->a->table[x]]};
     for (int t = 0; t < r->losses->tables; t++) {
         siblings in_a = children_in(r->a, x, t), in_b = children_in(r->b, y, t);
         if (in_a.count + in_b.count == 0) continue;

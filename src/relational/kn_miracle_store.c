@@ -120,7 +120,7 @@ static uint32_t intern_tree(kn_store *s, uint32_t value, uint16_t table, const u
             return s->tree_slots[at];
     }
     kn_subtree *t = &s->trees[s->count];
-    *t = (kn_subtree){value, (uint32_t)s->pool_count, count, (uint32_t)s->losses->quasi[table], 0, table};
+    *t = (kn_subtree){value, (uint32_t)s->pool_count, count, (uint32_t)s->losses->cells[table], 0, table};
     for (uint32_t i = 0; i < count; i++) {
         const kn_subtree *child = &s->trees[children[i]];
         s->pool[s->pool_count++] = children[i];

@@ -73,6 +73,19 @@ static int64_t least_size(const kn_relational_problem *p)
     return k;
 }
 
+/* Losses of one tree must fit (kn_relational_loss.c). */
+static kn_status check_cells(const kn_relational_work *work, const kn_forest *f, kn_error *err)
+{
+    for (int64_t e = 0; e < f->entities; e++) {
+        uint64_t cells = 0;
+        for (uint64_t n = f->start[e]; n < f->start[e + 1]; n++) cells += (uint64_t)work->losses->cells[f->table[n]];
+        if (cells >= (uint64_t)1 << 31)
+            return kn_fail(err, KN_INPUT,
+                           "the rows of one person count more than 2^31 - 1 cells; give smaller weights");
+    }
+    return KN_OK;
+}
+
 static void measure_forest(kn_relational_work *work, const kn_forest *f)
 {
     for (uint64_t n = 0; n < f->nodes; n++)
@@ -113,6 +126,7 @@ kn_status kn_relational_search(kn_database_plan **out, bool *found, kn_relationa
     if (!order) return kn_fail_memory(err, ctx, "ordering persons");
     work.order = order;
     kn_status st = kn_losses_make(&losses, ctx, forest->db, err);
+    if (st == KN_OK) st = check_cells(&work, forest, err);
     if (st == KN_OK) st = problem->reference ? kn_miracle_reference(&work, err) : kn_miracle_fast(&work, err);
     if (st == KN_OK) st = measure_shares(&work, err);
     if (st == KN_OK && work.done.count > 0) {

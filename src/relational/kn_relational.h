@@ -72,7 +72,7 @@ KN_CHECK kn_status kn_relational_search(kn_database_plan **out, bool *found, kn_
 /* ---- What it cost ---- */
 
 typedef struct kn_relational_table_loss {
-    int64_t cells;   /* of quasi-identifiers, in the rows that belong to persons   */
+    int64_t cells;   /* of quasi-identifiers, in the rows that belong to persons, and what these rows weigh */
     int64_t deleted; /* of them                                                    */
     double  lost;    /* sum over them: of a deleted cell 1                         */
     double  lm;      /* lost / cells; 0 without cells                              */

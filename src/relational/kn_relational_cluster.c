@@ -17,11 +17,12 @@
 /* ---- Trees in the order they come in, parents before children ---- */
 
 typedef struct draft {
-    uint32_t        nodes;
-    int             width;
-    const uint16_t *table;
-    const uint32_t *parent; /* KN_FOREST_NONE for the first */
-    const uint32_t *values; /* nodes × width                */
+    const kn_losses *losses;
+    uint32_t         nodes;
+    int              width;
+    const uint16_t  *table;
+    const uint32_t  *parent; /* KN_FOREST_NONE for the first */
+    const uint32_t  *values; /* nodes × width                */
     /* Made here. */
     uint32_t *begin;    /* nodes + 1: where a node's children stand in `children` */
     uint32_t *children; /* nodes                                                  */
@@ -80,9 +81,9 @@ static kn_status draft_order(draft *d, kn_context *ctx, kn_error *err)
 
 /* ---- Clusters ---- */
 
-static kn_cluster *cluster_alloc(kn_context *ctx, uint32_t nodes, uint32_t size, int width)
+static kn_cluster *cluster_alloc(kn_context *ctx, uint32_t nodes, uint32_t size, int width, int heavy)
 {
-    size_t      n = nodes, words = n * (4 + (size_t)width) + size + n * size;
+    size_t      n = nodes, words = n * (4 + (size_t)width + (size_t)heavy) + size + n * size;
     kn_cluster *c = kn_alloc_zero(ctx, sizeof *c + words * sizeof(uint32_t) + n * sizeof(uint16_t));
     if (!c) return NULL;
     uint32_t *at = (uint32_t *)(void *)(c + 1);
@@ -94,7 +95,8 @@ static kn_cluster *cluster_alloc(kn_context *ctx, uint32_t nodes, uint32_t size,
     c->child_count = c->first_child + n;
     c->ids = c->child_count + n;
     c->values = c->ids + n;
-    c->members = c->values + n * (size_t)width;
+    c->load = c->values + n * (size_t)width;
+    c->members = c->load + n * (size_t)heavy;
     c->rows = c->members + size;
     c->table = (uint16_t *)(void *)(c->rows + n * size);
     return c;
@@ -106,10 +108,19 @@ void kn_cluster_free(kn_cluster *cluster)
     KN_FREE(cluster->signature, cluster);
 }
 
+/* Bottom-up: children come after their parents. */
+static void add_load(kn_cluster *c, const kn_losses *losses)
+{
+    size_t heavy = (size_t)losses->heavy;
+    for (uint32_t v = c->nodes; heavy > 0 && v-- > 1;)
+        for (size_t h = 0; h < heavy; h++)
+            c->load[c->parent[v] * heavy + h] += c->load[v * heavy + h] + (c->table[v] == losses->heavy_table[h]);
+}
+
 /* The tree of an ordered draft; the caller adds members and rows. */
 static kn_cluster *cluster_of_draft(kn_context *ctx, const draft *d, uint32_t size)
 {
-    kn_cluster *c = cluster_alloc(ctx, d->nodes, size, d->width);
+    kn_cluster *c = cluster_alloc(ctx, d->nodes, size, d->width, d->losses->heavy);
     if (!c) return NULL;
     uint32_t next = 1;
     c->parent[0] = KN_FOREST_NONE;
@@ -122,6 +133,7 @@ static kn_cluster *cluster_of_draft(kn_context *ctx, const draft *d, uint32_t si
         c->child_count[at] = d->begin[v + 1] - d->begin[v];
         for (uint32_t i = 0; i < c->child_count[at]; i++) c->parent[next++] = at;
     }
+    add_load(c, d->losses);
     return c;
 }
 
@@ -130,7 +142,8 @@ kn_status kn_cluster_of_entity(kn_cluster **out, kn_context *ctx, const kn_fores
 {
     *out = NULL;
     uint64_t  begin = f->start[entity];
-    draft     d = {.nodes = (uint32_t)(f->start[entity + 1] - begin),
+    draft     d = {.losses = losses,
+                   .nodes = (uint32_t)(f->start[entity + 1] - begin),
                    .width = losses->width,
                    .table = f->table + begin,
                    .parent = f->parent + begin};
@@ -169,7 +182,7 @@ kn_status kn_cluster_of_nodes(kn_cluster **out, kn_context *ctx, const kn_forest
         for (size_t q = 0; q < (size_t)losses->quasi[table[i]]; q++)
             values[i * width + q] = i == 0 ? root[q] : kn_forest_leaf(f, node, (int)q);
     }
-    draft     d = {.nodes = count, .width = losses->width, .table = table, .parent = parent, .values = values};
+    draft     d = {losses, count, losses->width, table, parent, values, NULL, NULL, NULL, NULL};
     kn_status st = draft_order(&d, ctx, err);
     if (st == KN_OK && !(*out = cluster_of_draft(ctx, &d, size)))
         st = kn_fail_memory(err, ctx, "making a representative");
@@ -212,7 +225,7 @@ kn_status kn_cluster_merge(kn_cluster **out, kn_context *ctx, const kn_losses *l
                 kn_hierarchy_lca(losses->hierarchies[(size_t)t * width + q], a->values[pairs[i].a * width + q],
                                  b->values[pairs[i].b * width + q]);
     }
-    draft     d = {.nodes = count, .width = losses->width, .table = table, .parent = parent, .values = values};
+    draft     d = {losses, count, losses->width, table, parent, values, NULL, NULL, NULL, NULL};
     kn_status st = draft_order(&d, ctx, err);
     if (st == KN_OK && !(*out = cluster_of_draft(ctx, &d, a->size + b->size)))
         st = kn_fail_memory(err, ctx, "making a representative");

@@ -10,7 +10,7 @@
 
 /* ---- Losses ---- */
 
-/* LM (Definition 7) before the division: cells are counted, `sum` is in units of kn_losses. Integers, so that neither
+/* LM (Definition 7, and what rows weigh) before the division: cells are counted, `sum` is in units of kn_losses. Integers, so that neither
  * the order of summation nor rounding decides between equals. */
 typedef struct kn_loss {
     uint64_t sum, cells;
@@ -22,6 +22,13 @@ typedef struct kn_losses {
     int         tables;
     int         width;  /* the most quasi-identifiers of any table, at least 1                            */
     int        *quasi;  /* per table: how many                                                            */
+    int        *cells;  /* per table: what a row counts: its quasi-identifiers, and its weight            */
+    /* Tables whose rows weigh. What is below a node is counted per such table, so that siblings are paired with those
+     * that have as much to keep. */
+    int         heavy;
+    int        *heavy_table;
+    uint64_t   *heavy_loss; /* of one row, beyond its quasi-identifiers                                   */
+    bool       *carries;    /* per table: such a table is below it                                        */
     const kn_hierarchy **hierarchies; /* tables × width                                                   */
     uint64_t           **lm;          /* tables × width: per node of the hierarchy                        */
 } kn_losses;
@@ -42,6 +49,7 @@ typedef struct kn_cluster {
     uint16_t *table;
     uint32_t *parent, *first_child, *child_count;
     uint32_t *values;  /* nodes × width: hierarchy nodes          */
+    uint32_t *load;    /* nodes × heavy: rows below of each table that weighs */
     uint32_t *members; /* entities of the forest                  */
     uint32_t *rows;    /* size × nodes                            */
     /* The fast path's. */

@@ -2,7 +2,8 @@
  *
  * A cell that covers f of g values costs (f - 1) / (g - 1) (Definition 7). All these fractions are whole numbers of
  * one unit, the least common multiple of the g - 1, where that is below 2^31; otherwise the unit is 2^31 and they are
- * rounded down, which keeps their order. Limit: fewer than 2^31 cells in one tree.
+ * rounded down, which keeps their order. A lost row costs a unit for each cell that it counts. Limit: fewer than
+ * 2^31 cells in one tree (kn_relational.c).
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_relational_internal.h"
@@ -34,18 +35,35 @@ static kn_status loss_of_nodes(uint64_t **out, kn_context *ctx, const kn_hierarc
     return KN_OK;
 }
 
+/* Which tables' rows weigh, and which tables they are below of. A person is nobody's row. */
+static kn_status find_heavy(kn_losses *out, const kn_database *db, kn_error *err)
+{
+    size_t count = (size_t)out->tables;
+    if (!KN_ALLOC_ZERO(out->ctx, out->heavy_table, count) || !KN_ALLOC_ZERO(out->ctx, out->heavy_loss, count) ||
+        !KN_ALLOC_ZERO(out->ctx, out->carries, count))
+        return kn_fail_memory(err, out->ctx, "preparing losses");
+    for (int t = 0; t < out->tables; t++) {
+        if (db->tables[t].weight == 0 || t == db->entity) continue;
+        out->heavy_table[out->heavy] = t;
+        out->heavy_loss[out->heavy++] = (uint64_t)db->tables[t].weight * out->unit;
+        for (int up = db->tables[t].parent; up >= 0; up = db->tables[up].parent) out->carries[up] = true;
+    }
+    return KN_OK;
+}
+
 kn_status kn_losses_make(kn_losses *out, kn_context *ctx, const kn_database *db, kn_error *err)
 {
     *out = (kn_losses){.ctx = ctx, .unit = 1, .tables = db->table_count, .width = 1};
     for (int t = 0; t < db->table_count; t++)
         if (db->tables[t].quasi_count > out->width) out->width = db->tables[t].quasi_count;
     size_t count = (size_t)out->tables * (size_t)out->width;
-    if (!KN_ALLOC_ZERO(ctx, out->quasi, (size_t)out->tables) || !KN_ALLOC_ZERO(ctx, out->hierarchies, count) ||
-        !KN_ALLOC_ZERO(ctx, out->lm, count))
+    if (!KN_ALLOC_ZERO(ctx, out->quasi, (size_t)out->tables) || !KN_ALLOC_ZERO(ctx, out->cells, (size_t)out->tables) ||
+        !KN_ALLOC_ZERO(ctx, out->hierarchies, count) || !KN_ALLOC_ZERO(ctx, out->lm, count))
         return kn_fail_memory(err, ctx, "preparing losses");
     for (int t = 0; t < out->tables; t++) {
         const kn_database_table *table = &db->tables[t];
         out->quasi[t] = table->quasi_count;
+        out->cells[t] = table->quasi_count + (int)table->weight;
         for (int q = 0; q < table->quasi_count; q++) {
             const kn_hierarchy *h = table->columns[table->quasi[q]].hierarchy;
             out->hierarchies[t * out->width + q] = h;
@@ -56,13 +74,14 @@ kn_status kn_losses_make(kn_losses *out, kn_context *ctx, const kn_database *db,
     if (out->unit >> 31) out->unit = (uint64_t)1 << 31;
     for (size_t i = 0; i < count; i++)
         if (out->hierarchies[i]) KN_TRY(loss_of_nodes(&out->lm[i], ctx, out->hierarchies[i], out->unit, err));
-    return KN_OK;
+    return find_heavy(out, db, err);
 }
 
 void kn_losses_free(kn_losses *losses)
 {
     for (int i = 0; losses->lm && i < losses->tables * losses->width; i++) kn_free(losses->lm[i]);
-    KN_FREE(losses->lm, losses->hierarchies, losses->quasi);
+    KN_FREE(losses->lm, losses->hierarchies, losses->quasi, losses->cells, losses->heavy_table, losses->heavy_loss,
+            losses->carries);
     *losses = (kn_losses){0};
 }
 

@@ -1,6 +1,7 @@
 /* kn_relational_metrics.c: LM and DM of a database plan (Definitions 7 and 8; docs/errata.md M10).
  *
- * LM runs over the quasi-identifier cells of all rows that belong to persons, and a deleted cell costs 1; Definition
+ * LM runs over the quasi-identifier cells of all rows that belong to persons, and over what these rows weigh; a deleted
+ * cell costs 1, and so does each cell that a deleted row weighs. Definition
  * 7 taken literally, over the remaining rows, is reported too. Losses are summed as integers and divided once, so
  * that neither order nor threads matter. Cost: linear in the forest and in the plan's nodes.
  * SPDX-License-Identifier: Apache-2.0
@@ -20,13 +21,13 @@ void kn_relational_metrics_free(kn_relational_metrics *metrics)
 static void add_losses(kn_relational_metrics *m, kn_u128 *lost, const kn_forest *f, const kn_database_plan *p,
                        const kn_losses *losses)
 {
-    for (uint64_t n = 0; n < f->nodes; n++) m->tables[f->table[n]].cells += losses->quasi[f->table[n]];
+    for (uint64_t n = 0; n < f->nodes; n++) m->tables[f->table[n]].cells += losses->cells[f->table[n]];
     for (int t = 0; t < m->table_count; t++) m->tables[t].deleted = m->tables[t].cells;
     for (uint32_t c = 0; c < p->classes; c++) {
         int64_t size = kn_database_plan_size(p, c);
         for (uint64_t v = p->node_start[c]; v < p->node_start[c + 1]; v++) {
             int t = p->table[v];
-            m->tables[t].deleted -= size * losses->quasi[t];
+            m->tables[t].deleted -= size * losses->cells[t];
             for (int q = 0; q < losses->quasi[t]; q++)
                 lost[t] += (kn_u128)losses->lm[t * losses->width + q][p->values[v * (uint64_t)p->width + (uint64_t)q]] *
                            (kn_u128)size;

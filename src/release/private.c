@@ -272,7 +272,7 @@ static const kn_fields one_table_part = KN_FIELDS(kn_release_table, "table", one
 
 #define S kn_database_result
 static const kn_field_row database_metrics_rows[] = {
-    KN_FIELD(S, lm, KN_F_SHARE, "the mean loss of quasi-identifiers; a deleted cell counts 1"),
+    KN_FIELD(S, lm, KN_F_SHARE, "the mean loss of quasi-identifiers and rows that weigh; a deleted cell counts 1"),
     KN_FIELD(S, dm, KN_F_NUMBER, "sum of squared class sizes"),
 };
 static const kn_fields database_metrics_part = KN_FIELDS(S, "metrics", database_metrics_rows, NULL);

@@ -403,8 +403,13 @@ kn_status kn_spec_check_applies(const kn_spec_inner *inner, kn_error *err)
     KN_TRY(kn_spec_check_levels(inner, err));
     KN_TRY(check_counted(inner, err));
     KN_TRY(check_columns(inner, NULL, spec->attributes, spec->attribute_count, err));
-    for (int t = 0; t < spec->table_count; t++)
-        KN_TRY(check_columns(inner, spec->tables[t].name, spec->tables[t].attributes, spec->tables[t].attribute_count,
-                             err));
+    for (int t = 0; t < spec->table_count; t++) {
+        const kn_spec_table *s = &spec->tables[t];
+        KN_TRY(check_columns(inner, s->name, s->attributes, s->attribute_count, err));
+        if (s->has_weight && kn_spec_shape(spec) == KN_SHAPE_RECORDS)
+            return kn_spec_fail_place(inner, (kn_place){s->line, s->column}, err,
+                                      "table \"%s\": values of trees all weigh the same; leave the weight out",
+                                      s->name);
+    }
     return KN_OK;
 }

@@ -11,7 +11,7 @@
 #include "kn_field.h"
 #include "kn_names.h"
 
-enum { MOST_TABLES = 4096 };
+enum { MOST_TABLES = 4096, MOST_WEIGHT = 1000 };
 
 static kn_status read_column_name(kn_reader *r, const kn_yaml *value, void *target)
 {
@@ -67,11 +67,21 @@ static kn_status read_table_attributes(kn_reader *r, const kn_yaml *value, void 
     return KN_OK;
 }
 
+static kn_status read_weight(kn_reader *r, const kn_yaml *value, void *target)
+{
+    kn_spec_table *t = target;
+    t->has_weight = true;
+    return kn_read_whole(r, value, 0, MOST_WEIGHT, &t->weight);
+}
+
 static kn_status read_table(kn_reader *r, const kn_yaml *key, kn_spec_table *t)
 {
-    static const kn_key keys[] = {
-        {"key", read_key, 0}, {"parent", read_parent, 0}, {"attributes", read_table_attributes, 0}, KN_KEYS_END};
-    kn_place place = kn_field_place(r, key);
+    static const kn_key keys[] = {{"key", read_key, 0},
+                                  {"parent", read_parent, 0},
+                                  {"weight", read_weight, 0},
+                                  {"attributes", read_table_attributes, 0},
+                                  KN_KEYS_END};
+    kn_place            place = kn_field_place(r, key);
     if (key->size == 0) return kn_field_fail(r, key, "the name of a table is empty");
     *t = (kn_spec_table){.line = place.line, .column = place.column};
     t->name = kn_arena_strndup(&r->inner->arena, key->text, key->size);

@@ -1,12 +1,14 @@
 /* database/left.c: is anything left of the quasi-identifiers? Interface: kn_database_run.h.
  *
- * A table may lose all its rows, a column all its information; if no person is left, or no column holds any
+ * A table may lose rows, even all of them, a column all its information; if no person is left, or no column holds any
  * information, the release is refused unless it is forced. An anatomy, which shows values unchanged, can only lose
  * rows.
  *
  * Cost: one pass over the nodes of the plan.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <math.h>
+
 #include "kn_database_run.h"
 #include "kn_error.h"
 #include "kn_hierarchy.h"
@@ -23,16 +25,43 @@ static bool column_left(const kn_database_run *run, int t, int q)
     return false;
 }
 
+/* The share of its rows that a table lost. */
+static double lost_share(const kn_release_table *t)
+{
+    int64_t rows = t->rows_in - t->orphans;
+    return rows > 0 ? (double)t->deleted / (double)rows : 0;
+}
+
+/* Names the tables, but for persons, that lost more than a tenth of their rows: the worst first, before all other notes. */
+static kn_status name_losers(kn_database_run *run, kn_error *err)
+{
+    kn_release_head *head = run->all.head;
+    int              before = head->note_count;
+    for (double last = INFINITY, next; last > 0.1; last = next) {
+        next = 0;
+        for (int t = 0; t < run->db->table_count; t++) {
+            const kn_release_table *r = &run->result->tables[t];
+            double                  lost = lost_share(r);
+            if (t == run->db->entity || lost <= 0.1) continue;
+            if (lost < last && lost > next) next = lost;
+            if (lost != last) continue;
+            if (r->rows == 0)
+                KN_TRY(kn_release_note(&run->all, err, "no row is left of table \"%s\"", r->name));
+            else
+                KN_TRY(kn_release_note(&run->all, err, "table \"%s\" loses %lld of %lld rows (%.0f %%)", r->name,
+                                       (long long)r->deleted, (long long)(r->rows_in - r->orphans), 100 * lost));
+        }
+    }
+    return kn_release_move_notes(&run->all, before, err);
+}
+
 /* Adds notes on what is gone, and counts the columns that still hold information. */
 static kn_status look(kn_database_run *run, int *left, kn_error *err)
 {
+    KN_TRY(name_losers(run, err));
     for (int t = 0; t < run->db->table_count; t++) {
         const kn_database_table *table = &run->db->tables[t];
         const kn_release_table  *r = &run->result->tables[t];
-        if (r->rows_in - r->orphans > 0 && r->rows == 0) {
-            KN_TRY(kn_release_note(&run->all, err, "no row is left of table \"%s\"", table->name));
-            continue;
-        }
         for (int q = 0; r->rows > 0 && q < table->quasi_count; q++) {
             if (column_left(run, t, q))
                 ++*left;

@@ -112,7 +112,8 @@ static void tables(kn_buffer *to, const kn_database_result *r)
     kn_buffer_add(
         to, "<p>A row that the others of a crowd have no counterpart for is deleted: it would point at its owner. "
             "Rows whose keys lead to no person are never released. Lost: the share of information in the "
-            "quasi-identifiers, a deleted cell counting in full.</p>\n");
+            "quasi-identifiers, a deleted cell counting in full; of a table without them, or with a weight, what its "
+            "deleted rows weigh counts, too.</p>\n");
     kn_html_table_begin(&t, to, r->head.found ? "lrrrrr" : "lr", titles);
     for (int i = 0; i < r->table_count; i++) {
         const kn_release_table *table = &r->tables[i];

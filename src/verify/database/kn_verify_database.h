@@ -69,6 +69,7 @@ typedef struct kn_vdb_table {
     kn_vdb_column *quasi;
     int            copy_count;
     kn_vdb_column *copies;
+    int            columns; /* of the original that are released in some form: what a row without quasi-identifiers weighs */
     kn_vdb_rows    original, release;
     /* Anatomy: quasi-identifiers are copies, sensitive columns are shown by groups. */
     int              shown_quasi; /* of the copies                                          */

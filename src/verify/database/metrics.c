@@ -1,10 +1,11 @@
 /* database/metrics.c: what was lost: LM and DM of a database (Definitions 7 and 8; docs/errata.md M10).
  *
- * LM over the quasi-identifiers' cells of all rows of the original that belong to persons, a deleted one 1: released cells
- * are counted text by text, the rest is deleted. DM charges each person the size of its class, a dropped one all persons.
+ * LM over the quasi-identifiers' cells of all rows of the original that belong to persons, a deleted one 1, and what these
+ * rows weigh: released cells are counted text by text, the rest is deleted. DM charges each person the size of its class, a dropped one all persons.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
+#include <string.h>
 
 #include "kn_alloc.h"
 #include "kn_error.h"
@@ -25,6 +26,17 @@ static kn_status column_loss(kn_vdb *v, const kn_vdb_table *t, const kn_vdb_colu
     return KN_OK;
 }
 
+/* What a row of a table counts beyond its quasi-identifiers: what the spec says; else nothing where it has some, or is a
+ * person; else its columns. */
+static double weight_of(const kn_vdb *v, int table)
+{
+    const kn_vdb_table *t = &v->tables[table];
+    for (int i = 0; i < v->spec->table_count; i++)
+        if (v->spec->tables[i].has_weight && strcmp(v->spec->tables[i].name, t->name) == 0)
+            return (double)v->spec->tables[i].weight;
+    return t->quasi_count + t->shown_quasi > 0 || table == v->person ? 0 : t->columns;
+}
+
 kn_status kn_vdb_metrics(kn_vdb *v, kn_error *err)
 {
     kn_database_verify_report *r = v->report;
@@ -32,7 +44,8 @@ kn_status kn_vdb_metrics(kn_vdb *v, kn_error *err)
     for (int i = 0; i < v->table_count; i++) {
         const kn_vdb_table *t = &v->tables[i];
         kn_verified_table  *to = &v->verified[i];
-        double              lost = 0, cells = (double)t->original.owned * (t->quasi_count + t->shown_quasi);
+        double              weight = weight_of(v, i), lost = 0;
+        double              cells = (double)t->original.owned * (t->quasi_count + t->shown_quasi + weight);
         int64_t             deleted = t->original.owned - t->release.rows; /* negative: rows were invented */
         to->deleted = deleted > 0 ? deleted : 0;
         for (int q = 0; q < t->quasi_count; q++) {
@@ -40,7 +53,7 @@ kn_status kn_vdb_metrics(kn_vdb *v, kn_error *err)
             KN_TRY(column_loss(v, t, &t->quasi[q], &column, err));
             lost += deleted < 0 ? NAN : column + (double)deleted;
         }
-        if (t->shown_quasi > 0) lost += deleted < 0 ? NAN : (double)deleted * t->shown_quasi;
+        if (t->shown_quasi + weight > 0) lost += deleted < 0 ? NAN : (double)deleted * (t->shown_quasi + weight);
         to->lm = cells > 0 ? lost / cells : 0;
         all_lost += lost;
         all_cells += cells;

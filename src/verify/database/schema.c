@@ -56,6 +56,7 @@ static kn_status check_columns(kn_vdb *v, kn_vdb_table *t, bool *whole, kn_error
         if (a && !t->key[c] && v->spec->anatomy && a->role == KN_ROLE_SENSITIVE)
             t->hidden[t->hidden_count++] = (kn_vdb_column){.attribute = a, .original = c, .release = -1};
         if (!is_released(v, t, c, a)) continue;
+        t->columns++;
         released[c] = kn_vsheet_find(t->release.table, name);
         if (released[c] < 0) {
             kn_vproblem(v->notes, "table \"%s\": column \"%s\" is missing from the release", t->name, name);
@@ -67,6 +68,7 @@ static kn_status check_columns(kn_vdb *v, kn_vdb_table *t, bool *whole, kn_error
         t->shown_quasi += a->role == KN_ROLE_QUASI && !quasi;
         *to = (kn_vdb_column){.attribute = a, .original = c, .release = released[c]};
     }
+    t->columns += t->hidden_count;
     if (t->hidden_count > 0) {
         t->group_column = kn_vsheet_find(t->release.table, v->group_name);
         if (t->group_column < 0) {
