@@ -97,12 +97,16 @@ bool run_work(kn_context *ctx, watch *w, PyObject *progress, work_fn work, void 
     running   r = {.w = w, .work = work, .arg = arg, .status = KN_OK, .err = KN_ERROR_INIT};
     pthread_t thread;
     bool      fine = true;
-    w->done = w->fresh = w->apart = false;
+    w->done = w->fresh = false;
+    w->apart = true;
     w->asked = NULL;
     kn_context_reset_cancel(ctx);
     PyThreadState *state = PyEval_SaveThread();
     bool           apart = start(&thread, &r);
-    if (!apart) (void)run_thread(&r);
+    if (!apart) {
+        w->apart = false;
+        (void)run_thread(&r);
+    }
     while (!nap(w)) {
         PyEval_RestoreThread(state);
         bool still = fine && PyErr_CheckSignals() == 0 && show(w, progress);
