@@ -121,7 +121,7 @@ class _Statements:
             table = _plain(pyarrow.table(_Stream(capsule)))
             self.bytes_sent += table.nbytes
             with self._described(f"hand over the table {name}"):
-                broadcast(self.session.createDataFrame(table)).createOrReplaceTempView(name)
+                broadcast(self.session.createDataFrame(table)).createOrReplaceTempView("`" + name.replace("`", "``") + "`")
             self.views.append(name)
         except Exception as error:
             return _reason(error)
