@@ -211,26 +211,7 @@ static kn_status check_target(folder_sink *s, kn_error *err)
 
 static kn_status make_temporary(folder_sink *s, kn_error *err)
 {
-    enum { KEPT = 100 };
-    const char *slash = strrchr(s->target, '/'), *name = slash ? slash + 1 : s->target;
-    size_t      folder = (size_t)(name - s->target), keep = strnlen(name, KEPT);
-    s->temporary = kn_alloc(s->ctx, folder + keep + sizeof "...kanon-XXXXXX");
-    if (!s->temporary) return kn_fail_memory(err, s->ctx, WHAT);
-    snprintf(s->temporary, folder + 2, "%.*s", folder ? (int)folder : 1, folder ? s->target : ".");
-    kn_place_clean(s->temporary, name, keep);
-    do { /* again if another run took it for a leftover before it was claimed    */
-        if (s->fd >= 0) close(s->fd);
-        sprintf(s->temporary + folder, ".%.*s.kanon-XXXXXX", (int)keep, name);
-        if (!mkdtemp(s->temporary)) {
-            kn_status status = kn_fail(err, KN_IO, "%s: cannot be written: %s", s->target, strerror(errno));
-            s->fd = -1;
-            kn_free(s->temporary);
-            s->temporary = NULL;
-            return status;
-        }
-        s->fd = open(s->temporary, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    } while (s->fd >= 0 && !kn_place_claim(s->fd, s->temporary));
-    return s->fd >= 0 ? KN_OK : kn_fail(err, KN_IO, "%s: cannot be written: %s", s->target, strerror(errno));
+    return kn_place_folder(&s->temporary, &s->fd, s->ctx, s->target, err);
 }
 
 static kn_status open_in_memory(folder_sink *s, kn_error *err)

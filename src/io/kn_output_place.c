@@ -20,6 +20,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -249,4 +251,31 @@ void kn_place_clean(const char *folder, const char *name, size_t keep)
             remove_unclaimed(dirfd(dir), e->d_name, file);
     }
     closedir(dir);
+}
+
+kn_status kn_place_folder(char **temporary, int *fd, kn_context *ctx, const char *path, kn_error *err)
+{
+    enum { KEPT = 100 };
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    size_t      folder = (size_t)(name - path), keep = strnlen(name, KEPT);
+    char       *made = kn_alloc(ctx, folder + keep + sizeof "...kanon-XXXXXX");
+    *temporary = NULL;
+    *fd = -1;
+    if (!made) return kn_fail_memory(err, ctx, "writing a folder");
+    snprintf(made, folder + 2, "%.*s", folder ? (int)folder : 1, folder ? path : ".");
+    kn_place_clean(made, name, keep);
+    bool there = false;
+    do { /* again if another run took it for a leftover before it was claimed    */
+        if (*fd >= 0) close(*fd);
+        sprintf(made + folder, ".%.*s.kanon-XXXXXX", (int)keep, name);
+        there = mkdtemp(made) != NULL;
+        *fd = there ? open(made, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    } while (*fd >= 0 && !kn_place_claim(*fd, made));
+    *temporary = made;
+    if (*fd >= 0) return KN_OK;
+    kn_status st = kn_fail(err, KN_IO, "%s: cannot be written: %s", path, strerror(errno));
+    if (there) (void)rmdir(made);
+    kn_free(made);
+    *temporary = NULL;
+    return st;
 }

@@ -13,6 +13,10 @@ KN_CHECK kn_status kn_place_check_links(kn_context *ctx, const char *path, kn_er
 /* Claims a new temporary file or folder: no other run removes it while a descriptor is open. false: one has just done so. */
 bool kn_place_claim(int fd, const char *temporary);
 
+/* Makes a temporary folder beside a path, named after it, and claims it: `*fd` is its claim until it is closed. What killed runs left
+ * for that path is removed before. KN_IO: it cannot be made. */
+KN_CHECK kn_status kn_place_folder(char **temporary, int *fd, kn_context *ctx, const char *path, kn_error *err);
+
 /* Makes the name of a file or folder durable, by syncing its folder. false: errno says why not. A folder that
  * may be written but not read, or whose file system cannot do this, counts as done. */
 bool kn_place_sync(const char *path);

@@ -82,7 +82,7 @@ static bool columns_exist(reading *r, kn_error *err)
 {
     kn_public_part *part = kn_public_alloc(r->facts, 1, sizeof *part, err);
     if (!part) return false;
-    int counts = r->table->counts ? kn_spec_find(r->spec, r->spec->csv.count) : -1;
+    int counts = r->table->counts && r->spec->csv.count ? kn_spec_find(r->spec, r->spec->csv.count) : -1;
     part->columns = kn_public_alloc(r->facts, (size_t)r->table->column_count + 1, sizeof *part->columns, err);
     r->quasi = kn_public_alloc(r->facts, (size_t)r->spec->attribute_count, sizeof *r->quasi, err);
     r->stars = kn_public_alloc(r->facts, (size_t)r->table->column_count, sizeof *r->stars, err);

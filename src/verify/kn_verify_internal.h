@@ -120,6 +120,7 @@ typedef struct kn_vform {
     const char *wrapped; /* what a compressed file holds besides the data; NULL: nothing */
     uint8_t    *marks;   /* per column: KN_VMARK_*; NULL: bytes of a CSV file        */
     bool        uneven;  /* batches of different sizes                               */
+    bool        others;  /* a folder of parts with something else in it              */
 } kn_vform;
 
 /* The records of one scan, `fields` with `names` cells each, from *at on, which is moved past the last. */
@@ -181,13 +182,15 @@ typedef struct kn_vread_options {
  * sentence for each. */
 typedef void (*kn_vform_fn)(void *arg, const char *sentence);
 void kn_vform_judge(const kn_vtable *table, kn_vform_fn report, void *arg);
+void kn_vform_marks(const char *name, int marks, kn_vform_fn report, void *arg); /* KN_VMARK_* of one column */
 
 /* All bytes of a source, appended. KN_INPUT: more than `most`, which is 1 GiB or SIZE_MAX. */
 struct kn_source;
 struct kn_buffer;
 KN_CHECK kn_status kn_vread_all(struct kn_source *source, struct kn_buffer *text, size_t most, kn_error *err);
 
-/* SHA-256 of a file's bytes; nothing is written where it cannot be read. */
+/* SHA-256 of a file's bytes, of a folder those of its parts one after the other (table/parquet.c); nothing is written where one
+ * cannot be read. */
 void kn_vdigest_file(const char *path, char out[65]);
 
 KN_CHECK kn_status kn_vtable_read(kn_vtable **out, kn_context *ctx, const char *const *paths, int path_count,
@@ -195,9 +198,15 @@ KN_CHECK kn_status kn_vtable_read(kn_vtable **out, kn_context *ctx, const char *
 /* The same for a table in memory or of an engine (table/batches.c); called by kn_vtable_read. */
 KN_CHECK kn_status kn_vtable_read_batches(kn_vtable **out, kn_context *ctx, const char *const *names, int count,
                                           const kn_vread_options *options, kn_error *err);
+/* The same for rows that come from a query of an engine, which are consumed. `name` begins messages. */
+struct ArrowArrayStream;
+KN_CHECK kn_status kn_vtable_read_stream(kn_vtable **out, kn_context *ctx, struct ArrowArrayStream *stream, const char *name,
+                                         const kn_vread_options *options, kn_error *err);
 KN_CHECK kn_status kn_vtable_look_parquet(kn_vtable *t, const char *path, kn_error *err); /* its form (table/parquet.c) */
 KN_CHECK kn_status kn_vtable_digest(kn_vtable *t, kn_error *err); /* its sha256, of all columns kept (table/digest.c) */
 void               kn_vtable_free(kn_vtable *t);
+/* Gives it all names of its source, which are copied: those that it does not have yet are columns that were not read. */
+KN_CHECK kn_status kn_vtable_take_names(kn_vtable *t, const char *const *names, int count, kn_error *err);
 void               kn_vtable_unguard(kn_vtable *t); /* does what `guarded` asks for, afterwards */
 int                kn_vtable_name(const kn_vtable *t, const char *name); /* index into names; -1: there is none */
 const kn_vcolumn  *kn_vtable_column(const kn_vtable *t, const char *name); /* NULL: does not exist or is not kept */
@@ -391,6 +400,21 @@ typedef struct kn_vcopy {
     bool                pseudonym;
 } kn_vcopy;
 
+/* Tables that stay where they are (table/where.c): what the engine says about their columns. */
+typedef struct kn_vside {
+    const struct kn_engine_table *table;
+    int                           count;
+    const char                  **names;
+    const char                  **formats; /* Arrow's                                                       */
+    bool                         *text, *real; /* is it one of texts; of numbers with fractions?             */
+    bool                         *coded;   /* with a dictionary: it is read as text                         */
+} kn_vside;
+
+typedef struct kn_vwhere {
+    kn_vside          original, release;
+    const kn_vcolumn *stars; /* of the released rows: "*" where every kept column is; NULL: there is no such column */
+} kn_vwhere;
+
 typedef struct kn_verifier {
     kn_context              *ctx;
     const kn_spec           *spec;
@@ -400,6 +424,7 @@ typedef struct kn_verifier {
     kn_arena                 arena; /* freed at the end of the verification   */
     kn_timezone             *zone;
     kn_vtable               *original, *release, *population;
+    kn_vwhere               *where; /* the tables above are their distinct rows, counted; NULL: all rows were read */
     int                      quasi_count;
     kn_vquasi               *quasi;
     int                      copy_count;
@@ -422,6 +447,19 @@ typedef struct kn_verifier {
     kn_vcolumn   joined;   /* the entity's columns as one, where there are several               */
     bool         linked;   /* the release shows which rows are one person's                      */
 } kn_verifier;
+
+/* Is the column one of the release's? */
+bool kn_verify_is_released(const kn_spec *spec, const kn_attribute *attribute);
+
+/* Begins the report; judges what was read; ends everything but the report (table/verify.c). */
+KN_CHECK kn_status kn_verify_begin(kn_verifier *v, kn_error *err);
+KN_CHECK kn_status kn_verify_judge(kn_verifier *v, kn_error *err);
+void               kn_verifier_free(kn_verifier *v);
+
+/* Kept columns of tables that stay where they are, compared there (table/where_kept.c). */
+KN_CHECK kn_status kn_verify_kept(kn_verifier *v, kn_error *err);
+int                kn_vside_find(const kn_vside *side, const char *name);                  /* -1: there is none */
+void               kn_vside_put(struct kn_buffer *to, const kn_vside *side, int column);   /* a cell of "t"     */
 
 /* Rows that stand for several (table/counts.c): the counts of both files. Of the original rows that stand for none are taken out;
  * a release that does not count as it should is a problem, and where it cannot be read at all nothing more is said of it. */

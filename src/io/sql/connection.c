@@ -144,11 +144,10 @@ static int put(void *state, const char *name, struct ArrowArrayStream *rows, cha
     return code_of(st, &said, message, room);
 }
 
-/* Rows of a file in their order matter only where a statement sorts them: what is written last. */
-static kn_status set_spill(kn_duckdb *db, const char *spill, const char *what, kn_error *err)
+kn_status kn_connection_spill(const kn_connection *c, const char *spill, const char *what, kn_error *err)
 {
-    kn_buffer sql;
-    if (!spill) return KN_OK;
+    kn_duckdb *db = c->state;
+    kn_buffer  sql;
     kn_buffer_init(&sql, db->ctx);
     kn_buffer_add(&sql, "SET temp_directory = ");
     kn_duckdb_text(&sql, spill);
@@ -164,7 +163,7 @@ kn_status kn_connection_duckdb(kn_connection *out, kn_context *ctx, const char *
     *out = (kn_connection)KN_CONNECTION_INIT;
     KN_TRY(kn_duckdb_open(&db, ctx, NULL, what, err));
     *out = (kn_connection){sizeof *out, KN_DIALECT_DUCKDB, db, run, query, put};
-    kn_status st = set_spill(db, spill, what, err);
+    kn_status st = spill ? kn_connection_spill(out, spill, what, err) : KN_OK;
     if (st != KN_OK) kn_connection_close(out);
     return st;
 }

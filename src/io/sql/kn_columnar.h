@@ -70,6 +70,13 @@ KN_CHECK kn_status kn_columnar_write_parquet(kn_context *ctx, const kn_batches *
 KN_CHECK kn_status kn_columnar_write_parts(kn_context *ctx, const kn_batches *batches, const char *folder, const char *name,
                                        kn_error *err);
 
+enum { KN_COLUMNAR_PART = 983040 }; /* rows of a part */
+
+/* Writes the rows of a stream, which outlives it, as such a file by a DuckDB of kanon's own; and makes a file's bytes durable. */
+KN_CHECK kn_status kn_columnar_write_stream(const kn_connection *c, kn_context *ctx, struct ArrowArrayStream *rows,
+                                            const char *path, const char *name, kn_error *err);
+KN_CHECK kn_status kn_columnar_sync(const char *path, const char *name, kn_error *err);
+
 /* The text of a statement that names the files of a source: a path that exists is no pattern, and a folder is all Parquet
  * files in it. */
 void kn_columnar_put_path(kn_buffer *to, const kn_context *ctx, const char *name);

@@ -44,6 +44,7 @@ void kn_connection_put_name(kn_buffer *to, const kn_connection *c, const char *n
 /* A new DuckDB without a file, in half of the memory limit. `spill`: an existing folder for what does not fit; NULL: nowhere.
  * KN_IO: there is no libduckdb. */
 KN_CHECK kn_status kn_connection_duckdb(kn_connection *out, kn_context *ctx, const char *spill, const char *what, kn_error *err);
+KN_CHECK kn_status kn_connection_spill(const kn_connection *c, const char *spill, const char *what, kn_error *err);
 void               kn_connection_close(kn_connection *c); /* one that kn_connection_duckdb opened; all zero is fine */
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "kn_context.h"
 #include "kn_csv_read.h"
+#include "kn_engine.h"
 #include "kn_fulldomain.h"
 #include "kn_kmsd.h"
 #include "kn_metrics.h"
@@ -34,7 +35,9 @@ typedef struct kn_table_run {
     kn_spool    *spools;    /* in scratch                                                           */
     int          spool_count;
     /* The table. */
-    char     delimiter;
+    char      delimiter;
+    bool      large;         /* it stays where it is; `table` has one counted row for all that are equal */
+    kn_engine engine;        /* where it is, then                                                    */
     kn_table *table;         /* the rows that take part                                              */
     kn_table *whole;         /* where a method decides row by row: the counted table, of which `table` has each row as often
                                 as it stands for; NULL: it is that                                   */
@@ -100,6 +103,13 @@ static inline kn_table_run *kn_table_run_of(kn_release_run *run)
 
 KN_CHECK kn_status kn_table_run_check_streams(const kn_spec *spec, kn_error *err);
 KN_CHECK kn_status kn_table_run_spool(kn_table_run *run, kn_error *err);
+/* A table that does not fit the memory (table/large.c): decides that, before it is read; reads it as counted rows; writes batches of
+ * counted rows (kn_recode_input.take) as the release; reads this back; verifies it. */
+KN_CHECK kn_status kn_table_run_stay(kn_table_run *run, const kn_csv_options *csv, kn_error *err);
+KN_CHECK kn_status kn_table_run_group(kn_table_run *run, const kn_csv_options *csv, kn_error *err);
+KN_CHECK kn_status kn_table_run_put(void *run, kn_batches *batches, kn_error *err);
+KN_CHECK kn_status kn_table_run_read_large(kn_table **out, kn_table_run *run, const kn_csv_options *csv, kn_error *err);
+KN_CHECK kn_status kn_table_run_verify_large(kn_verify_report **out, kn_table_run *run, kn_verify_options *options, kn_error *err);
 KN_CHECK kn_status kn_table_run_link(kn_table_run *run, kn_error *err);
 KN_CHECK kn_status kn_table_run_columns(kn_table_run *run, kn_error *err);
 KN_CHECK kn_status kn_table_run_warn_of_table(kn_table_run *run, kn_error *err);

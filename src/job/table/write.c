@@ -81,7 +81,9 @@ kn_recode_input kn_table_run_recode_input(const kn_table_run *run)
                              .levels = run->result->level_count > 0,
                              .delimiter = run->delimiter,
                              .guarded = run->all.spec->spreadsheet_safe,
-                             .counted = run->all.spec->csv.count && !run->all.spec->expand,
+                             .counted = run->large || (run->all.spec->csv.count && !run->all.spec->expand),
+                             .take = run->large ? kn_table_run_put : NULL,
+                             .take_arg = (void *)(uintptr_t)run,
                              .missing = missing_text(run->all.spec),
                              .parquet = kn_target_is_parquet(run->all.spec),
                              .parts = kn_target_in_parts(run->all.spec),
@@ -216,7 +218,8 @@ kn_status kn_table_run_verify(kn_release_run *all, kn_error *err)
     run->effective.method = all->spec->method;
     run->effective.method_given = true;
     run->effective.method_auto = false;
-    kn_status st = kn_verify(&report, all->ctx, &run->effective, &options, err);
+    kn_status st = run->large ? kn_table_run_verify_large(&report, run, &options, err)
+                              : kn_verify(&report, all->ctx, &run->effective, &options, err);
     st = report ? kn_release_verdict(report->outcome, report->problems, report->problem_count,
                                      report->open_count > 0 ? report->open[0] : NULL, err)
                 : kn_release_unread(st, err);
@@ -232,6 +235,7 @@ static kn_status read_release(kn_table **out, void *state, const kn_csv_options 
     const kn_table_run *run = kn_table_run_of(all);
     kn_csv_options      csv = *options;
     csv.delimiter = run->delimiter;
+    if (run->large) return kn_table_run_read_large(out, kn_table_run_of(all), &csv, err);
     return kn_table_read_csv(out, all->ctx, release_path(run), &csv, err);
 }
 

@@ -336,6 +336,20 @@ static kn_status put_counts(making_all *a, kn_batch_column *to, kn_error *err)
     return KN_OK;
 }
 
+/* ... and, for somebody else, how many rows stand before each. */
+static kn_status put_places(making_all *a, kn_batch_column *to, const char *name, kn_error *err)
+{
+    const int64_t *counts = to[-1].data;
+    int64_t       *data = kn_alloc_array(a->ctx, (size_t)a->count + 1, sizeof *data), before = 0;
+    if (!data || !name) {
+        kn_free(data);
+        return kn_fail_memory(err, a->ctx, making);
+    }
+    for (int64_t i = 0; i < a->count; before += counts[i++]) data[i] = before;
+    *to = (kn_batch_column){.name = name, .format = "l", .width = sizeof *data, .data = data};
+    return KN_OK;
+}
+
 kn_status kn_columns_put(kn_output *output, kn_context *ctx, const kn_recode_input *input, const kn_released *released,
                          const kn_released_rows *rows, kn_error *err)
 {
@@ -348,12 +362,14 @@ kn_status kn_columns_put(kn_output *output, kn_context *ctx, const kn_recode_inp
                      .entries = rows->entries};
     kn_batches *batches = NULL;
     size_t      columns = (size_t)input->column_count;
-    int         all = input->column_count + input->counted;
+    int         all = input->column_count + input->counted + (input->take != NULL);
+    char       *places = input->take ? kn_strformat(ctx, "(%s)", input->table->columns[input->table->column_count].name) : NULL;
     a.count = kn_released_row_count(rows) - kn_recode_lost(input);
     a.columns = kn_alloc_array_zero(ctx, (size_t)all, sizeof *a.columns);
     a.building = kn_alloc_array_zero(ctx, columns, sizeof *a.building);
     kn_status st = a.columns && a.building ? build_all(&a, err) : kn_fail_memory(err, ctx, making);
     if (st == KN_OK && input->counted) st = put_counts(&a, &a.columns[columns], err);
+    if (st == KN_OK && input->take) st = put_places(&a, &a.columns[columns + 1], places, err);
     for (size_t c = 0; a.building && c < columns; c++) {
         kn_buffer_free(&a.building[c].bytes);
         kn_free(a.building[c].ids);
@@ -366,6 +382,8 @@ kn_status kn_columns_put(kn_output *output, kn_context *ctx, const kn_recode_inp
         kn_batch_columns_free(a.columns, all);
     kn_free(a.columns);
     kn_free(a.building);
+    kn_free(places);
+    if (st == KN_OK && input->take) return input->take(input->take_arg, batches, err);
     if (st != KN_OK || !input->parquet) return st == KN_OK ? kn_batches_put(output, batches, err) : st;
     const char *path = kn_output_temporary(output), *name = kn_path_name(ctx, kn_output_target(output));
     st = input->parts ? kn_columnar_write_parts(ctx, batches, path, name, err)

@@ -13,6 +13,8 @@
 #include "kn_output.h"
 #include "kn_plan.h"
 
+struct kn_batches;
+
 typedef enum kn_released_kind { KN_RELEASED_QUASI, KN_RELEASED_COPY, KN_RELEASED_PSEUDONYM } kn_released_kind;
 
 /* A column of the release, in the order of the table's columns. */
@@ -38,6 +40,9 @@ typedef struct kn_recode_input {
     bool                       columns_wanted; /* the rows become Arrow batches, not CSV: in memory   */
     bool                       parquet; /* ... or, of a file, Parquet                           */
     bool                       parts;   /* ... in parts: the output's temporary path is a folder */
+    /* ... or batches of counted rows for somebody else, who takes them over, with a further column: the rows before; NULL: nobody */
+    kn_status (*take)(void *arg, struct kn_batches *batches, kn_error *err);
+    void *take_arg;
     bool                       guarded; /* kn_csv_guarded_cell                                  */
     bool                       counted; /* rows that show the same are one, with a column of counts behind the others; else
                                          * a row of a counted table is written as often as it stands for    */

@@ -484,19 +484,50 @@ static bool is_parquet(const reading *r)
     return kn_columnar_kind_of(r->table->ctx, r->path) == KN_COLUMNAR_PARQUET;
 }
 
-/* ... in one file. */
-static bool is_file(const reading *r)
+/* ... under one name, which is no pattern. */
+static bool has_bytes(const reading *r)
 {
     struct stat info;
-    return is_parquet(r) && stat(kn_memory_path(r->table->ctx, r->path), &info) == 0 && S_ISREG(info.st_mode);
+    return is_parquet(r) && stat(kn_memory_path(r->table->ctx, r->path), &info) == 0;
 }
 
-/* Of a file its bytes'; of a table in memory or in parts that of its cells. */
+/* Of a file or of parts their bytes'; of a table in memory or of a pattern that of its cells. */
 static kn_status digest(const reading *r, kn_error *err)
 {
-    if (!is_file(r)) return kn_vtable_digest(r->table, err);
+    if (!has_bytes(r)) return kn_vtable_digest(r->table, err);
     kn_vdigest_file(kn_memory_path(r->table->ctx, r->path), r->table->sha256);
     return KN_OK;
+}
+
+kn_status kn_vtable_take_names(kn_vtable *t, const char *const *all, int count, kn_error *err)
+{
+    kn_string *names = kn_arena_array(&t->arena, (size_t)count + 1, sizeof *names);
+    bool      *unnamed = kn_arena_array_zero(&t->arena, (size_t)count + 1, sizeof *unnamed);
+    int       *kept = kn_arena_array(&t->arena, (size_t)count + 1, sizeof *kept);
+    if (t->arena.failed) return no_memory(t, err);
+    for (int i = 0; i < count; i++) {
+        int   at = kn_vtable_name(t, all[i]);
+        char *name = kn_arena_strndup(&t->arena, all[i], strlen(all[i]));
+        if (!name) return no_memory(t, err);
+        names[i] = kn_string_of(name);
+        kept[i] = at < 0 ? -1 : t->kept[at];
+    }
+    t->names = names;
+    t->unnamed = unnamed;
+    t->kept = kept;
+    t->name_count = count;
+    return KN_OK;
+}
+
+/* DuckDB reads only the columns that are wanted: the others are named too. */
+static kn_status name_others(reading *r, kn_error *err)
+{
+    kn_csv_names names;
+    if (!r->made || r->options->all || r->options->digest) return KN_OK;
+    KN_TRY(kn_columnar_read_names(&names, r->table->ctx, r->path, r->options->csv, err));
+    kn_status st = kn_vtable_take_names(r->table, (const char *const *)names.names, names.count, err);
+    kn_csv_names_free(&names);
+    return st;
 }
 
 static kn_status read_all(reading *r, kn_error *err)
@@ -511,9 +542,9 @@ static kn_status read_all(reading *r, kn_error *err)
     }
     KN_TRY(kn_parallel_for(t->ctx, t->column_count, 1, finish_columns, r, err));
     if (r->options->digest) KN_TRY(digest(r, err));
-    if (r->options->form && r->made && is_parquet(r)) KN_TRY(kn_vtable_look_parquet(t, r->path, err));
+    if (r->options->form && r->path && r->made && is_parquet(r)) KN_TRY(kn_vtable_look_parquet(t, r->path, err));
     if (r->options->guarded) kn_vtable_unguard(t);
-    return KN_OK;
+    return r->path ? name_others(r, err) : KN_OK;
 }
 
 static void end_reading(reading *r)
@@ -540,27 +571,47 @@ static kn_status open_stream(reading *r, kn_batches_lent *lent, const char *cons
     return KN_OK;
 }
 
+static kn_status run(kn_vtable **out, reading *r, kn_status st, kn_error *err)
+{
+    if (st == KN_OK) st = read_all(r, err);
+    end_reading(r);
+    if (st == KN_OK)
+        *out = r->table;
+    else
+        kn_vtable_free(r->table);
+    return st;
+}
+
+static kn_vtable *new_table(kn_context *ctx)
+{
+    kn_vtable *t = kn_alloc_zero(ctx, sizeof *t);
+    if (!t) return NULL;
+    t->ctx = ctx;
+    t->delimiter = ',';
+    kn_arena_init(&t->arena, ctx);
+    return t;
+}
+
 kn_status kn_vtable_read_batches(kn_vtable **out, kn_context *ctx, const char *const *names, int count,
                                  const kn_vread_options *options, kn_error *err)
 {
     kn_batches_lent lent = {.next = 0};
-    reading         r = {.options = options,
-                         .name = kn_path_name(ctx, names[0]),
-                         .path = names[0],
-                         .table = kn_alloc_zero(ctx, sizeof *r.table)};
+    reading r = {.options = options, .name = kn_path_name(ctx, names[0]), .path = names[0], .table = new_table(ctx)};
     *out = NULL;
     if (!r.table) return kn_fail_memory(err, ctx, "verifying");
-    r.table->ctx = ctx;
-    r.table->delimiter = ',';
-    kn_arena_init(&r.table->arena, ctx);
     kn_progress_begin(ctx, "verifying", "rows", 0);
-    kn_status st = open_stream(&r, &lent, names, count, err);
-    if (st == KN_OK) st = read_all(&r, err);
-    end_reading(&r);
+    kn_status st = run(out, &r, open_stream(&r, &lent, names, count, err), err);
     kn_progress_end(ctx);
-    if (st == KN_OK)
-        *out = r.table;
-    else
-        kn_vtable_free(r.table);
     return st;
+}
+
+kn_status kn_vtable_read_stream(kn_vtable **out, kn_context *ctx, struct ArrowArrayStream *stream, const char *name,
+                                const kn_vread_options *options, kn_error *err)
+{
+    reading r = {.options = options, .name = name, .made = true, .stream = *stream, .table = new_table(ctx)};
+    *out = NULL;
+    stream->release = NULL;
+    if (r.table) return run(out, &r, KN_OK, err);
+    r.stream.release(&r.stream);
+    return kn_fail_memory(err, ctx, "verifying");
 }

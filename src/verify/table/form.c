@@ -101,8 +101,7 @@ static bool quotes_fit(const kn_vtable *t, int column)
     return true;
 }
 
-/* Columns in memory: the same of what their buffers hold. */
-static void judge_batches(const kn_vtable *t, kn_vform_fn report, void *arg)
+void kn_vform_marks(const char *name, int found, kn_vform_fn report, void *arg)
 {
     static const struct {
         int         mark;
@@ -114,14 +113,25 @@ static void judge_batches(const kn_vtable *t, kn_vform_fn report, void *arg)
                  {KN_VMARK_MORE, "its buffers hold something before the first row or around a text"},
                  {KN_VMARK_ZERO, "it holds a negative zero: that can mark a row"}};
     char sentence[400];
+    for (size_t m = 0; m < sizeof marks / sizeof *marks; m++) {
+        if (!(found & marks[m].mark)) continue;
+        snprintf(sentence, sizeof sentence, "column \"%.200s\": %s", name, marks[m].what);
+        report(arg, sentence);
+    }
+}
+
+/* Columns in memory: the same of what their buffers hold. */
+static void judge_batches(const kn_vtable *t, kn_vform_fn report, void *arg)
+{
     for (int n = 0; n < t->name_count; n++)
-        for (size_t m = 0; t->kept[n] >= 0 && m < sizeof marks / sizeof *marks; m++) {
-            if (!(t->form.marks[t->kept[n]] & marks[m].mark)) continue;
-            snprintf(sentence, sizeof sentence, "column \"%.200s\": %s", t->names[n].data, marks[m].what);
-            report(arg, sentence);
-        }
+        if (t->kept[n] >= 0) kn_vform_marks(t->names[n].data, t->form.marks[t->kept[n]], report, arg);
     if (t->form.uneven) report(arg, "batches differ in their number of rows: that can mark a row");
     if (t->form.wrapped) report(arg, "the schema holds metadata beside the data");
+    if (t->form.others)
+        report(
+            arg,
+            "the folder holds something besides its parts, which are named part-00000.parquet and so on: that can mark "
+            "a row");
 }
 
 void kn_vform_judge(const kn_vtable *t, kn_vform_fn report, void *arg)

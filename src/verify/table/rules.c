@@ -82,6 +82,10 @@ static kn_status find_starred(kn_verifier *v, kn_error *err)
         keep_starred(v, c->release);
         telling = true;
     }
+    if (v->where && v->where->stars) {
+        keep_starred(v, v->where->stars);
+        telling = true;
+    }
     for (int64_t row = 0; row < rows; row++)
         if (v->starred[row]) v->star_rows += kn_vcount(v->release, row);
     if (!telling && is_top(v)) {

@@ -48,7 +48,7 @@ static kn_status no_memory(const kn_verifier *v, kn_error *err)
     return kn_fail_memory(err, v->ctx, "verifying");
 }
 
-static kn_status make_report(kn_verifier *v, kn_error *err)
+kn_status kn_verify_begin(kn_verifier *v, kn_error *err)
 {
     report *r = kn_alloc_zero(v->ctx, sizeof *r);
     if (!r) return no_memory(v, err);
@@ -57,12 +57,13 @@ static kn_status make_report(kn_verifier *v, kn_error *err)
     KN_TRY(kn_vnotes_init(v->notes, KN_VHEAD(v->report), v->ctx, v->spec, err));
     for (int i = 0; i < v->spec->model_count; i++) v->notes->models[i].reached = 0; /* with no class at all */
     for (int i = 0; i < KN_METRICS; i++) v->report->metrics[i] = NAN;
-    return KN_OK;
+    if (v->options->time_limit > 0) kn_deadline_set(v->ctx, v->options->time_limit);
+    return v->spec->csv.timezone ? kn_timezone_open(&v->zone, v->ctx, v->spec->csv.timezone, err) : KN_OK;
 }
 
 /* ---- Reading ---- */
 
-static bool is_released(const kn_spec *spec, const kn_attribute *a)
+bool kn_verify_is_released(const kn_spec *spec, const kn_attribute *a)
 {
     if (a->role == KN_ROLE_COUNT) return !spec->expand;
     return a->role != KN_ROLE_IDENTIFIER || a->pseudonym_key_file;
@@ -73,7 +74,7 @@ static int wanted_names(const kn_spec *spec, const char **names)
 {
     int n = 0;
     for (int i = 0; i < spec->attribute_count; i++)
-        if (is_released(spec, &spec->attributes[i])) names[n++] = spec->attributes[i].name;
+        if (kn_verify_is_released(spec, &spec->attributes[i])) names[n++] = spec->attributes[i].name;
     return n;
 }
 
@@ -87,19 +88,6 @@ static kn_status read_originals(kn_verifier *v, const char **names, int count, k
     for (int i = 0; i < v->spec->entity_count; i++) names[read.column_count++] = v->spec->entity_columns[i];
     if (v->spec->csv.count && v->spec->expand) names[read.column_count++] = v->spec->csv.count;
     return kn_vtable_read(&v->original, v->ctx, paths, path_count, &read, err);
-}
-
-void kn_vdigest_file(const char *path, char out[65])
-{
-    unsigned char            buffer[1 << 14], bytes[crypto_hash_sha256_BYTES];
-    crypto_hash_sha256_state state;
-    FILE                    *file = fopen(path, "rb");
-    if (!file) return;
-    crypto_hash_sha256_init(&state);
-    for (size_t got; (got = fread(buffer, 1, sizeof buffer, file)) > 0;) crypto_hash_sha256_update(&state, buffer, got);
-    crypto_hash_sha256_final(&state, bytes);
-    if (!ferror(file)) sodium_bin2hex(out, 65, bytes, sizeof bytes);
-    fclose(file);
 }
 
 /* A plain file's digest is that of the bytes read; a compressed one's is that of the file. */
@@ -163,8 +151,7 @@ static kn_status read_files(kn_verifier *v, kn_error *err)
     if (!names) return no_memory(v, err);
     int count = wanted_names(v->spec, names);
     KN_TRY(read_originals(v, names, count, err));
-    KN_TRY(read_release(v, names, count, err));
-    return v->spec->csv.timezone ? kn_timezone_open(&v->zone, v->ctx, v->spec->csv.timezone, err) : KN_OK;
+    return read_release(v, names, count, err);
 }
 
 /* ---- Columns ---- */
@@ -176,7 +163,7 @@ static bool check_header(kn_verifier *v)
     for (int c = 0; c < v->release->name_count; c++) {
         const char *name = v->release->names[c].data;
         int         a = kn_spec_find(v->spec, name);
-        if (a >= 0 && is_released(v->spec, &v->spec->attributes[a])) continue;
+        if (a >= 0 && kn_verify_is_released(v->spec, &v->spec->attributes[a])) continue;
         if (a >= 0 && v->spec->attributes[a].role == KN_ROLE_COUNT)
             kn_vproblem(v->notes, "column \"%s\" counts rows and must not be in an expanded release", name);
         else if (a >= 0)
@@ -184,11 +171,12 @@ static bool check_header(kn_verifier *v)
         else if (kn_vtable_name(v->original, name) >= 0)
             kn_vproblem(v->notes, "column \"%s\" is not declared and must not be in the release", name);
         else
-            kn_vproblem(v->notes, "column %d of the release is not one of the original", c + 1);
+            kn_vproblem(v->notes, "column %d of the release is not one %s", c + 1,
+                        v->where ? "that was asked for" : "of the original");
     }
     for (int i = 0; i < v->spec->attribute_count; i++) {
         const kn_attribute *a = &v->spec->attributes[i];
-        if (!is_released(v->spec, a) || kn_vtable_name(v->release, a->name) >= 0) continue;
+        if (!kn_verify_is_released(v->spec, a) || kn_vtable_name(v->release, a->name) >= 0) continue;
         kn_vproblem(v->notes, "column \"%s\" is missing from the release%s", a->name,
                     a->role == KN_ROLE_COUNT ? " (of an expanded one say so: expand)" : "");
         whole = false;
@@ -201,6 +189,8 @@ static kn_status check_declared(const kn_verifier *v, kn_error *err)
 {
     for (int i = 0; i < v->spec->attribute_count; i++) {
         kn_nearest near = {.text = v->spec->attributes[i].name};
+        if (v->where && !kn_verify_is_released(v->spec, &v->spec->attributes[i]))
+            continue; /* an engine may leave it out */
         if (kn_vtable_name(v->original, near.text) >= 0) continue;
         for (int c = 0; c < v->original->name_count; c++) kn_nearest_try(&near, v->original->names[c].data);
         return kn_fail(err, KN_INPUT, "the original has no column \"%s\"%s%s%s", near.text, KN_MEANT(near));
@@ -245,7 +235,8 @@ static kn_status find_columns(kn_verifier *v, kn_error *err)
     if (v->arena.failed) return no_memory(v, err);
     for (int i = 0; i < spec->attribute_count; i++) {
         const kn_attribute *a = &spec->attributes[i];
-        if (!is_released(spec, a) || a->role == KN_ROLE_COUNT) continue;
+        if (!kn_verify_is_released(spec, a) || a->role == KN_ROLE_COUNT) continue;
+        if (v->where && a->role == KN_ROLE_KEEP) continue; /* compared by the engine */
         const kn_vcolumn *original = kn_vtable_column(v->original, a->name);
         const kn_vcolumn *release = kn_vtable_column(v->release, a->name);
         if (a->role == KN_ROLE_WEIGHT) v->weight = original;
@@ -418,15 +409,12 @@ static kn_status prepare(kn_verifier *v, kn_error *err)
 
 /* ---- All of it ---- */
 
-static kn_status check(kn_verifier *v, kn_error *err)
+kn_status kn_verify_judge(kn_verifier *v, kn_error *err)
 {
-    KN_TRY(make_report(v, err));
     kn_verify_report *r = v->report;
-    if (v->options->time_limit > 0) kn_deadline_set(v->ctx, v->options->time_limit);
-    KN_TRY(read_files(v, err));
     KN_TRY(check_declared(v, err));
     bool whole = check_header(v);
-    v->report->rows = v->release->rows;
+    v->report->rows = kn_vtotal(v->release);
     if (whole) KN_TRY(take_counts(v, &whole, err));
     if (!whole) return KN_OK; /* the rest cannot be checked      */
     v->report->rows = kn_vtotal(v->release);
@@ -442,6 +430,7 @@ static kn_status check(kn_verifier *v, kn_error *err)
     else
         KN_TRY(kn_verify_match(v, err));
     KN_TRY(kn_verify_levels(v, err));
+    if (v->where) KN_TRY(kn_verify_kept(v, err));
     bool counted = false;
     KN_TRY(kn_verify_models(v, &counted, err));
     KN_TRY(kn_verify_dependencies(v, err));
@@ -449,6 +438,13 @@ static kn_status check(kn_verifier *v, kn_error *err)
     KN_TRY(kn_verify_summary(v, err));
     kn_vnotes_judge(v->notes, counted);
     return KN_OK;
+}
+
+static kn_status check(kn_verifier *v, kn_error *err)
+{
+    KN_TRY(kn_verify_begin(v, err));
+    KN_TRY(read_files(v, err));
+    return kn_verify_judge(v, err);
 }
 
 /* ---- Releases of different persons, taken together ---- */
@@ -470,14 +466,14 @@ static kn_status read_together(kn_verifier *v, const char *const *releases, int 
     v->original = v->release;
     if (!check_header(v) || v->release->name_count != named)
         return kn_fail(err, KN_INPUT, "%s: it does not have the columns of this release", releases[0]);
-    return v->spec->csv.timezone ? kn_timezone_open(&v->zone, v->ctx, v->spec->csv.timezone, err) : KN_OK;
+    return KN_OK;
 }
 
 static kn_status check_together(kn_verifier *v, const char *const *releases, int count, kn_error *err)
 {
     bool        counted = false;
     const char *counts = v->spec->expand ? NULL : v->spec->csv.count;
-    KN_TRY(make_report(v, err));
+    KN_TRY(kn_verify_begin(v, err));
     KN_TRY(read_together(v, releases, count, err));
     if (counts) KN_TRY(kn_verify_count_original(v, &v->spec->attributes[kn_spec_find(v->spec, counts)], err));
     KN_TRY(find_columns(v, err));
@@ -496,7 +492,7 @@ static kn_status check_together(kn_verifier *v, const char *const *releases, int
     return KN_OK;
 }
 
-static void verifier_free(kn_verifier *v)
+void kn_verifier_free(kn_verifier *v)
 {
     for (int i = 0; i < v->quasi_count; i++) {
         kn_vtable_free(v->quasi[i].people);
@@ -533,7 +529,7 @@ kn_status kn_verify(kn_verify_report **out, kn_context *ctx, const kn_spec *spec
     KN_TRY(kn_vrowmap_once(options->map, options->map_path, err));
     kn_verifier v = {.ctx = ctx, .spec = spec, .options = options, .arena = {.ctx = ctx}};
     kn_status   st = kn_verify_in_time(ctx, v.options->time_limit, check(&v, err), err);
-    verifier_free(&v);
+    kn_verifier_free(&v);
     if (st == KN_OK)
         *out = v.report;
     else
@@ -559,7 +555,7 @@ kn_status kn_verify_together(kn_verify_report **out, kn_context *ctx, const kn_s
     all.population = NULL;
     kn_verifier v = {.ctx = ctx, .spec = &all, .options = &options, .arena = {.ctx = ctx}};
     kn_status   st = check_together(&v, releases, count, err);
-    verifier_free(&v);
+    kn_verifier_free(&v);
     if (st == KN_OK)
         *out = v.report;
     else

@@ -1,0 +1,176 @@
+/* table/large.c: a table that does not fit the memory limit is grouped where it is, released and verified there (docs/big.md).
+ *
+ * Whether it fits is decided before it is read: by its rows and the columns that are wanted, for each of which a release holds its code,
+ * its place in the order and what the verifier reads of it. One that fits is read whole, as ever. Of one that does not, the distinct
+ * combinations of the wanted columns come here as counted rows; all later stages see a counted table. What needs every row by itself is
+ * refused, with the reason.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "kn_alloc.h"
+#include "kn_error.h"
+#include "kn_names.h"
+#include "kn_table_run.h"
+#include "kn_targets.h"
+#include "kn_verify_where.h"
+
+/* Bytes that a release in memory takes at its most, per row and per cell. */
+enum { ROW_BYTES = 40, CELL_BYTES = 12 };
+
+#define REMEDY "; give a larger --memory-limit, so that it can be read whole"
+
+/* ---- Does it fit? ---- */
+
+static bool is_engine(const kn_table_run *run)
+{
+    return run->all.spec->input_count > 0 && kn_name_engine(run->inputs[0]);
+}
+
+static bool can_stay(const kn_table_run *run)
+{
+    const kn_spec *spec = run->all.spec;
+    for (int i = 0; i < spec->input_count; i++)
+        if (!kn_columnar_stays(run->all.ctx, run->inputs[i])) return false;
+    return spec->input_count > 0;
+}
+
+static bool has_pseudonyms(const kn_spec *spec)
+{
+    for (int i = 0; i < spec->attribute_count; i++)
+        if (spec->attributes[i].pseudonym_key_file) return true;
+    return false;
+}
+
+/* What of the request needs every row by itself; NULL: nothing. */
+static const char *needs_rows(const kn_table_run *run)
+{
+    const kn_spec *spec = run->all.spec;
+    if (!spec->method_auto && !kn_table_run_full_domain(run)) return "a method without levels for whole columns";
+    if (spec->keep_order || spec->input_order) return "the order of the rows";
+    if (spec->keep_rowmap) return "a row map";
+    if (spec->entity) return "an entity";
+    if (has_pseudonyms(spec)) return "a pseudonym";
+    if (spec->dependency_count > 0) return "a dependency";
+    if (spec->csv.count) return "a column of counts";
+    if (run->all.options->earlier) return "an earlier release";
+    if (run->all.options->dry_run) return NULL;
+    if (is_engine(run)) return kn_name_engine(spec->output) ? NULL : "an output elsewhere than in its engine";
+    return kn_target_is_parquet(spec) ? NULL : "an output that is not Parquet";
+}
+
+static kn_status check_request(const kn_table_run *run, int64_t rows, kn_error *err)
+{
+    const char *what = needs_rows(run), *name = kn_path_name(run->all.ctx, run->inputs[0]);
+    if (!what) return KN_OK;
+    if (is_engine(run))
+        return kn_fail(err, KN_USAGE, "%s: the rows of this table stay where they are, and its release cannot have %s", name,
+                       what);
+    return kn_fail(err, KN_USAGE,
+                   "%s: the table has %" PRId64
+                   " rows, too many for the memory limit, and what is released where it is cannot have %s" REMEDY,
+                   name, rows, what);
+}
+
+/* auto tries methods on all rows; of those with levels the optimal one is the best. */
+static void choose_method(kn_table_run *run)
+{
+    if (!run->all.spec->method_auto) return;
+    run->all.chosen = *run->all.spec;
+    run->all.chosen.method = run->all.head->method = KN_METHOD_OPTIMAL;
+    run->all.chosen.method_auto = false;
+    run->all.spec = &run->all.chosen;
+}
+
+kn_status kn_table_run_stay(kn_table_run *run, const kn_csv_options *csv, kn_error *err)
+{
+    int64_t rows = 0;
+    bool    engine = is_engine(run);
+    if (!engine && (!kn_memory_limited(run->all.ctx) || !can_stay(run))) return KN_OK;
+    KN_TRY(kn_engine_open(&run->engine, run->all.ctx, run->inputs, run->all.spec->input_count, csv->columns,
+                          csv->column_count, err));
+    if (!engine) KN_TRY(kn_engine_rows(&rows, &run->engine, err));
+    double bytes = (double)rows * (ROW_BYTES + CELL_BYTES * (double)csv->column_count);
+    run->large = engine || bytes > (double)run->all.ctx->memory_limit;
+    if (!run->large) {
+        kn_engine_close(&run->engine);
+        return KN_OK;
+    }
+    KN_TRY(check_request(run, rows, err));
+    choose_method(run);
+    return kn_engine_spill(&run->engine, run->all.base, err);
+}
+
+kn_status kn_table_run_group(kn_table_run *run, const kn_csv_options *csv, kn_error *err)
+{
+    KN_TRY(kn_engine_group(&run->table, &run->engine, csv, err));
+    return kn_release_note(&run->all, err, "%s its %" PRId64 " rows where they are, and %" PRId64 " different ones were read",
+                           is_engine(run) ? "the engine grouped" : "the table does not fit the memory limit: DuckDB grouped",
+                           kn_table_total(run->table), run->table->rows);
+}
+
+/* ---- Out ---- */
+
+kn_status kn_table_run_put(void *arg, kn_batches *batches, kn_error *err)
+{
+    kn_table_run  *run = arg;
+    const kn_spec *spec = run->all.spec;
+    kn_status      st = is_engine(run) ? kn_engine_write_there(&run->engine, batches, spec->output, err)
+                                       : kn_engine_write(&run->engine, batches, kn_output_temporary(run->all.output),
+                                                         spec->output, kn_target_in_parts(spec), err);
+    kn_batches_let_go(batches);
+    return st;
+}
+
+/* What stands behind FROM for the release. */
+static kn_status put_release(kn_buffer *to, kn_table_run *run, const char *const *columns, int count, kn_error *err)
+{
+    const kn_engine *e = &run->engine;
+    const char      *path = is_engine(run) ? NULL : kn_output_temporary(run->all.output);
+    if (path) return kn_columnar_relation(to, e->connection, run->all.ctx, &path, 1, columns, count, err);
+    kn_engine_put_target(to, e, run->all.spec->output);
+    return kn_buffer_text(to) ? KN_OK : kn_fail_memory(err, run->all.ctx, "reading the release");
+}
+
+kn_status kn_table_run_read_large(kn_table **out, kn_table_run *run, const kn_csv_options *csv, kn_error *err)
+{
+    kn_engine release = run->engine; /* the same connection, another table */
+    release.name = run->all.spec->output;
+    release.connection = run->engine.connection;
+    kn_buffer_init(&release.relation, run->all.ctx);
+    *out = NULL;
+    kn_status st = put_release(&release.relation, run, csv->columns, csv->column_count, err);
+    if (st == KN_OK) st = kn_engine_group(out, &release, csv, err);
+    kn_buffer_free(&release.relation);
+    return st;
+}
+
+/* ---- Checked again ---- */
+
+static kn_status put_original(kn_buffer *to, kn_table_run *run, kn_error *err)
+{
+    if (!is_engine(run))
+        return kn_columnar_relation(to, run->engine.connection, run->all.ctx, run->inputs, run->all.spec->input_count, NULL, 0,
+                                    err);
+    kn_buffer_add(to, run->engine.relation.data);
+    return kn_buffer_text(to) ? KN_OK : kn_fail_memory(err, run->all.ctx, "reading the original");
+}
+
+kn_status kn_table_run_verify_large(kn_verify_report **out, kn_table_run *run, kn_verify_options *options, kn_error *err)
+{
+    kn_context *ctx = run->all.ctx;
+    kn_buffer   original, release;
+    kn_buffer_init(&original, ctx);
+    kn_buffer_init(&release, ctx);
+    *out = NULL;
+    if (is_engine(run)) options->release = NULL; /* it has no form */
+    kn_status st = put_original(&original, run, err);
+    if (st == KN_OK) st = put_release(&release, run, NULL, 0, err);
+    kn_engine_table from = {run->engine.connection, original.data, kn_path_name(ctx, run->inputs[0])};
+    kn_engine_table to = {run->engine.connection, release.data, run->all.spec->output};
+    if (st == KN_OK) st = kn_verify_where(out, ctx, &run->effective, &from, &to, options, err);
+    kn_buffer_free(&original);
+    kn_buffer_free(&release);
+    return st;
+}

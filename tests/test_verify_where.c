@@ -1,0 +1,384 @@
+/* test_verify_where.c: a release that is verified where it is gets the answer that it gets when it is read whole: random tables
+ * released as Parquet, then spoiled in many ways; folders of parts; less memory than the table needs.
+ * SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include <kanon/anonymize.h>
+#include <kanon/answers.h>
+#include <kanon/verify.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "kn_alloc.h"
+#include "kn_buffer.h"
+#include "kn_columnar.h"
+#include "kn_connection.h"
+#include "kn_rng.h"
+#include "kn_verify_where.h"
+#include "testing.h"
+
+/* ---- A DuckDB, and files ---- */
+
+typedef struct place {
+    kn_context   *ctx;
+    kn_connection db;
+    char          folder[200];
+    kn_rng        rng;
+} place;
+
+static int below(place *p, int bound)
+{
+    return (int)kn_rng_below(&p->rng, (uint64_t)bound);
+}
+
+/* Skips the test where there is no libduckdb. */
+static void begin(place *p, int stream, uint64_t limit)
+{
+    kn_error           err = KN_ERROR_INIT;
+    kn_context_options options = KN_CONTEXT_OPTIONS_INIT;
+    options.threads = 1;
+    options.memory_limit = limit;
+    memset(p, 0, sizeof *p);
+    assert_ok(kn_context_create(&p->ctx, &options, &err), err);
+    kn_rng_init(&p->rng, testing_seed(), (uint64_t)stream);
+    kn_status st = kn_connection_duckdb(&p->db, p->ctx, NULL, "a test", &err);
+    if (st == KN_IO) {
+        printf("# skipped: %s\n", err.message);
+        testing_context_free(p->ctx);
+        skip();
+    }
+    assert_ok(st, err);
+    snprintf(p->folder, sizeof p->folder, "%s", testing_file("mark", "", 0));
+    *strrchr(p->folder, '/') = '\0';
+}
+
+static void end(place *p)
+{
+    kn_connection_close(&p->db);
+    testing_context_free(p->ctx);
+}
+
+static void run(place *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void run(place *p, const char *format, ...)
+{
+    kn_error err = KN_ERROR_INIT;
+    char    *sql = NULL;
+    va_list  list;
+    va_start(list, format);
+    assert_true(vasprintf(&sql, format, list) > 0);
+    va_end(list);
+    if (kn_connection_run(&p->db, p->ctx, sql, "a test", &err) != KN_OK) fail_msg("%s\n%s", err.message, sql);
+    free(sql);
+}
+
+static int64_t number(place *p, const char *sql)
+{
+    kn_error err = KN_ERROR_INIT;
+    int64_t  n = 0;
+    assert_ok(kn_connection_number(&n, &p->db, p->ctx, sql, "a test", &err), err);
+    return n;
+}
+
+/* ---- Verifying both ways ---- */
+
+static kn_spec *spec_of(place *p, const char *text)
+{
+    kn_error err = KN_ERROR_INIT;
+    kn_spec *spec = NULL;
+    assert_ok(kn_spec_read_text(&spec, p->ctx, text, strlen(text), NULL, &err), err);
+    assert_ok(kn_spec_check(spec, &err), err);
+    return spec;
+}
+
+/* The relation of a file or folder, to be freed. */
+static char *relation_of(place *p, const char *name)
+{
+    kn_error  err = KN_ERROR_INIT;
+    kn_buffer text;
+    kn_buffer_init(&text, p->ctx);
+    assert_ok(kn_columnar_relation(&text, &p->db, p->ctx, &name, 1, NULL, 0, &err), err);
+    char *out = strdup(kn_buffer_text(&text));
+    kn_buffer_free(&text);
+    return out;
+}
+
+static kn_verify_report *in_place(place *p, const kn_spec *spec, const kn_verify_options *o)
+{
+    kn_error          err = KN_ERROR_INIT;
+    kn_verify_report *report = NULL;
+    char             *from = relation_of(p, o->originals[0]), *to = relation_of(p, o->release);
+    kn_engine_table   original = {&p->db, from, "the original"}, release = {&p->db, to, "the release"};
+    kn_status         st = kn_verify_where(&report, p->ctx, spec, &original, &release, o, &err);
+    if (st != KN_OK) fail_msg("%s", err.message);
+    free(from);
+    free(to);
+    return report;
+}
+
+static kn_verify_report *whole(place *p, const kn_spec *spec, const kn_verify_options *o)
+{
+    kn_error          err = KN_ERROR_INIT;
+    kn_verify_report *report = NULL;
+    assert_ok(kn_verify(&report, p->ctx, spec, o, &err), err);
+    return report;
+}
+
+static char *json_of(place *p, const kn_verify_report *report)
+{
+    kn_error     err = KN_ERROR_INIT;
+    kn_document *doc = NULL;
+    char        *json = NULL;
+    size_t       size = 0;
+    assert_ok(kn_document_verify(&doc, p->ctx, report, &err), err);
+    assert_ok(kn_document_json(&json, &size, doc, &err), err);
+    char *text = strndup(json, size);
+    kn_text_free(json);
+    kn_document_free(doc);
+    return text;
+}
+
+/* ---- Random tables ---- */
+
+static void draw_table(place *p, const char *name, int rows)
+{
+    static const char *const zips[] = {"47906", "47907", "47302", "47301", "10001"};
+    static const char *const ills[] = {"flu", "cold", "ulcer", "ache"};
+    kn_buffer                sql;
+    kn_buffer_init(&sql, p->ctx);
+    kn_buffer_add(&sql, "INSERT INTO drawn VALUES ");
+    run(p, "CREATE OR REPLACE TEMP TABLE drawn (name VARCHAR, sex VARCHAR, age INTEGER, zip VARCHAR, ill VARCHAR, pay "
+           "DOUBLE, "
+           "note VARCHAR, seen TIMESTAMP, cost DECIMAL(8, 2))");
+    for (int i = 0; i < rows; i++) {
+        kn_buffer_format(&sql, "%s('P%d', ", i > 0 ? ", " : "", i);
+        kn_buffer_add(&sql, below(p, 10) == 0 ? "NULL, " : below(p, 3) ? "'F', " : "'M', ");
+        kn_buffer_format(&sql, "%d, '%s', ", 20 + below(p, 1 + below(p, 30)), zips[below(p, 1 + below(p, 5))]);
+        kn_buffer_format(&sql, "'%s', ", ills[below(p, 1 + below(p, 4))]);
+        if (below(p, 6) == 0)
+            kn_buffer_add(&sql, "NULL, ");
+        else
+            kn_buffer_format(&sql, "%d.%d, ", below(p, 20), below(p, 3) * 5);
+        kn_buffer_format(&sql, "'n%d', TIMESTAMP '2024-01-%02d 10:00:00', %d.5)", below(p, 12), 1 + below(p, 5),
+                         below(p, 4));
+    }
+    assert_non_null(kn_buffer_text(&sql));
+    run(p, "%s", sql.data);
+    run(p, "COPY drawn TO '%s/%s' (FORMAT parquet)", p->folder, name);
+    kn_buffer_free(&sql);
+}
+
+/* Which columns are kept: by bits. */
+static char *request(place *p, int round, const char *input, const char *output)
+{
+    static const char *const hidden[] = {"star", "drop", "keep-sensitive"};
+    static const char *const promises[] = {"[{k: 3}]",
+                                           "[{k: 2}, {l-diversity: {attribute: ill, kind: distinct, l: 2}}]",
+                                           "[{k: 2}, {t-closeness: {attribute: ill, t: 0.6}}]"};
+    static const char *const methods[] = {"optimal", "incognito", "datafly"};
+    char                    *text = NULL;
+    assert_true(asprintf(&text,
+                         "kanon: 1\ninput: %s/%s\noutput: %s/%s\nattributes:\n  name: identifier\n  sex: quasi\n"
+                         "  age: {role: quasi, hierarchy: {ranges: [5, 10, 20]}}\n"
+                         "  zip: {role: quasi, type: text, hierarchy: {mask: right}}\n  ill: sensitive\n%s%s%s%s"
+                         "privacy: %s\nmethod: %s\nforce: true\nsuppression: %s\nsuppressed: %s\nmissing: %s\n",
+                         p->folder, input, p->folder, output, round % 5 != 0 ? "  note: keep\n" : "",
+                         round % 3 == 1 ? "  pay: keep\n" : "", round % 4 == 2 ? "  seen: keep\n" : "",
+                         round % 4 == 3 ? "  cost: keep\n" : "", promises[round % 3], methods[round / 2 % 3],
+                         round % 7 == 6 ? "0" : "0.15", hidden[round % 3], round % 5 == 4 ? "drop" : "value") > 0);
+    return text;
+}
+
+/* false: there is no release. */
+static bool release(place *p, const kn_spec *spec, int levels[8], int *level_count, int64_t *suppressed)
+{
+    kn_error             err = KN_ERROR_INIT;
+    kn_release_result   *result = NULL;
+    kn_anonymize_options options = KN_ANONYMIZE_OPTIONS_INIT;
+    options.version = "test";
+    assert_ok(kn_anonymize(&result, p->ctx, spec, &options, &err), err);
+    bool found = result->head.found;
+    *level_count = result->level_count;
+    *suppressed = result->head.suppressed;
+    for (int i = 0; i < result->level_count && i < 8; i++) levels[i] = result->levels[i];
+    kn_release_result_free(result);
+    return found;
+}
+
+/* ---- The same answer ---- */
+
+static void test_same_answer(void **state)
+{
+    (void)state;
+    place p;
+    int   found = 0, parts = 0;
+    begin(&p, 1, 0);
+    for (int round = 0; round < testing_rounds(12); round++) {
+        char        input[40], output[40], from[300], to[300];
+        const char *original = from;
+        bool        folder = round % 6 == 5;
+        int         levels[8], level_count;
+        int64_t     suppressed;
+        snprintf(input, sizeof input, "in%d.parquet", round);
+        snprintf(output, sizeof output, "out%d.parquet%s", round, folder ? "/" : "");
+        draw_table(&p, input, 40 + below(&p, 120));
+        char    *text = request(&p, round, input, output);
+        kn_spec *spec = spec_of(&p, text);
+        if (release(&p, spec, levels, &level_count, &suppressed)) {
+            snprintf(from, sizeof from, "%s/%s", p.folder, input);
+            snprintf(to, sizeof to, "%s/%s", p.folder, output);
+            kn_verify_options o = KN_VERIFY_OPTIONS_INIT;
+            o.originals = &original;
+            o.original_count = 1;
+            o.release = to;
+            o.suppressed = suppressed;
+            o.levels = round % 2 ? levels : NULL;
+            o.level_count = round % 2 ? level_count : 0;
+            kn_verify_report *a = whole(&p, spec, &o), *b = in_place(&p, spec, &o);
+            char             *said = json_of(&p, a), *again = json_of(&p, b);
+            if (!a->ok || strcmp(said, again) != 0)
+                fail_msg("round %d\n%s\nread whole: %s\nin place: %s", round, text, said, again);
+            assert_int_equal(strlen(b->sha256), 64);
+            free(said);
+            free(again);
+            kn_verify_report_free(a);
+            kn_verify_report_free(b);
+            found++;
+            parts += folder;
+        }
+        kn_spec_free(spec);
+        free(text);
+    }
+    assert_true(found >= testing_least(8));
+    assert_true(parts >= testing_least(1));
+    end(&p);
+}
+
+/* ---- Spoiled releases ---- */
+
+typedef enum spoiling {
+    CELL,      /* a quasi-identifier's cell of another row */
+    LEVEL,     /* a label of another level                 */
+    SENSITIVE, /* another sensitive value                  */
+    NOTE,      /* a kept value that nobody has             */
+    SWAP,      /* kept values of two rows exchanged        */
+    DROP,      /* a row is gone                            */
+    ADD,       /* a row is there twice                     */
+    COPY_ROW,  /* ... in the place of another              */
+    BACK,      /* a suppressed row is shown                */
+    METADATA,
+    SPOILINGS
+} spoiling;
+
+static const char *const spoiling_names[SPOILINGS] = {"cell", "level", "sensitive", "note", "swap",
+                                                      "drop", "add",   "copy",      "back", "metadata"};
+
+/* Changes the table `r` of the released rows, numbered by nr; false: there is nothing to change. */
+static bool spoil(place *p, spoiling how, const char *input, bool note)
+{
+    int64_t rows = number(p, "SELECT count(*) FROM r"), at = 1 + below(p, (int)rows), other = 1 + below(p, (int)rows);
+    switch (how) {
+    case CELL:
+        run(p, "UPDATE r SET zip = (SELECT zip FROM r WHERE nr = %d) WHERE nr = %d", (int)other, (int)at);
+        return true;
+    case LEVEL: run(p, "UPDATE r SET zip = left(zip, 1) || '****' WHERE nr = %d", (int)at); return true;
+    case SENSITIVE:
+        run(p, "UPDATE r SET ill = CASE WHEN ill = 'flu' THEN 'cold' ELSE 'flu' END WHERE nr = %d", (int)at);
+        return true;
+    case NOTE:
+        if (note) run(p, "UPDATE r SET note = coalesce(note, '') || 'x' WHERE nr = %d", (int)at);
+        return note;
+    case SWAP:
+        if (note)
+            run(p,
+                "UPDATE r SET note = (SELECT note FROM r AS o WHERE o.nr = CASE WHEN r.nr = %d THEN %d ELSE %d END) "
+                "WHERE nr IN (%d, %d)",
+                (int)at, (int)other, (int)at, (int)at, (int)other);
+        return note && at != other;
+    case DROP: run(p, "DELETE FROM r WHERE nr = %d", (int)at); return true;
+    case COPY_ROW: run(p, "DELETE FROM r WHERE nr = %d AND nr <> %d", (int)other, (int)at); /* fall through */
+    case ADD: run(p, "INSERT INTO r SELECT * REPLACE (0 AS nr) FROM r WHERE nr = %d", (int)at); return true;
+    case BACK:
+        run(p, "DELETE FROM r WHERE nr = (SELECT min(nr) FROM r WHERE sex = '*' AND zip = '*')");
+        run(p, "INSERT INTO r BY NAME SELECT sex, zip, ill%s FROM '%s/%s' LIMIT 1 OFFSET %d", note ? ", note" : "",
+            p->folder, input, below(p, 30));
+        return true;
+    default: return true;
+    }
+}
+
+/* Both answers about a spoiled release: the same, or the one in place is careful. */
+static bool is_rejected(place *p, const kn_spec *spec, const kn_verify_options *o, const char *what)
+{
+    kn_verify_report *a = whole(p, spec, o), *b = in_place(p, spec, o);
+    bool              careful = b->assignment == KN_ASSIGNMENT_UNDECIDED;
+    if (a->outcome != b->outcome || (a->assignment != b->assignment && !careful) || a->k != b->k ||
+        a->suppressed != b->suppressed)
+        fail_msg("%s: read whole %d, in place %d\n%s\n%s", what, (int)a->outcome, (int)b->outcome,
+                 a->problem_count > 0 ? a->problems[0] : "", b->problem_count > 0 ? b->problems[0] : "");
+    bool rejected = b->outcome == KN_OUTCOME_FAILS;
+    if (rejected && b->problem_count == 0) fail_msg("%s: no reason is given", what);
+    kn_verify_report_free(a);
+    kn_verify_report_free(b);
+    return rejected;
+}
+
+static void test_spoiled(void **state)
+{
+    (void)state;
+    place p;
+    int   tried[SPOILINGS] = {0}, rejected[SPOILINGS] = {0};
+    begin(&p, 2, 0);
+    for (int round = 0; round < testing_rounds(6); round++) {
+        char        input[40], from[300], to[300];
+        const char *original = from;
+        int         levels[8], level_count;
+        int64_t     suppressed;
+        bool        note = round % 5 != 0;
+        snprintf(input, sizeof input, "s%d.parquet", round);
+        draw_table(&p, input, 40 + below(&p, 60));
+        char output[40];
+        snprintf(output, sizeof output, "t%d.parquet", round);
+        char    *text = request(&p, round, input, output);
+        kn_spec *spec = spec_of(&p, text);
+        snprintf(from, sizeof from, "%s/%s", p.folder, input);
+        snprintf(to, sizeof to, "%s/spoiled.parquet", p.folder);
+        bool              found = release(&p, spec, levels, &level_count, &suppressed);
+        kn_verify_options o = KN_VERIFY_OPTIONS_INIT;
+        o.originals = &original;
+        o.original_count = 1;
+        o.release = to;
+        o.levels = levels;
+        o.level_count = level_count;
+        for (int how = 0; how < SPOILINGS && found; how++) {
+            run(&p,
+                "CREATE OR REPLACE TEMP TABLE r AS SELECT * REPLACE (CAST(zip AS VARCHAR) AS zip), row_number() OVER "
+                "() AS nr "
+                "FROM '%s/%s'",
+                p.folder, output);
+            if (number(&p, "SELECT count(*) FROM r") == 0) continue;
+            if (!spoil(&p, (spoiling)how, input, note)) continue;
+            run(&p, "COPY (SELECT * EXCLUDE nr FROM r ORDER BY nr) TO '%s' (FORMAT parquet%s)", to,
+                how == METADATA ? ", KV_METADATA {a: 'b'}" : "");
+            tried[how]++;
+            rejected[how] += is_rejected(&p, spec, &o, spoiling_names[how]);
+        }
+        kn_spec_free(spec);
+        free(text);
+    }
+    for (int how = 0; how < SPOILINGS; how++)
+        printf("# %s: %d of %d rejected\n", spoiling_names[how], rejected[how], tried[how]);
+    for (int how = 0; how < SPOILINGS; how++)
+        if (rejected[how] < testing_least(3))
+            fail_msg("%s: rejected %d times only", spoiling_names[how], rejected[how]);
+    assert_int_equal(rejected[METADATA], tried[METADATA]);
+    assert_int_equal(rejected[NOTE], tried[NOTE]);
+    end(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_answer), cmocka_unit_test(test_spoiled)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
