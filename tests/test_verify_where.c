@@ -214,7 +214,7 @@ static void test_same_answer(void **state)
     place p;
     int   found = 0, parts = 0;
     begin(&p, 1, 0);
-    for (int round = 0; round < testing_rounds(12); round++) {
+    for (int round = 0; round < testing_rounds(10); round++) {
         char        input[40], output[40], from[300], to[300];
         const char *original = from;
         bool        folder = round % 6 == 5;
@@ -250,7 +250,7 @@ static void test_same_answer(void **state)
         kn_spec_free(spec);
         free(text);
     }
-    assert_true(found >= testing_least(8));
+    assert_true(found >= testing_least(6));
     assert_true(parts >= testing_least(1));
     end(&p);
 }
@@ -280,7 +280,7 @@ static bool spoil(place *p, spoiling how, const char *input, bool note)
     int64_t rows = number(p, "SELECT count(*) FROM r"), at = 1 + below(p, (int)rows), other = 1 + below(p, (int)rows);
     switch (how) {
     case CELL:
-        run(p, "UPDATE r SET zip = (SELECT zip FROM r WHERE nr = %d) WHERE nr = %d", (int)other, (int)at);
+        run(p, "UPDATE r SET zip = (SELECT max(zip) FROM r AS o WHERE o.zip <> r.zip) WHERE nr = %d", (int)at);
         return true;
     case LEVEL: run(p, "UPDATE r SET zip = left(zip, 1) || '****' WHERE nr = %d", (int)at); return true;
     case SENSITIVE:
@@ -330,7 +330,7 @@ static void test_spoiled(void **state)
     place p;
     int   tried[SPOILINGS] = {0}, rejected[SPOILINGS] = {0};
     begin(&p, 2, 0);
-    for (int round = 0; round < testing_rounds(6); round++) {
+    for (int round = 0; round < testing_rounds(5); round++) {
         char        input[40], from[300], to[300];
         const char *original = from;
         int         levels[8], level_count;
@@ -399,7 +399,7 @@ static void test_swapped_parts(void **state)
     place p;
     int   rejected = 0;
     begin(&p, 3, 0);
-    for (int round = 0; round < testing_rounds(4); round++) {
+    for (int round = 0; round < testing_rounds(3); round++) {
         char        from[300], to[300], name[2][40], out[2][40], folder[2][40];
         const char *original = from;
         int         levels[8], level_count;
@@ -431,7 +431,7 @@ static void test_swapped_parts(void **state)
         }
         for (int i = 0; i < 2; i++) kn_spec_free(specs[i]);
     }
-    assert_true(rejected >= testing_least(3));
+    assert_true(rejected >= testing_least(2));
     end(&p);
 }
 
@@ -470,6 +470,9 @@ static void test_little_memory(void **state)
     assert_int_equal(report->rows, rows);
     assert_int_equal(report->classes, 40);
     kn_verify_report_free(report);
+    report = whole(&p, spec, &o); /* takes the same way */
+    assert_int_equal(report->outcome, KN_OUTCOME_HOLDS);
+    kn_verify_report_free(report);
     run(&p,
         "COPY (SELECT * REPLACE (CASE WHEN pay = 7 AND row_number() OVER () = 29 THEN 8 ELSE pay END AS pay) FROM "
         "'%s/big.parquet') TO '%s/x.parquet' (FORMAT parquet)",
@@ -494,7 +497,7 @@ static void test_refused(void **state)
     (void)state;
     static const char *const requests[][2] = {
         {"entity: {key: name}\n", "an entity"},
-        {"dependencies: ['zip -> ill']\n", "dependencies"},
+        {"dependencies: ['zip -> ill']\n", "a dependency"},
     };
     place p;
     begin(&p, 5, 0);
