@@ -470,7 +470,8 @@ def verify(original: Any, path: str | os.PathLike[str], spec: Any, **keywords: A
         if found != manifest["parts"]:
             raise InputError(f"{place}: {_difference(found, manifest['parts'])}")
         whole._place(job)
-        fields = {"input": [f"engine:spark#{_ORIGINAL}"], "output": f"engine:spark#{place}"}
+        quoted = place.replace("`", "``")
+        fields = {"input": [f"engine:spark#{_ORIGINAL}"], "output": f"engine:spark#parquet.`{quoted}`"}
         return Document(_call(job, statements, "verify", whole._arguments(**fields)))
 
 

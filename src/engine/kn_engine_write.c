@@ -247,7 +247,8 @@ kn_status kn_engine_write_there(kn_engine *e, const kn_batches *batches, const c
     int64_t                 rows = 0;
     kn_buffer               sql;
     if (e->connection->dialect == KN_DIALECT_POSTGRESQL)
-        return kn_fail(err, KN_USAGE, "%.300s: a release of PostgreSQL is written by its own name (postgresql://...)", name);
+        return kn_fail(err, KN_USAGE, "%.300s: a release of PostgreSQL is written by its own name (postgresql://...)",
+                       name);
     for (size_t b = 0, i = 0; b < batches->count; b++)
         for (int64_t j = 0; j < batches->arrays[b].length; j++) rows += counts[i++];
     KN_TRY(kn_connection_put(e->connection, e->ctx, ENTRIES, &stream, name, err));
@@ -259,7 +260,7 @@ kn_status kn_engine_write_there(kn_engine *e, const kn_batches *batches, const c
     } else
         put_duckdb(&sql, e->connection, batches, target_of(name));
     const char *text = kn_buffer_text(&sql);
-    kn_status   st = text ? kn_connection_run(e->connection, e->ctx, text, name, err) : kn_fail_memory(err, e->ctx, WHAT);
+    kn_status st = text ? kn_connection_run(e->connection, e->ctx, text, name, err) : kn_fail_memory(err, e->ctx, WHAT);
     kn_buffer_free(&sql);
     return st;
 }

@@ -66,8 +66,8 @@ static kn_status check_request(const kn_table_run *run, int64_t rows, kn_error *
     const char *what = needs_rows(run), *name = kn_path_name(run->all.ctx, run->inputs[0]);
     if (!what) return KN_OK;
     if (is_engine(run))
-        return kn_fail(err, KN_USAGE, "%s: the rows of this table stay where they are, and its release cannot have %s", name,
-                       what);
+        return kn_fail(err, KN_USAGE, "%s: the rows of this table stay where they are, and its release cannot have %s",
+                       name, what);
     return kn_fail(err, KN_USAGE,
                    "%s: the table has %" PRId64
                    " rows, too many for the memory limit, and what is released where it is cannot have %s" REMEDY,
@@ -118,9 +118,10 @@ kn_status kn_table_run_stay(kn_table_run *run, const kn_csv_options *csv, kn_err
 kn_status kn_table_run_group(kn_table_run *run, const kn_csv_options *csv, kn_error *err)
 {
     KN_TRY(kn_engine_group(&run->table, &run->engine, csv, err));
-    return kn_release_note(&run->all, err, "%s its %" PRId64 " rows where they are, and %" PRId64 " different ones were read",
-                           is_engine(run) ? "the engine grouped" : "the table does not fit the memory limit: DuckDB grouped",
-                           kn_table_total(run->table), run->table->rows);
+    return kn_release_note(
+        &run->all, err, "%s its %" PRId64 " rows where they are, and %" PRId64 " different ones were read",
+        is_engine(run) ? "the engine grouped" : "the table does not fit the memory limit: DuckDB grouped",
+        kn_table_total(run->table), run->table->rows);
 }
 
 /* ---- Out ---- */
@@ -164,13 +165,14 @@ kn_status kn_table_run_read_large(kn_table **out, kn_table_run *run, const kn_cs
 static kn_status put_original(kn_buffer *to, kn_table_run *run, kn_error *err)
 {
     if (!is_engine(run))
-        return kn_columnar_relation(to, run->engine.connection, run->all.ctx, run->inputs, run->all.spec->input_count, NULL, 0,
-                                    err);
+        return kn_columnar_relation(to, run->engine.connection, run->all.ctx, run->inputs, run->all.spec->input_count,
+                                    NULL, 0, err);
     kn_buffer_add(to, run->engine.relation.data);
     return kn_buffer_text(to) ? KN_OK : kn_fail_memory(err, run->all.ctx, "reading the original");
 }
 
-kn_status kn_table_run_verify_large(kn_verify_report **out, kn_table_run *run, kn_verify_options *options, kn_error *err)
+kn_status kn_table_run_verify_large(kn_verify_report **out, kn_table_run *run, kn_verify_options *options,
+                                    kn_error *err)
 {
     kn_context *ctx = run->all.ctx;
     kn_buffer   original, release;
