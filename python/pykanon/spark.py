@@ -77,7 +77,8 @@ class _Statements:
         self.session = session
         self.stage = ""
         self.views: list[str] = []
-        self.written: Any = None  # called after each statement that may write
+        self.begin: Any = None  # called before a statement that may write, and
+        self.written: Any = None  # after it
         self.bytes_collected = 0
         self.bytes_sent = 0
 
@@ -96,6 +97,8 @@ class _Statements:
 
     def run(self, sql: str) -> str | None:
         try:
+            if self.begin is not None:
+                self.begin()
             with self._described("write"):
                 self.session.sql(sql)
             if self.written is not None:
@@ -261,21 +264,23 @@ def _private(session: Any, path: str) -> _Folder:
     return _Folder(session, path.rstrip("/") + ".private")
 
 
-def _prepare(session: Any, folder: _Folder, overwrite: bool) -> None:
-    """Makes way for a release: a finished one is replaced only if asked for, an unfinished one of ours always, nothing else."""
-    beside = _private(session, folder.name)
+def _check_place(session: Any, folder: _Folder, overwrite: bool) -> None:
+    """May a release be written there? A finished one is replaced only if asked for, an unfinished one of ours always, nothing else."""
     if folder.exists(_MARKER):
         if not overwrite:
             raise UsageError(f"{folder.name}: there is a finished release; overwrite=True replaces it")
         _manifest(folder)
-        beside.write(_UNFINISHED, b"")
-        folder.delete(_MARKER)
-    elif folder.list() and not beside.exists(_UNFINISHED):
+    elif folder.list() and not _private(session, folder.name).exists(_UNFINISHED):
         raise UsageError(f"{folder.name}: the folder is not empty, and what is in it was not begun by kanon")
     elif folder.list():
         _LOG.warning("%s: an unfinished release is replaced", folder.name)
-    beside.write(_UNFINISHED, b"")
-    folder.delete()
+
+
+def _begin(session: Any, folder: _Folder) -> None:
+    """From here to the marker the release is unfinished, and its folder says so."""
+    _private(session, folder.name).write(_UNFINISHED, b"")
+    if folder.exists(_MARKER):
+        folder.delete(_MARKER)  # before anything else of an old release
 
 
 # ---- Releasing ----
@@ -373,9 +378,10 @@ class Plan:
         session = getattr(self._df, "sparkSession", None)
         with _connected(self._df) as (job, statements):
             folder = _Folder(session, place)
-            _prepare(session, folder, overwrite)
+            _check_place(session, folder, overwrite)
             seen: list[dict[str, tuple[int, int]]] = []
-            statements.written = lambda: seen.append(folder.list())
+            statements.begin = lambda: _begin(session, folder)
+            statements.written = lambda: seen.append(_parts(folder))
             self._spec._place(job)
             fields: dict[str, Any] = {"input": [f"engine:spark#{_ORIGINAL}"], "output": f"engine:spark#{place}"}
             fields["report"] = "memory:report.html" if report else None
@@ -386,8 +392,6 @@ class Plan:
                 asked["recipe"] = "memory:recipe.json"
             answer = Document(_call(job, statements, self._command, asked))
             if not answer["found"]:
-                folder.delete()
-                _private(session, place).delete()
                 raise NoRelease(answer.get("reason") or "there is no such release", answer=answer)
             files = _beside(job)
             statements.stage = "publish"

@@ -8,10 +8,10 @@ import pytest
 
 pyspark = pytest.importorskip("pyspark", reason="PySpark is not installed; scripts/setup spark fetches it")
 
-WORK = os.environ.get("KANON_SPARK_WORK", "")
+MASTER = os.environ.get("KANON_SPARK_MASTER", "local-cluster[2,1,1800]")
 
 
-def build_session(master: str = "local-cluster[2,1,1800]", **more):
+def build_session(master: str = MASTER, **more):
     """Small and quiet; the same zone everywhere."""
     from pyspark.sql import SparkSession
 
@@ -24,6 +24,11 @@ def build_session(master: str = "local-cluster[2,1,1800]", **more):
         "spark.driver.memory": "1500m",
         "spark.sql.session.timeZone": "UTC",
         "spark.driver.host": "127.0.0.1",
+        "spark.speculation": "true",  # a task that is a little late is run twice
+        "spark.speculation.interval": "10ms",
+        "spark.speculation.multiplier": "1.01",
+        "spark.speculation.quantile": "0.1",
+        "spark.speculation.minTaskRuntime": "0ms",
         **more,
     }
     for name, value in settings.items():

@@ -1,14 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Releases that Spark writes: the same rows as the engine's and DuckDB's, laid out by the release alone, and published last."""
 
-import hashlib
-import json
 import os
-import stat
 
 import data
 import duckdb
-import pyarrow.parquet
 import pytest
 
 import pykanon as kn
