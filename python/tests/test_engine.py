@@ -52,7 +52,12 @@ def test_rows_are_grouped_where_they_are():
     table = people(5000, 3)
     duck = Duck(table)
     found, expected = diagnosed(job_with(duck)), kn.diagnose(table, qi=["age", "zip"], k=2)
-    assert (found.k, found.rows, found.classes, found.unique_rows) == (expected.k, 5000, expected.classes, expected.unique_rows)
+    assert (found.k, found.rows, found.classes, found.unique_rows) == (
+        expected.k,
+        5000,
+        expected.classes,
+        expected.unique_rows,
+    )
     assert len(duck.statements) >= 2 and all("GROUP BY" in one or "LIMIT 0" in one for one in duck.statements)
 
 
