@@ -267,7 +267,7 @@ def _private(session: Any, path: str) -> _Folder:
 
 
 def _check_place(session: Any, folder: _Folder, overwrite: bool) -> None:
-    """May a release be written there? A finished one is replaced if asked for, an unfinished one of ours always, nothing else."""
+    """May a release be written there? A finished one is replaced if asked for, an unfinished one of ours always."""
     if folder.exists(_MARKER):
         if not overwrite:
             raise UsageError(f"{folder.name}: there is a finished release; overwrite=True replaces it")
