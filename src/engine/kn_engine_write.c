@@ -237,15 +237,20 @@ static void put_text(kn_buffer *to, const kn_connection *c, const char *text)
 }
 
 /* Tasks have whole parts, in order: a file ends where a part does. */
-static void put_spark(kn_buffer *to, const kn_connection *c, const kn_batches *batches, int64_t rows, const char *target)
+static void put_spark(kn_buffer *to, const kn_connection *c, const kn_batches *batches, int64_t rows,
+                      const char *target)
 {
     const kn_batch_column *counts = &batches->columns[batches->column_count - COUNTS];
     kn_buffer_add(to, "INSERT OVERWRITE DIRECTORY ");
     put_text(to, c, target);
-    kn_buffer_format(to, " USING parquet OPTIONS ('maxRecordsPerFile' '%d', 'compression' 'snappy') SELECT ", KN_COLUMNAR_PART);
+    kn_buffer_format(to, " USING parquet OPTIONS ('maxRecordsPerFile' '%d', 'compression' 'snappy') SELECT ",
+                     KN_COLUMNAR_PART);
     put_columns(to, c, batches);
-    kn_buffer_format(to, " FROM (SELECT /*+ REPARTITION_BY_RANGE(%" PRId64 ", kanon_part) */ * FROM (SELECT *, CAST(floor(kanon_row / %d) AS BIGINT) AS kanon_part FROM (SELECT *, ",
-                     rows / KN_COLUMNAR_PART + 1, KN_COLUMNAR_PART);
+    kn_buffer_format(
+        to,
+        " FROM (SELECT /*+ REPARTITION_BY_RANGE(%" PRId64
+        ", kanon_part) */ * FROM (SELECT *, CAST(floor(kanon_row / %d) AS BIGINT) AS kanon_part FROM (SELECT *, ",
+        rows / KN_COLUMNAR_PART + 1, KN_COLUMNAR_PART);
     kn_connection_put_name(to, c, counts[1].name);
     kn_buffer_add(to, " + kanon_copy AS kanon_row FROM " ENTRIES " LATERAL VIEW explode(sequence(0L, ");
     kn_connection_put_name(to, c, counts[0].name);
@@ -274,7 +279,8 @@ kn_status kn_engine_write_there(kn_engine *e, const kn_batches *batches, const c
     int64_t                 rows = 0;
     kn_buffer               sql;
     if (e->connection->dialect == KN_DIALECT_POSTGRESQL)
-        return kn_fail(err, KN_USAGE, "%.300s: a release of PostgreSQL is written by its own name (postgresql://...)", name);
+        return kn_fail(err, KN_USAGE, "%.300s: a release of PostgreSQL is written by its own name (postgresql://...)",
+                       name);
     for (size_t b = 0, i = 0; b < batches->count; b++)
         for (int64_t j = 0; j < batches->arrays[b].length; j++) rows += counts[i++];
     KN_TRY(kn_connection_put(e->connection, e->ctx, ENTRIES, &stream, name, err));
@@ -284,7 +290,7 @@ kn_status kn_engine_write_there(kn_engine *e, const kn_batches *batches, const c
     else
         put_duckdb(&sql, e->connection, batches, target_of(name));
     const char *text = kn_buffer_text(&sql);
-    kn_status   st = text ? kn_connection_run(e->connection, e->ctx, text, name, err) : kn_fail_memory(err, e->ctx, WHAT);
+    kn_status st = text ? kn_connection_run(e->connection, e->ctx, text, name, err) : kn_fail_memory(err, e->ctx, WHAT);
     kn_buffer_free(&sql);
     return st;
 }
