@@ -74,13 +74,16 @@ static kn_status check_request(const kn_table_run *run, int64_t rows, kn_error *
 }
 
 /* auto tries methods on all rows; of those with levels the optimal one is the best. */
-static void choose_method(kn_table_run *run)
+static kn_status choose_method(kn_table_run *run, kn_error *err)
 {
-    if (!run->all.spec->method_auto) return;
+    if (!run->all.spec->method_auto) return KN_OK;
     run->all.chosen = *run->all.spec;
     run->all.chosen.method = run->all.head->method = KN_METHOD_OPTIMAL;
     run->all.chosen.method_auto = false;
     run->all.spec = &run->all.chosen;
+    return kn_release_note(
+        &run->all, err,
+        "method optimal was taken: of the methods that auto tries it alone can release a table where it is");
 }
 
 kn_status kn_table_run_stay(kn_table_run *run, const kn_csv_options *csv, kn_error *err)
@@ -98,13 +101,20 @@ kn_status kn_table_run_stay(kn_table_run *run, const kn_csv_options *csv, kn_err
         return KN_OK;
     }
     KN_TRY(check_request(run, rows, err));
-    choose_method(run);
+    KN_TRY(choose_method(run, err));
     return kn_engine_spill(&run->engine, run->all.base, err);
 }
 
 kn_status kn_table_run_group(kn_table_run *run, const kn_csv_options *csv, kn_error *err)
 {
-    KN_TRY(kn_engine_group(&run->table, &run->engine, csv, err));
+    kn_status st = kn_engine_group(&run->table, &run->engine, csv, err);
+    if (st == KN_MEMORY)
+        return kn_fail(
+            err, KN_MEMORY,
+            "%s: its rows are too different: the combinations of the columns that are released do not fit the memory "
+            "limit, here or in DuckDB; give a larger --memory-limit, or leave out kept columns",
+            kn_path_name(run->all.ctx, run->inputs[0]));
+    if (st != KN_OK) return st;
     return kn_release_note(
         &run->all, err, "%s its %" PRId64 " rows where they are, and %" PRId64 " different ones were read",
         is_engine(run) ? "the engine grouped" : "the table does not fit the memory limit: DuckDB grouped",
