@@ -67,8 +67,8 @@ kn_status kn_engine_rows(int64_t *out, kn_engine *e, kn_error *err)
     kn_buffer_init(&sql, e->ctx);
     kn_buffer_format(&sql, "SELECT count(*) FROM %s", e->relation.data);
     const char *text = kn_buffer_text(&sql);
-    kn_status   st = text ? kn_connection_number(out, e->connection, e->ctx, text, e->name, err)
-                          : kn_fail_memory(err, e->ctx, WHAT);
+    kn_status   st =
+        text ? kn_connection_number(out, e->connection, e->ctx, text, e->name, err) : kn_fail_memory(err, e->ctx, WHAT);
     kn_buffer_free(&sql);
     return st;
 }

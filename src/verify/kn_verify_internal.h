@@ -456,6 +456,11 @@ KN_CHECK kn_status kn_verify_begin(kn_verifier *v, kn_error *err);
 KN_CHECK kn_status kn_verify_judge(kn_verifier *v, kn_error *err);
 void               kn_verifier_free(kn_verifier *v);
 
+/* Verifies tables where they are if they do not fit the memory, or belong to an engine; else they are not taken (table/large.c). */
+KN_CHECK kn_status kn_verify_large(kn_verify_report **out, bool *taken, kn_context *ctx, const kn_spec *spec,
+                                   const kn_verify_options *options, kn_error *err);
+const char        *kn_verify_needs_rows(const kn_spec *spec, const kn_verify_options *options); /* what of it; NULL: nothing */
+
 /* Kept columns of tables that stay where they are, compared there (table/where_kept.c). */
 KN_CHECK kn_status kn_verify_kept(kn_verifier *v, kn_error *err);
 int                kn_vside_find(const kn_vside *side, const char *name);                  /* -1: there is none */

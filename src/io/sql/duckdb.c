@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -19,7 +20,7 @@
 #include "kn_context.h"
 #include "kn_error.h"
 
-enum { MESSAGE = 600, LEAST_MEMORY = 64 << 20 };
+enum { MESSAGE = 600, LEAST_MEMORY = 128 << 20 /* of a thread: with less it fails, spilling or not */ };
 
 /* ---- Messages ---- */
 
@@ -76,7 +77,9 @@ static bool configure(const kn_duckdb *db, kn_ddb_config config, bool file)
 {
     char     threads[16], memory[40];
     uint64_t half = db->ctx->memory_limit / 2;
-    snprintf(threads, sizeof threads, "%d", kn_context_threads(db->ctx));
+    int most = (int)(half / LEAST_MEMORY < INT_MAX ? half / LEAST_MEMORY : INT_MAX), all = kn_context_threads(db->ctx);
+    if (!kn_memory_limited(db->ctx) || most > all) most = all;
+    snprintf(threads, sizeof threads, "%d", most > 1 ? most : 1);
     snprintf(memory, sizeof memory, "%" PRIu64 "B", half > LEAST_MEMORY ? half : LEAST_MEMORY);
     const char *const settings[][2] = {{"threads", threads},
                                        {"autoinstall_known_extensions", "false"},

@@ -3,8 +3,8 @@
  *     kn_duckdb_open(&db, ctx, NULL, what, err);                     // no file: tables are only read
  *     kn_duckdb_stream(&stream, db, "SELECT ...", what, err);  // batches as they come; the stream owns the connection
  *
- * A connection is used by one thread at a time. Its own threads are as many as the context's; it gets half of the memory
- * limit, spills nowhere, and neither installs nor loads extensions. Messages name files, columns and the statement's
+ * A connection is used by one thread at a time. It gets half of the memory limit; its own threads are as many as the
+ * context's, as long as each has 128 MB of that. It spills nowhere unless it is told to, and neither installs nor loads extensions. Messages name files, columns and the statement's
  * own words, never what a cell holds.
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "kn_alloc.h"
+#include "kn_engines.h"
 #include "kn_error.h"
 #include "kn_names.h"
 #include "kn_table_run.h"
@@ -65,8 +66,8 @@ static kn_status check_request(const kn_table_run *run, int64_t rows, kn_error *
     const char *what = needs_rows(run), *name = kn_path_name(run->all.ctx, run->inputs[0]);
     if (!what) return KN_OK;
     if (is_engine(run))
-        return kn_fail(err, KN_USAGE, "%s: the rows of this table stay where they are, and its release cannot have %s", name,
-                       what);
+        return kn_fail(err, KN_USAGE, "%s: the rows of this table stay where they are, and its release cannot have %s",
+                       name, what);
     return kn_fail(err, KN_USAGE,
                    "%s: the table has %" PRId64
                    " rows, too many for the memory limit, and what is released where it is cannot have %s" REMEDY,
@@ -74,19 +75,35 @@ static kn_status check_request(const kn_table_run *run, int64_t rows, kn_error *
 }
 
 /* auto tries methods on all rows; of those with levels the optimal one is the best. */
-static void choose_method(kn_table_run *run)
+static kn_status choose_method(kn_table_run *run, kn_error *err)
 {
-    if (!run->all.spec->method_auto) return;
+    if (!run->all.spec->method_auto) return KN_OK;
     run->all.chosen = *run->all.spec;
     run->all.chosen.method = run->all.head->method = KN_METHOD_OPTIMAL;
     run->all.chosen.method_auto = false;
     run->all.spec = &run->all.chosen;
+    return kn_release_note(
+        &run->all, err,
+        "method optimal was taken: of the methods that auto tries it alone can release a table where it is");
+}
+
+/* An engine writes what is in it. */
+static kn_status check_engine(const kn_table_run *run, kn_error *err)
+{
+    const kn_spec *spec = run->all.spec;
+    kn_context    *ctx = run->all.ctx;
+    if (run->all.options->dry_run || !kn_target_in_engine(spec)) return KN_OK;
+    if (is_engine(run) && kn_engine_of(ctx, spec->output, NULL) == kn_engine_of(ctx, run->inputs[0], NULL))
+        return KN_OK;
+    return kn_fail(err, KN_USAGE, "%.300s: an engine writes the release of a table that it has; the input is another's",
+                   spec->output);
 }
 
 kn_status kn_table_run_stay(kn_table_run *run, const kn_csv_options *csv, kn_error *err)
 {
     int64_t rows = 0;
     bool    engine = is_engine(run);
+    KN_TRY(check_engine(run, err));
     if (!engine && (!kn_memory_limited(run->all.ctx) || !can_stay(run))) return KN_OK;
     KN_TRY(kn_engine_open(&run->engine, run->all.ctx, run->inputs, run->all.spec->input_count, csv->columns,
                           csv->column_count, err));
@@ -98,16 +115,24 @@ kn_status kn_table_run_stay(kn_table_run *run, const kn_csv_options *csv, kn_err
         return KN_OK;
     }
     KN_TRY(check_request(run, rows, err));
-    choose_method(run);
+    KN_TRY(choose_method(run, err));
     return kn_engine_spill(&run->engine, run->all.base, err);
 }
 
 kn_status kn_table_run_group(kn_table_run *run, const kn_csv_options *csv, kn_error *err)
 {
-    KN_TRY(kn_engine_group(&run->table, &run->engine, csv, err));
-    return kn_release_note(&run->all, err, "%s its %" PRId64 " rows where they are, and %" PRId64 " different ones were read",
-                           is_engine(run) ? "the engine grouped" : "the table does not fit the memory limit: DuckDB grouped",
-                           kn_table_total(run->table), run->table->rows);
+    kn_status st = kn_engine_group(&run->table, &run->engine, csv, err);
+    if (st == KN_MEMORY)
+        return kn_fail(
+            err, KN_MEMORY,
+            "%s: its rows are too different: the combinations of the columns that are released do not fit the memory "
+            "limit, here or in DuckDB; give a larger --memory-limit, or leave out kept columns",
+            kn_path_name(run->all.ctx, run->inputs[0]));
+    if (st != KN_OK) return st;
+    return kn_release_note(
+        &run->all, err, "%s its %" PRId64 " rows where they are, and %" PRId64 " different ones were read",
+        is_engine(run) ? "the engine grouped" : "the table does not fit the memory limit: DuckDB grouped",
+        kn_table_total(run->table), run->table->rows);
 }
 
 /* ---- Out ---- */
@@ -151,13 +176,14 @@ kn_status kn_table_run_read_large(kn_table **out, kn_table_run *run, const kn_cs
 static kn_status put_original(kn_buffer *to, kn_table_run *run, kn_error *err)
 {
     if (!is_engine(run))
-        return kn_columnar_relation(to, run->engine.connection, run->all.ctx, run->inputs, run->all.spec->input_count, NULL, 0,
-                                    err);
+        return kn_columnar_relation(to, run->engine.connection, run->all.ctx, run->inputs, run->all.spec->input_count,
+                                    NULL, 0, err);
     kn_buffer_add(to, run->engine.relation.data);
     return kn_buffer_text(to) ? KN_OK : kn_fail_memory(err, run->all.ctx, "reading the original");
 }
 
-kn_status kn_table_run_verify_large(kn_verify_report **out, kn_table_run *run, kn_verify_options *options, kn_error *err)
+kn_status kn_table_run_verify_large(kn_verify_report **out, kn_table_run *run, kn_verify_options *options,
+                                    kn_error *err)
 {
     kn_context *ctx = run->all.ctx;
     kn_buffer   original, release;

@@ -363,7 +363,8 @@ kn_status kn_columns_put(kn_output *output, kn_context *ctx, const kn_recode_inp
     kn_batches *batches = NULL;
     size_t      columns = (size_t)input->column_count;
     int         all = input->column_count + input->counted + (input->take != NULL);
-    char       *places = input->take ? kn_strformat(ctx, "(%s)", input->table->columns[input->table->column_count].name) : NULL;
+    char       *places =
+        input->take ? kn_strformat(ctx, "(%s)", input->table->columns[input->table->column_count].name) : NULL;
     a.count = kn_released_row_count(rows) - kn_recode_lost(input);
     a.columns = kn_alloc_array_zero(ctx, (size_t)all, sizeof *a.columns);
     a.building = kn_alloc_array_zero(ctx, columns, sizeof *a.building);

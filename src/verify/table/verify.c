@@ -527,6 +527,9 @@ kn_status kn_verify(kn_verify_report **out, kn_context *ctx, const kn_spec *spec
     KN_OPTIONS(kn_verify_options, KN_VERIFY_OPTIONS_INIT, options, "verification options", err);
     KN_TRY(kn_spec_check_one_table(spec, NULL, err));
     KN_TRY(kn_vrowmap_once(options->map, options->map_path, err));
+    bool taken = false;
+    KN_TRY(kn_verify_large(out, &taken, ctx, spec, options, err));
+    if (taken) return KN_OK;
     kn_verifier v = {.ctx = ctx, .spec = spec, .options = options, .arena = {.ctx = ctx}};
     kn_status   st = kn_verify_in_time(ctx, v.options->time_limit, check(&v, err), err);
     kn_verifier_free(&v);

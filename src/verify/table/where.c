@@ -303,26 +303,31 @@ static kn_status check(kn_verifier *v, kn_error *err)
     return KN_OK;
 }
 
-/* What needs the rows one by one. */
+const char *kn_verify_needs_rows(const kn_spec *spec, const kn_verify_options *o)
+{
+    if (o->map || o->map_path) return "a row map";
+    if (o->summary) return "a summary";
+    if (spec->entity_count > 0) return "an entity";
+    if (spec->dependency_count > 0) return "a dependency";
+    if (spec->csv.count) return "a column that counts rows";
+    for (int i = 0; i < spec->attribute_count; i++)
+        if (spec->attributes[i].pseudonym_key_file) return "a pseudonym";
+    return NULL;
+}
+
 static kn_status check_request(const kn_spec *spec, const kn_verify_options *o, const kn_vwhere *w, kn_error *err)
 {
-    const char *what = o->map || o->map_path        ? "a row map"
-                       : o->summary                 ? "a summary"
-                       : spec->entity_count > 0     ? "an entity"
-                       : spec->dependency_count > 0 ? "dependencies"
-                       : spec->csv.count            ? "a column that counts rows"
-                                                    : NULL;
-    for (int i = 0; i < spec->attribute_count; i++) {
-        if (spec->attributes[i].pseudonym_key_file) what = "a pseudonym";
+    const char *what = kn_verify_needs_rows(spec, o);
+    if (what)
+        return kn_fail(err, KN_USAGE,
+                       "%s: the table is not read whole, and %s needs every row; give more memory (--memory-limit)",
+                       w->release.table->name, what);
+    for (int i = 0; i < spec->attribute_count; i++)
         if (spec->attributes[i].role == KN_ROLE_KEEP && w->original.table->connection != w->release.table->connection)
             return kn_fail(err, KN_USAGE,
                            "column \"%s\" is kept: the original and the release must be in the same engine",
                            spec->attributes[i].name);
-    }
-    if (!what) return KN_OK;
-    return kn_fail(err, KN_USAGE,
-                   "%s: the table is not read whole, and %s needs every row; give more memory (--memory-limit)",
-                   w->release.table->name, what);
+    return KN_OK;
 }
 
 kn_status kn_verify_where(kn_verify_report **out, kn_context *ctx, const kn_spec *spec, const kn_engine_table *original,

@@ -1,0 +1,153 @@
+/* table/large.c: is a pair of tables read whole, or verified where it is?
+ *
+ * Tables of an engine that a program brought (kanon/engine.h) always are where they are. Of files that DuckDB reads, the number
+ * of rows and of columns decides before anything is read, by the measure that decides for a release: what each row
+ * and cell takes at most, against the memory limit. Requests that need every row are read whole, and may run out of memory.
+ *
+ * What DuckDB cannot hold it writes into a folder of its own in TMPDIR, which is removed at the end; the next run removes that of
+ * one that was killed.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "kn_alloc.h"
+#include "kn_buffer.h"
+#include "kn_columnar.h"
+#include "kn_connection.h"
+#include "kn_context.h"
+#include "kn_engines.h"
+#include "kn_error.h"
+#include "kn_names.h"
+#include "kn_output_place.h"
+#include "kn_verify_internal.h"
+#include "kn_verify_where.h"
+
+/* Bytes that verifying in memory takes at most, per row and per cell: as src/job/table/large.c says of a release. */
+enum { ROW_BYTES = 40, CELL_BYTES = 12 };
+
+typedef struct pair {
+    kn_context              *ctx;
+    const kn_spec           *spec;
+    const kn_verify_options *options;
+    const char *const       *originals;
+    int                      original_count;
+    const char              *release;
+    const char             **wanted; /* columns of the original */
+    int                      wanted_count;
+    kn_connection            db;
+    char                    *spill;
+    int                      claim;
+    kn_buffer                from, to;
+} pair;
+
+static void end(pair *p)
+{
+    if (p->db.state) kn_connection_close(&p->db); /* before its files go */
+    if (p->spill) (void)kn_place_remove(p->spill);
+    if (p->claim >= 0) close(p->claim);
+    KN_FREE(p->spill, (void *)p->wanted);
+    kn_buffer_free(&p->from);
+    kn_buffer_free(&p->to);
+}
+
+static bool can_stay(const pair *p)
+{
+    for (int i = 0; i < p->original_count; i++)
+        if (!kn_columnar_stays(p->ctx, p->originals[i])) return false;
+    return p->original_count > 0 && kn_columnar_stays(p->ctx, p->release);
+}
+
+static kn_status open_pair(pair *p, kn_error *err)
+{
+    const char *name = kn_path_name(p->ctx, p->originals[0]);
+    p->wanted = kn_alloc_array(p->ctx, (size_t)p->spec->attribute_count + 1, sizeof *p->wanted);
+    if (!p->wanted) return kn_fail_memory(err, p->ctx, "verifying");
+    for (int i = 0; i < p->spec->attribute_count; i++)
+        if (kn_verify_is_released(p->spec, &p->spec->attributes[i]))
+            p->wanted[p->wanted_count++] = p->spec->attributes[i].name;
+    KN_TRY(kn_connection_duckdb(&p->db, p->ctx, NULL, name, err));
+    KN_TRY(kn_columnar_relation(&p->from, &p->db, p->ctx, p->originals, p->original_count, p->wanted, p->wanted_count,
+                                err));
+    return kn_columnar_relation(&p->to, &p->db, p->ctx, &p->release, 1, NULL, 0, err);
+}
+
+static kn_status is_large(pair *p, bool *large, kn_error *err)
+{
+    int64_t   rows = 0;
+    kn_buffer sql;
+    kn_buffer_init(&sql, p->ctx);
+    kn_buffer_format(&sql, "SELECT count(*) FROM %s AS t", p->from.data);
+    const char *text = kn_buffer_text(&sql);
+    kn_status st = text ? kn_connection_number(&rows, &p->db, p->ctx, text, kn_path_name(p->ctx, p->originals[0]), err)
+                        : kn_fail_memory(err, p->ctx, "verifying");
+    kn_buffer_free(&sql);
+    *large = (double)rows * (ROW_BYTES + CELL_BYTES * (double)p->wanted_count) > (double)p->ctx->memory_limit;
+    return st;
+}
+
+static kn_status make_spill(pair *p, kn_error *err)
+{
+    const char *said = getenv("TMPDIR");
+    char        beside[1000];
+    snprintf(beside, sizeof beside, "%.900s/kanon-verify", said && *said ? said : "/tmp");
+    KN_TRY(kn_place_folder(&p->spill, &p->claim, p->ctx, beside, err));
+    return kn_connection_spill(&p->db, p->spill, kn_path_name(p->ctx, p->originals[0]), err);
+}
+
+/* Files that DuckDB reads. */
+static kn_status verify_files(kn_verify_report **out, bool *taken, pair *p, kn_error *err)
+{
+    KN_TRY(open_pair(p, err));
+    KN_TRY(is_large(p, taken, err));
+    if (!*taken) return KN_OK;
+    KN_TRY(make_spill(p, err));
+    kn_engine_table   from = {&p->db, p->from.data, kn_path_name(p->ctx, p->originals[0])};
+    kn_engine_table   to = {&p->db, p->to.data, kn_path_name(p->ctx, p->release)};
+    kn_verify_options options = *p->options;
+    options.release = kn_columnar_kind_of(p->ctx, p->release) == KN_COLUMNAR_PARQUET ? p->release : NULL;
+    return kn_verify_where(out, p->ctx, p->spec, &from, &to, &options, err);
+}
+
+/* Tables of engines that a program brought. */
+static kn_status verify_engines(kn_verify_report **out, const pair *p, kn_error *err)
+{
+    kn_engine_table from = {.name = kn_path_name(p->ctx, p->originals[0])},
+                    to = {.name = kn_path_name(p->ctx, p->release)};
+    from.connection = kn_engine_of(p->ctx, p->originals[0], &from.relation);
+    to.connection = kn_engine_of(p->ctx, p->release, &to.relation);
+    if (p->original_count != 1 || !from.connection || !to.connection)
+        return kn_fail(
+            err, KN_USAGE,
+            "%s and %s: a table of an engine is verified there: both must be tables of engines that the program "
+            "brought",
+            from.name, to.name);
+    kn_verify_options options = *p->options;
+    options.release = NULL;
+    return kn_verify_where(out, p->ctx, p->spec, &from, &to, &options, err);
+}
+
+kn_status kn_verify_large(kn_verify_report **out, bool *taken, kn_context *ctx, const kn_spec *spec,
+                          const kn_verify_options *options, kn_error *err)
+{
+    pair p = {.ctx = ctx,
+              .spec = spec,
+              .options = options,
+              .originals = options->originals ? options->originals : spec->inputs,
+              .original_count = options->originals ? options->original_count : spec->input_count,
+              .release = options->release ? options->release : spec->output,
+              .claim = -1};
+    *taken = false;
+    if (p.original_count < 1 || !p.release) return KN_OK;
+    if (kn_name_engine(p.originals[0]) || kn_name_engine(p.release)) {
+        *taken = true;
+        return verify_engines(out, &p, err);
+    }
+    if (!kn_memory_limited(ctx) || kn_verify_needs_rows(spec, options) || !can_stay(&p)) return KN_OK;
+    kn_buffer_init(&p.from, ctx);
+    kn_buffer_init(&p.to, ctx);
+    kn_status st = verify_files(out, taken, &p, err);
+    end(&p);
+    return st;
+}
