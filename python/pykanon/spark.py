@@ -148,7 +148,9 @@ def _connected(df: Any) -> Iterator[tuple[Job, _Statements]]:
     if session is None:
         raise UsageError(f"a Spark data frame is expected, not {type(df).__name__}")
     if not hasattr(session, "_jvm"):
-        raise UsageError("Spark Connect has no access to the cluster's files: use a session of spark-submit or of a notebook on it")
+        raise UsageError(
+            "Spark Connect has no access to the cluster's files: use a session of spark-submit or of a notebook on it"
+        )
     with _LOCK:
         statements = _Statements(session)
         job = Job()
@@ -265,7 +267,7 @@ def _private(session: Any, path: str) -> _Folder:
 
 
 def _check_place(session: Any, folder: _Folder, overwrite: bool) -> None:
-    """May a release be written there? A finished one is replaced only if asked for, an unfinished one of ours always, nothing else."""
+    """May a release be written there? A finished one is replaced if asked for, an unfinished one of ours always."""
     if folder.exists(_MARKER):
         if not overwrite:
             raise UsageError(f"{folder.name}: there is a finished release; overwrite=True replaces it")
@@ -400,9 +402,7 @@ class Plan:
             return SparkRelease(session, place, answer, files)
 
 
-def anonymize(
-    df: Any, spec: Spec | str | os.PathLike[str] | Mapping[str, Any] | None = None, **keywords: Any
-) -> Plan:
+def anonymize(df: Any, spec: Spec | str | os.PathLike[str] | Mapping[str, Any] | None = None, **keywords: Any) -> Plan:
     """A release of a Spark data frame that keeps every promise: ``anonymize(df, spec).write(path)``. ``spec`` and keywords
     are those of ``pykanon.anonymize``; methods that choose one level per column (the full-domain family) can be applied in
     Spark, others are refused with the reason."""

@@ -79,7 +79,9 @@ static bool show(watch *w, PyObject *progress)
 /* Answers what the work asks for; false with an exception set. After an exception everything is refused. */
 static bool answer(watch *w, bool fine)
 {
-    question *q = w->asked; /* only the work, which waits, would change it */
+    pthread_mutex_lock(&w->lock);
+    question *q = w->asked; /* it stays: the work waits for the answer */
+    pthread_mutex_unlock(&w->lock);
     if (!q) return true;
     if (fine)
         fine = question_answer(q);

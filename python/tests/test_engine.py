@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables behind an engine whose statements Python functions run: here DuckDB's, or ones that fail."""
+"""Tables behind an engine whose statements Python functions run: here those of Polars, or ones that fail."""
 
 import pytest
 from conftest import installed, people
@@ -8,36 +8,34 @@ import pykanon as kn
 from pykanon import _kanon
 from pykanon._data import Job
 
-pytestmark = pytest.mark.skipif(not installed("duckdb"), reason="the package duckdb is not installed")
+pytestmark = pytest.mark.skipif(not installed("polars"), reason="the package polars is not installed")
 
-ASKED = {"input": ["engine:duck#people"], "quasi": ["age", "zip"], "k": 2, "grouped": True}
+ASKED = {"input": ["engine:bear#people"], "quasi": ["age", "zip"], "k": 2, "grouped": True}
 
 
-class Duck:
+class Bear:
     """An engine with one table."""
 
     def __init__(self, table):
-        import duckdb
-        import pyarrow
+        import polars
 
-        self.connection = duckdb.connect()
-        self.connection.register("people", pyarrow.table(table))
+        self.tables = polars.SQLContext(people=polars.DataFrame(table))
         self.statements = []
 
     def run(self, sql):
-        self.connection.execute(sql)
+        raise NotImplementedError
 
     def query(self, sql):
         self.statements.append(sql)
-        return self.connection.sql(sql).__arrow_c_stream__()
+        return self.tables.execute(sql, eager=True).__arrow_c_stream__()
 
     def put(self, name, capsule):
         raise NotImplementedError
 
 
-def job_with(duck, query=None):
+def job_with(bear, query=None):
     job = Job()
-    job.context.add_engine("duck", 0, duck.run, query or duck.query, duck.put)
+    job.context.add_engine("bear", 0, bear.run, query or bear.query, bear.put)
     return job
 
 
@@ -50,15 +48,20 @@ def diagnosed(job):
 
 def test_rows_are_grouped_where_they_are():
     table = people(5000, 3)
-    duck = Duck(table)
-    found, expected = diagnosed(job_with(duck)), kn.diagnose(table, qi=["age", "zip"], k=2)
-    assert (found.k, found.rows, found.classes, found.unique_rows) == (expected.k, 5000, expected.classes, expected.unique_rows)
-    assert len(duck.statements) >= 2 and all("GROUP BY" in one or "LIMIT 0" in one for one in duck.statements)
+    bear = Bear(table)
+    found, expected = diagnosed(job_with(bear)), kn.diagnose(table, qi=["age", "zip"], k=2)
+    assert (found.k, found.rows, found.classes, found.unique_rows) == (
+        expected.k,
+        5000,
+        expected.classes,
+        expected.unique_rows,
+    )
+    assert len(bear.statements) >= 2 and all("GROUP BY" in one or "LIMIT 0" in one for one in bear.statements)
 
 
 def test_a_failure_is_an_exception_with_its_place():
-    job = job_with(Duck(people(10, 1)), lambda sql: "Duck: CATALOG")
-    with pytest.raises(kn.SystemFailure, match=r"^engine:duck#people: Duck: CATALOG$"):
+    job = job_with(Bear(people(10, 1)), lambda sql: "Bear: CATALOG")
+    with pytest.raises(kn.SystemFailure, match=r"^engine:bear#people: Bear: CATALOG$"):
         diagnosed(job)
 
 
@@ -67,24 +70,24 @@ def test_an_exception_of_a_function_is_the_callers():
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        diagnosed(job_with(Duck(people(10, 1)), query))
+        diagnosed(job_with(Bear(people(10, 1)), query))
 
 
 def test_what_is_no_stream_is_refused():
     with pytest.raises(ValueError):
-        diagnosed(job_with(Duck(people(10, 1)), lambda sql: 7))
-    capsule = Duck(people(10, 1)).query("SELECT * FROM people")
+        diagnosed(job_with(Bear(people(10, 1)), lambda sql: 7))
+    capsule = Bear(people(10, 1)).query("SELECT * FROM people")
     _kanon.Context().put_stream("memory:x", capsule)
     with pytest.raises(ValueError, match="consumed"):
-        diagnosed(job_with(Duck(people(10, 1)), lambda sql: capsule))
+        diagnosed(job_with(Bear(people(10, 1)), lambda sql: capsule))
 
 
 def test_single_rows_stay():
     with pytest.raises(kn.UsageError, match="stay where they are"):
-        job = job_with(Duck(people(10, 1)))
+        job = job_with(Bear(people(10, 1)))
         from pykanon._spec import Spec
 
-        job.call("profile", {**Spec(None)._arguments(), "input": ["engine:duck#people"]})
+        job.call("profile", {**Spec(None)._arguments(), "input": ["engine:bear#people"]})
 
 
 def test_names_of_engines():
@@ -98,10 +101,10 @@ def test_the_context_keeps_its_functions():
     import gc
     import sys
 
-    duck = Duck(people(10, 1))
-    before = sys.getrefcount(duck)
-    job = job_with(duck)
+    bear = Bear(people(10, 1))
+    before = sys.getrefcount(bear)
+    job = job_with(bear)
     assert diagnosed(job).rows == 10
     del job
     gc.collect()
-    assert sys.getrefcount(duck) == before
+    assert sys.getrefcount(bear) == before

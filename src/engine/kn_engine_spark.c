@@ -29,8 +29,8 @@ static void put_combinations(kn_buffer *to, const kn_connection *c, const kn_bat
 }
 
 /* The same part by part: m times in part p; a task has whole parts, in order. */
-static void put_pieces(kn_buffer *to, const kn_connection *c, const kn_batches *batches, const char *table, int64_t part,
-                       int64_t parts)
+static void put_pieces(kn_buffer *to, const kn_connection *c, const kn_batches *batches, const char *table,
+                       int64_t part, int64_t parts)
 {
     kn_buffer_format(to,
                      "SELECT /*+ REPARTITION_BY_RANGE(%" PRId64 ", p) */ *, least(s + n, (p + 1) * %" PRId64
@@ -41,7 +41,8 @@ static void put_pieces(kn_buffer *to, const kn_connection *c, const kn_batches *
     kn_buffer_add(to, ")) SORT BY p, s");
 }
 
-void kn_engine_put_spark(kn_buffer *to, const kn_connection *c, const kn_batches *batches, const char *table, int64_t rows)
+void kn_engine_put_spark(kn_buffer *to, const kn_connection *c, const kn_batches *batches, const char *table,
+                         int64_t rows)
 {
     int     columns = batches->column_count - KN_ENGINE_COUNTS;
     int64_t most = (int64_t)KN_COLUMNAR_PART * MOST_PARTS;

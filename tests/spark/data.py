@@ -24,16 +24,18 @@ def people(session, rows: int, seed: int = 1, parts: int = 4):
     """Persons: a tenth of them has one and the same key, one in fifty cells is missing."""
     crowd = _draw(seed, "crowd") < 100_000
     missing = _draw(seed, "missing") < 20_000
-    zips = F.lpad(F.pow(_draw(seed, "zip") / 1_000_000, 3).__mul__(400).cast("int").cast("string"), 5, "0")
+    zips = F.lpad(F.pow(_draw(seed, "zip") / 1_000_000, 3).__mul__(60).cast("int").cast("string"), 5, "0")
     return session.range(0, rows, 1, parts).select(
         F.when(missing, None).when(crowd, 40).otherwise(18 + _draw(seed, "age") % 70).cast("int").alias("age"),
         F.when(crowd, "00007").otherwise(zips).alias("zip"),
         F.when(_draw(seed, "sex") < 500_000, "female").otherwise("male").alias("sex"),
         F.when(crowd, F.lit("2024-03-01").cast("date"))
-        .otherwise(F.date_add(F.lit("2023-01-01").cast("date"), (_draw(seed, "day") % 36 * 20).cast("int")))
+        .otherwise(F.date_add(F.lit("2023-01-01").cast("date"), (_draw(seed, "day") % 12 * 60).cast("int")))
         .alias("admitted"),
-        F.element_at(F.array(*map(F.lit, ["asthma", "flu", "gout", "measles", "mumps", "rubella"])),
-                     (_draw(seed, "ill") % 6 + 1).cast("int")).alias("diagnosis"),
+        F.element_at(
+            F.array(*map(F.lit, ["asthma", "flu", "gout", "measles", "mumps", "rubella"])),
+            (_draw(seed, "ill") % 6 + 1).cast("int"),
+        ).alias("diagnosis"),
         ((_draw(seed, "amount") % 50) / 4).cast("decimal(10,2)").alias("amount"),
         F.concat(F.lit("person "), F.col("id")).alias("name"),
     )

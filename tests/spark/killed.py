@@ -49,7 +49,9 @@ def arm(path, stage):
         ks._digests = die
     if stage == "marker":
         write = ks._Folder.write
-        ks._Folder.write = lambda self, name, *more, **named: die() if name == ks._MARKER else write(self, name, *more, **named)
+        ks._Folder.write = lambda self, name, *more, **named: (
+            die() if name == ks._MARKER else write(self, name, *more, **named)
+        )
 
 
 def main():

@@ -63,7 +63,9 @@ def test_an_executor_is_killed_while_it_writes(session, tmp_path):
 def test_a_full_disk(session, few, tmp_path):
     place = tmp_path / "disk"
     place.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "none", str(place)], capture_output=True, check=False).returncode:
+    if subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=16k", "none", str(place)], capture_output=True, check=False
+    ).returncode:
         pytest.skip("a small disk cannot be mounted here")
     try:
         with pytest.raises(kn.KanonError) as failed:
@@ -106,8 +108,14 @@ def test_files_that_change_before_they_are_published(few, tmp_path, monkeypatch,
 def test_the_driver_is_killed(few, tmp_path, stage):
     path = str(tmp_path / "release")
     environment = dict(os.environ, PYTHONPATH=HERE)
-    done = subprocess.run([sys.executable, os.path.join(HERE, "killed.py"), path, stage], env=environment, capture_output=True, text=True,
-                          check=False, timeout=600)
+    done = subprocess.run(
+        [sys.executable, os.path.join(HERE, "killed.py"), path, stage],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
     assert done.returncode == -signal.SIGKILL, done.stdout + done.stderr
     assert not os.path.exists(f"{path}/_SUCCESS")
     assert os.path.exists(f"{path}.private/unfinished") == (stage != "group")

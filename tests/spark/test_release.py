@@ -44,7 +44,12 @@ def test_the_release_is_the_engines_and_duckdbs(session, original, tmp_path, nam
     spec = kn.Spec(attributes=ROLES, **REQUESTS[name])
     release = ks.anonymize(session.read.parquet(original), spec).write(str(tmp_path / "spark"))
     here = kn.anonymize(original + "/", spec, output=str(tmp_path / "memory.parquet"))
-    assert (release.k, release.rows, release.suppressed, release.classes) == (here.k, here.rows, here.suppressed, here.classes)
+    assert (release.k, release.rows, release.suppressed, release.classes) == (
+        here.k,
+        here.rows,
+        here.suppressed,
+        here.classes,
+    )
     assert release.answer["node"] == here.answer["node"]
     assert same_rows(str(tmp_path / "spark"), str(tmp_path / "memory.parquet"))
     kn.options(memory_limit=100_000_000)

@@ -83,7 +83,8 @@ kn_status kn_engine_source_open(struct ArrowArrayStream *out, kn_context *ctx, c
     KN_TRY(find_engine(&c, &relation, ctx, name, err));
     if (!counts || !columns || is_wanted(COUNTS, columns, count))
         return kn_fail(err, KN_USAGE,
-                       "%.300s: the rows of this table stay where they are; this asks for each of them: use a file", name);
+                       "%.300s: the rows of this table stay where they are; this asks for each of them: use a file",
+                       name);
     KN_TRY(describe(&schema, c, ctx, relation, name, err));
     kn_buffer_init(&list, ctx);
     kn_buffer_init(&sql, ctx);

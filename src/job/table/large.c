@@ -93,7 +93,8 @@ static kn_status check_engine(const kn_table_run *run, kn_error *err)
     const kn_spec *spec = run->all.spec;
     kn_context    *ctx = run->all.ctx;
     if (run->all.options->dry_run || !kn_target_in_engine(spec)) return KN_OK;
-    if (is_engine(run) && kn_engine_of(ctx, spec->output, NULL) == kn_engine_of(ctx, run->inputs[0], NULL)) return KN_OK;
+    if (is_engine(run) && kn_engine_of(ctx, spec->output, NULL) == kn_engine_of(ctx, run->inputs[0], NULL))
+        return KN_OK;
     return kn_fail(err, KN_USAGE, "%.300s: an engine writes the release of a table that it has; the input is another's",
                    spec->output);
 }
