@@ -79,7 +79,7 @@ wheel: all ## build the Python package, wheel and source distribution: build/pyt
 	@scripts/setup python
 	@scripts/wheel --source
 
-python: all ## build the Python package and test it on every Python from 3.11 on that is here
+python: all ## build the Python package and test it on this Python and on the newest other one from 3.11 on
 	@scripts/setup python
 	@scripts/python
 

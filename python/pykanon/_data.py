@@ -110,7 +110,7 @@ def _check_column(name: str, column: Sequence[Any]) -> None:
         raise InputError(f'column "{name}": its cells are of several types ({names}); make them one')
 
 
-def columns_csv(columns: Columns) -> bytes:
+def columns_csv(columns: Mapping[str, Any]) -> bytes:
     """A dict of lists as the CSV file with the same cells."""
     lists: dict[str, list[Any]] = {}
     for name, column in columns.items():

@@ -154,7 +154,7 @@ def polars(frame: pl.DataFrame, formats: Formats) -> pl.DataFrame:
 
     for name in frame.columns:
         years = frame[name].dtype == pl.Int64 and _dated(_kind(formats, name))
-        if frame[name].dtype not in (pl.String, pl.Categorical, pl.Enum) and not years:
+        if not isinstance(frame[name].dtype, (pl.String, pl.Categorical, pl.Enum)) and not years:
             continue
         column = frame.select(pl.col(name).cast(pl.String).alias("label"))
         labels = column["label"].drop_nulls().unique(maintain_order=True).to_list()

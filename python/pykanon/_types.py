@@ -105,7 +105,7 @@ def polars(frame: pl.DataFrame, formats: Formats) -> pl.DataFrame:
             wanted = pl.String
         elif column.dtype == pl.Int64 and kind in integers:
             wanted = integers[kind]
-        elif column.dtype in (pl.Int64, pl.Float64) and kind in ("f", "g"):
+        elif isinstance(column.dtype, (pl.Int64, pl.Float64)) and kind in ("f", "g"):
             wanted = pl.Float32 if kind == "f" else pl.Float64
         elif kind.startswith("d:"):
             precision, scale = (int(part) for part in kind[2:].split(",")[:2])

@@ -87,8 +87,8 @@ def interrupted() -> None:
             os.kill(os.getpid(), signal.SIGINT)
 
         timer = threading.Timer(random.Random(number).uniform(0.02, 0.4), send)
-        timer.start()
         try:
+            timer.start()
             while True:
                 kn.diagnose(big, over=keys)
         except KeyboardInterrupt:

@@ -113,12 +113,12 @@ def test_interrupt(round_):
         os.kill(os.getpid(), signal.SIGINT)
 
     timer = threading.Timer(delay, send)
-    timer.start()
     with pytest.raises(KeyboardInterrupt):
+        timer.start()
         while True:
             kn.diagnose(big, over=keys)
     busy = max(1.0, os.getloadavg()[0] / os.cpu_count())
-    assert time.monotonic() - sent[0] < 0.5 * busy
+    assert not FULL or time.monotonic() - sent[0] < 0.5 * busy  # `make test` must not depend on time
     timer.join()
     assert kn.diagnose({"a": [1, 1]}, "a").k == 2
 
