@@ -33,13 +33,14 @@ bool testing_full(void)
 
 int testing_rounds(int n)
 {
-    n = (TESTING_SANITIZED ? n / 4 : n) * (testing_full() ? 4 : 1);
-    return n > 0 ? n : 1;
+    n = (TESTING_THREAD_SANITIZER ? n / 8 : TESTING_SANITIZED ? n / 4 : n) * (testing_full() ? 4 : 1);
+    return n > 0 ? n : 1; /* threads meet alike in every round */
 }
 
 int testing_least(int n)
 {
-    return TESTING_SANITIZED ? n / 8 : n; /* an eighth, of a quarter of the rounds: chance sways small numbers more */
+    /* Half as many, of a part of the rounds: chance sways small numbers more. */
+    return TESTING_THREAD_SANITIZER ? n / 16 : TESTING_SANITIZED ? n / 8 : n;
 }
 
 int testing_step(void)
