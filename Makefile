@@ -64,7 +64,7 @@ tsan: ## run the threaded tests under the thread sanitizer
 	@scripts/setup test
 	@scripts/test tsan
 
-lean: ## build without SQLite, expat and zstd, and run the tests that are left
+lean: ## build without SQLite, expat, zstd, workbooks and files of statistics, and run the tests that are left
 	@scripts/setup test
 	@scripts/test lean
 
