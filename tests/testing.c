@@ -46,7 +46,7 @@ int testing_least(int n)
 int testing_step(void)
 {
     if (!TESTING_SANITIZED || testing_full()) return 1;
-    return TESTING_THREAD_SANITIZER ? 31 : 5; /* a thread sanitizer has little to say of memory that is refused */
+    return TESTING_THREAD_SANITIZER ? 31 : 11; /* a thread sanitizer has little to say of memory that is refused */
 }
 
 kn_context *testing_context(int threads)
