@@ -33,14 +33,18 @@ bool testing_full(void)
 
 int testing_rounds(int n)
 {
-    n = (TESTING_THREAD_SANITIZER ? n / 8 : TESTING_SANITIZED ? n / 4 : n) * (testing_full() ? 4 : 1);
-    return n > 0 ? n : 1; /* threads meet alike in every round */
+    /* Under sanitizers nothing but what the code does to memory and threads is new, and that is alike in every round. */
+    if (testing_full())
+        n *= TESTING_SANITIZED ? 1 : 4;
+    else if (TESTING_SANITIZED)
+        n /= 8;
+    return n > 0 ? n : 1;
 }
 
 int testing_least(int n)
 {
     /* Half as many, of a part of the rounds: chance sways small numbers more. */
-    return TESTING_THREAD_SANITIZER ? n / 16 : TESTING_SANITIZED ? n / 8 : n;
+    return TESTING_SANITIZED ? n / (testing_full() ? 8 : 16) : n;
 }
 
 int testing_step(void)
