@@ -14,8 +14,6 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 TARGET  ?= fuzz_csv
 SECONDS ?= 60
-# DuckDB for the tests of Parquet: fetched if the network allows it.
-BIG = scripts/setup big-test || echo "make: the tests that need this are skipped"
 
 .PHONY: all
 all: ## build the program, build/kanon
@@ -29,14 +27,12 @@ demo: all ## walk through the stories of examples/; the reports stay in build/de
 .PHONY: test
 test: ## run every test in every build
 	@scripts/setup test
-	@$(BIG)
-	@scripts/test plain asan tsan
+	@scripts/test --fetch plain asan tsan
 
 .PHONY: test-full
 test-full: ## run every test with all its rounds, in every build: hours
 	@scripts/setup test
-	@$(BIG)
-	@scripts/test --full plain asan tsan
+	@scripts/test --full --fetch plain asan tsan
 
 .PHONY: quick
 quick: ## run the unit and style tests of the plain build: two minutes
@@ -52,19 +48,17 @@ explore: ## draw fresh seeds for the seeded tests: make explore SECONDS=600; pri
 .PHONY: check asan tsan lean
 check: ## run the tests of the plain build only
 	@scripts/setup test
-	@$(BIG)
-	@scripts/test plain
+	@scripts/test --fetch plain
 
 asan: ## run the tests under the address and undefined-behaviour sanitizers
 	@scripts/setup test
-	@$(BIG)
-	@scripts/test asan
+	@scripts/test --fetch asan
 
 tsan: ## run the threaded tests under the thread sanitizer
 	@scripts/setup test
 	@scripts/test tsan
 
-lean: ## build without SQLite, expat and zstd, and run the tests that are left
+lean: ## build without SQLite, expat, zstd, workbooks and files of statistics, and run the tests that are left
 	@scripts/setup test
 	@scripts/test lean
 

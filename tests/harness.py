@@ -10,6 +10,7 @@ Either it reports check by check (`report`, `skip`, `finish`), or it marks funct
 documentation is their name and whose answer is what is wrong, and ends with `run_checks`.
 """
 import os
+import signal
 import sys
 
 # make test-full: everything, where the usual run takes a sample (docs/testing.md).
@@ -19,6 +20,9 @@ SLOW = not FULL and bool(os.environ.get("KANON_SLOW"))  # under sanitizers
 PATIENCE = 3600
 # Formats that the build was left without (tests/meson.build).
 WITHOUT = os.environ.get("KANON_WITHOUT", "").split()
+# A shell that starts the tests in the background makes them, and whatever they start, deaf to Ctrl-C.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 checks = []
 _number = _failures = _turn = 0
 

@@ -33,8 +33,8 @@
 /* Is this `make test-full` (KANON_TEST_FULL in the environment)? */
 bool testing_full(void);
 
-/* How many rounds of random data to go: n, and a quarter of that under a sanitizer; in `make test-full` four times as
- * many. At least one. */
+/* How many rounds of random data to go: n, and an eighth of that under a sanitizer; in `make test-full` four times n, and n
+ * under a sanitizer. At least one. */
 int testing_rounds(int n);
 
 /* How often something must have turned up in those rounds, where n is enough for n rounds: less where they are few. */

@@ -85,6 +85,9 @@ void cli_anonymizing_free(cli_anonymizing *a);
  * after reporting what is wrong. */
 int cli_anonymize_spec(kn_spec **out, kn_context *ctx, const cli_anonymizing *a);
 
+/* By its ending; anything else is a table. */
+bool cli_is_release_file(const char *path);
+
 /* Applies the options and the files to an existing spec (a recipe's). Returns the exit code. */
 int cli_anonymize_change(kn_spec *spec, kn_context *ctx, const cli_anonymizing *w);
 

@@ -295,7 +295,7 @@ static bool ends_with(const char *text, const char *ending)
     return length > tail && strcmp(text + length - tail, ending) == 0;
 }
 
-static bool is_release_file(const char *path)
+bool cli_is_release_file(const char *path)
 {
     return ends_with(path, ".yaml") || ends_with(path, ".yml") || ends_with(path, ".json");
 }
@@ -322,7 +322,7 @@ int cli_anonymize_spec(kn_spec **out, kn_context *ctx, const cli_anonymizing *w)
     const char *path = w->spec_path;
     int         first = 0;
     *out = NULL;
-    if (!path && w->file_count > 0 && is_release_file(w->files[0])) path = w->files[first++];
+    if (!path && w->file_count > 0 && cli_is_release_file(w->files[0])) path = w->files[first++];
     a.code = check_roles(w);
     if (a.code) return a.code;
     take(&a, path ? kn_spec_read(&a.spec, ctx, path, &err) : kn_spec_create(&a.spec, ctx, &err), &err);

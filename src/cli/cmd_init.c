@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "anonymize.h"
 #include "diagnose.h"
 #include "document.h"
 
@@ -114,6 +115,8 @@ static int run(int argc, char **argv)
         code = cli_usage(&cli_init, "--k must be at least 2");
     else if (cli_overwrites_input(a.output, argv, argc))
         code = cli_usage(&cli_init, "the output would overwrite the input");
+    else if (strcmp(a.output, "-") != 0 && !cli_is_release_file(a.output))
+        code = cli_usage(&cli_init, "--output: name it FILE.yaml; by that ending other commands know a release file");
     else
         code = init(&a, argv, argc);
     cli_table_options_free(&a.table);

@@ -142,9 +142,14 @@ static const char *label_of(const statistics *s, const variable *v, readstat_val
     return NULL;
 }
 
-static size_t date_text(const variable *v, double value, char room[ROOM])
+/* A date's number in seconds, whatever it counts. */
+static double seconds_of(const variable *v, double value)
 {
-    double    seconds = v->unit == DAYS ? value * 86400 : v->unit == MILLISECONDS ? value / 1000 : value;
+    return v->unit == DAYS ? value * 86400 : v->unit == MILLISECONDS ? value / 1000 : value;
+}
+
+static size_t date_text(const variable *v, double seconds, char room[ROOM])
+{
     long long all = llround(floor(seconds)) + v->epoch * 86400, day = all / 86400 - (all % 86400 < 0);
     int       rest = (int)(all - day * 86400);
     long long z = day + 719468, era = (z >= 0 ? z : z - 146096) / 146097;
@@ -187,9 +192,9 @@ static int on_value(int row, readstat_variable_t *from, readstat_value_t value, 
         const char *is = readstat_string_value(value);
         text = kn_string_of(is ? is : "");
     } else if (!missing) {
-        double number = readstat_double_value(value);
-        bool   dated = v->unit != PLAIN && isfinite(number) && fabs(number) < 4e14;
-        text = (kn_string){room, dated ? date_text(v, number, room) : number_text(number, room)};
+        double number = readstat_double_value(value), seconds = seconds_of(v, number);
+        bool   dated = v->unit != PLAIN && fabs(seconds) < 4e14; /* millions of years */
+        text = (kn_string){room, dated ? date_text(v, seconds, room) : number_text(number, room)};
     }
     kn_status status = kn_csv_rows_cell(&s->csv, text, s->err);
     return status == KN_OK ? READSTAT_HANDLER_OK : stop(s, status);

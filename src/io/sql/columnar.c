@@ -10,6 +10,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -202,6 +203,24 @@ static kn_status put_select(kn_buffer *to, const kn_duckdb_columns *all, const c
 
 /* ---- Opening ---- */
 
+static bool is_there(void *arg, const char *path)
+{
+    struct stat info;
+    if (stat(path, &info) == 0) return true;
+    snprintf(arg, PATH_MAX, "%s", path);
+    return false;
+}
+
+/* DuckDB leaves out a part that is a link to nothing, and rows with it. */
+static kn_status check_parts(const char *name, kn_error *err)
+{
+    char missing[PATH_MAX] = "";
+    if (kn_parts_folder(name)) kn_parts_each(name, strlen(name), is_there, missing);
+    if (!*missing) return KN_OK;
+    return kn_fail(err, KN_IO, "%.300s: a link to a file that is not there; repair it, or take it out of the folder",
+                   missing);
+}
+
 static kn_status check_names(const kn_context *ctx, const char *const *names, int count, kn_error *err)
 {
     kn_columnar_kind kind = kn_columnar_kind_of(ctx, names[0]);
@@ -211,6 +230,7 @@ static kn_status check_names(const kn_context *ctx, const char *const *names, in
                            names[i]);
     if (count > 1 && kind != KN_COLUMNAR_PARQUET && kind != KN_COLUMNAR_JSON_LINES)
         return kn_fail(err, KN_USAGE, "%.300s: such a table is an input by itself", names[0]);
+    for (int i = 0; i < count && kind == KN_COLUMNAR_PARQUET; i++) KN_TRY(check_parts(names[i], err));
     return KN_OK;
 }
 
