@@ -23,6 +23,7 @@ typedef struct kn_database_column {
     bool          key;       /* part of the primary key                                                          */
     bool          foreign;   /* part of a foreign key to a table of the database                                 */
     bool          joined;    /* part of what another table's foreign key refers to                               */
+    bool          old_key;   /* part of a foreign key to a listed table that is not used: can only be left out    */
     bool          not_null;
     bool          has_role;  /* false: not declared; dropped from a release (or part of a key, which is redrawn) */
     kn_role       role;
@@ -110,6 +111,18 @@ KN_CHECK kn_status kn_database_join(uint32_t **out, const kn_database *db, int t
 
 /* Rows of a table whose primary key is missing or that of an earlier row. Linear. */
 KN_CHECK kn_status kn_database_key_faults(int64_t *out, const kn_database *db, int table, kn_error *err);
+
+/* ---- Several foreign keys along one path (kn_database_links.c) ---- */
+
+/* Rows whose other foreign keys to listed tables do not refer to the row that the chosen one leads to; `*other`: the table
+ * that the first such key refers to. A key that is missing agrees. `parent` and `link` are those of kn_snowflake_look, which
+ * found no problem of this table. */
+KN_CHECK kn_status kn_database_links_differ(int64_t *out, int *other, const kn_database *db, int table,
+                                            const int *parent, const int *link, kn_error *err);
+
+/* After choosing: of several foreign keys to listed tables the chosen one stays. The columns of the others hold old keys:
+ * they can only be left out. KN_INPUT: one is part of its table's key. */
+KN_CHECK kn_status kn_database_use_one_link(kn_database *db, kn_error *err);
 
 /* ---- The rules of a snowflake (kn_snowflake.c) ---- */
 

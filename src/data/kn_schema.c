@@ -164,6 +164,21 @@ static kn_status count_all_orphans(look *l, kn_error *err)
     return status;
 }
 
+/* Several foreign keys along one path must agree. */
+static kn_status check_links(look *l, kn_error *err)
+{
+    for (int t = 0; t < l->db->table_count; t++) {
+        int64_t wrong = 0;
+        int     other = -1;
+        if (l->place[t] != KN_SCHEMA_FAMILY) continue;
+        KN_TRY(kn_database_links_differ(&wrong, &other, l->db, t, l->parent, l->link, err));
+        if (wrong == 0) continue;
+        l->place[t] = KN_SCHEMA_PROBLEM;
+        add_problem(l, KN_SCHEMA_TWO_LINKS, t, other);
+    }
+    return KN_OK;
+}
+
 static kn_status copy_tables(look *l, kn_error *err)
 {
     int       n = l->db->table_count;
@@ -185,6 +200,7 @@ static kn_status copy_tables(look *l, kn_error *err)
         if (l->place[t] != KN_SCHEMA_PERSON) l->place[t] = KN_SCHEMA_PROBLEM;
         add_problem(l, KN_SCHEMA_PARENT_KEY, t, -1);
     }
+    if (status == KN_OK) status = check_links(l, err);
     for (int t = 0; t < n && status == KN_OK; t++) l->tables[t].place = l->place[t];
     if (status == KN_OK) status = count_all_orphans(l, err);
     kn_free(shared);

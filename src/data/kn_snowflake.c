@@ -1,7 +1,8 @@
 /* kn_snowflake.c: is a schema a snowflake around a table of persons (section 4.1)?
  *
- * Rules: the table of persons has a key and no foreign key; every other table has one foreign key, and following these
- * leads to the table of persons. Only foreign keys to tables that were read count: a key to any other table is an
+ * Rules: the table of persons has a key and no foreign key; every other table has one foreign key, or several along one
+ * path, and following these leads to the table of persons. Of several along one path (payments refer to a rental, and to the
+ * rental's customer) the one to the table farthest from persons counts; kn_database_links.c checks that the others agree. Only foreign keys to tables that were read count: a key to any other table is an
  * ordinary column. Quadratic in the number of tables; rows are read only for keys that are not unique.
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -62,6 +63,7 @@ typedef struct walk {
     const kn_database *db;
     int                person;
     int               *parent, *link, *stack;
+    int               *depth; /* -1: not known to have one path to persons */
     kn_schema_place   *place;
     bool              *leads; /* to the table of persons, or is it */
     bool              *circle, *seen;
@@ -95,8 +97,47 @@ static void look_at_circles(walk *w)
     }
 }
 
+/* The foreign key to the table farthest from persons, where all others are on its path to them; -1: there is none. */
+static int path_link(const walk *w, int table)
+{
+    const kn_database_table *t = &w->db->tables[table];
+    int                      farthest = -1;
+    for (int i = 0; i < t->foreign_count; i++) {
+        int target = t->foreign[i].target;
+        if (target < 0) continue;
+        if (w->depth[target] < 0) return -1;
+        if (farthest < 0 || w->depth[target] > w->depth[t->foreign[farthest].target]) farthest = i;
+    }
+    for (int i = 0; farthest >= 0 && i < t->foreign_count; i++) {
+        int target = t->foreign[i].target, up = t->foreign[farthest].target;
+        if (target < 0 || i == farthest) continue;
+        for (up = w->parent[up]; up >= 0 && up != target;) up = w->parent[up];
+        if (up < 0) return -1;
+    }
+    return farthest;
+}
+
+/* Finds the path of every table that has one: from persons outwards, until no further table gets one. */
+static void find_paths(walk *w)
+{
+    const kn_database *db = w->db;
+    for (int t = 0; t < db->table_count; t++) w->depth[t] = t == w->person ? 0 : -1;
+    for (bool found = true; found;) {
+        found = false;
+        for (int t = 0; t < db->table_count; t++) {
+            if (w->depth[t] >= 0) continue;
+            w->link[t] = path_link(w, t);
+            if (w->link[t] < 0) continue;
+            w->parent[t] = db->tables[t].foreign[w->link[t]].target;
+            w->depth[t] = w->depth[w->parent[t]] + 1;
+            found = true;
+        }
+    }
+}
+
 static void look_at_table(walk *w, int t)
 {
+    if (t != w->person && w->depth[t] > 0 && !w->circle[t]) return; /* one path */
     int other = -1, count = listed_links(w->db, t, w->leads, &w->link[t], &other);
     if (t == w->person) {
         int link = w->link[t];
@@ -118,10 +159,11 @@ kn_status kn_snowflake_look(const kn_database *db, int person, int *parent, int 
 {
     size_t n = (size_t)db->table_count + 1;
     walk   w = {.db = db, .person = person, .parent = parent, .link = link, .place = place, .fn = fn, .arg = arg};
-    w.stack = kn_alloc_array(db->ctx, n, sizeof *w.stack);
+    w.stack = kn_alloc_array(db->ctx, 2 * n, sizeof *w.stack);
     w.leads = kn_alloc_array_zero(db->ctx, 3 * n, sizeof *w.leads);
     bool ok = w.stack && w.leads;
     if (ok) {
+        w.depth = w.stack + n;
         w.circle = w.leads + n;
         w.seen = w.circle + n;
         for (int t = 0; t < db->table_count; t++) {
@@ -129,6 +171,7 @@ kn_status kn_snowflake_look(const kn_database *db, int person, int *parent, int 
             w.place[t] = t == person ? KN_SCHEMA_PERSON : KN_SCHEMA_FAMILY;
             w.leads[t] = t == person || reaches(db, t, person, w.seen, w.stack);
         }
+        find_paths(&w);
         look_at_circles(&w);
         for (int t = 0; t < db->table_count; t++) look_at_table(&w, t);
     }
@@ -165,8 +208,11 @@ void kn_snowflake_words(kn_buffer *message, kn_buffer *advice, const kn_database
         kn_buffer_format(advice, "leave \"%s\" out, or merge its columns into \"%s\"", second, name);
         return;
     case KN_SCHEMA_TWO_LINKS:
-        kn_buffer_format(message, "table \"%s\" has several foreign keys to listed tables, one of them to \"%s\"", name,
-                         second);
+        kn_buffer_format(
+            message,
+            "table \"%s\" has several foreign keys to listed tables that are not along one path, or do not "
+            "agree, one of them to \"%s\"",
+            name, second);
         kn_buffer_format(
             advice,
             "say in the release file whose rows these are (parent: {table: ..., column: ...}), or leave \"%s\" out",
@@ -287,6 +333,23 @@ static kn_status check_keys(const kn_database *db, kn_error *err)
     return KN_OK;
 }
 
+static kn_status check_links(const kn_database *db, const int *parent, const int *link, kn_error *err)
+{
+    for (int t = 0; t < db->table_count; t++) {
+        int64_t wrong = 0;
+        int     other = -1;
+        KN_TRY(kn_database_links_differ(&wrong, &other, db, t, parent, link, err));
+        if (wrong > 0)
+            return kn_fail(
+                err, KN_INPUT,
+                "%s: table \"%s\": %lld %s to another row of \"%s\" than the row of \"%s\" that %s to does; say "
+                "whose rows these are (parent: {table: ..., column: ...})",
+                db->source, db->tables[t].name, (long long)wrong, wrong == 1 ? "row refers" : "rows refer",
+                db->tables[other].name, db->tables[parent[t]].name, wrong == 1 ? "it refers" : "they refer");
+    }
+    return KN_OK;
+}
+
 kn_status kn_database_choose(kn_database *db, const char *person, kn_error *err)
 {
     first_problem problem = {0};
@@ -300,10 +363,12 @@ kn_status kn_database_choose(kn_database *db, const char *person, kn_error *err)
     if (status == KN_OK) status = kn_snowflake_look(db, entity, numbers, numbers + n, place, remember, &problem, err);
     if (status == KN_OK && problem.found) status = fail_problem(db, &problem, err);
     if (status == KN_OK) status = check_keys(db, err);
+    if (status == KN_OK) status = check_links(db, numbers, numbers + n, err);
     if (status == KN_OK) {
         db->entity = entity;
         status = arrange(db, numbers, numbers + n, err);
     }
+    if (status == KN_OK) status = kn_database_use_one_link(db, err);
     KN_FREE(numbers, place);
     return status;
 }

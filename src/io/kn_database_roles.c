@@ -37,6 +37,9 @@ static kn_status set_role(kn_database *db, kn_database_table *t, const kn_attrib
     kn_database_column *column = &t->columns[c];
     if ((column->key || column->foreign || column->joined) && a->role != KN_ROLE_IDENTIFIER)
         return fail_attribute(db, t, a, err, "it is part of a key, which has no role but identifier");
+    if (column->old_key && a->role != KN_ROLE_IDENTIFIER)
+        return fail_attribute(db, t, a, err,
+                              "it refers to rows by their old keys, which are not released; leave it without a role");
     if (a->role == KN_ROLE_COUNT)
         return fail_attribute(db, t, a, err, "a row of a database stands for itself (role count)");
     if (a->role == KN_ROLE_WEIGHT) return fail_attribute(db, t, a, err, "a table of a database has no weights");

@@ -220,13 +220,18 @@ static kn_loss bound_of(const kn_tree_bounds *b, const kn_signature *x, const kn
     size_t  width = (size_t)b->losses->width;
     kn_loss bound = {0, x->cells + y->cells};
     for (size_t t = 0; t < (size_t)b->losses->tables; t++) {
-        uint64_t quasi = (uint64_t)b->losses->quasi[t], cells = (uint64_t)b->losses->cells[t];
-        uint64_t pairs = x->nodes[t] < y->nodes[t] ? x->nodes[t] : y->nodes[t];
+        uint64_t quasi = (uint64_t)b->losses->quasi[t], pairs = x->nodes[t] < y->nodes[t] ? x->nodes[t] : y->nodes[t];
         for (size_t q = 0; q < quasi && x->nodes[t] > 0; q++)
             bound.sum += other ? fine_column_bound(b, t * width + q, x->nodes[t], x, other, counts)
                                : column_bound(b, t * width + q, x->nodes[t], x, y);
-        bound.sum += ((y->nodes[t] - pairs) * cells + (x->nodes[t] - pairs) * (cells - quasi)) * b->losses->unit;
-        bound.cells -= pairs * cells;
+        bound.sum += (y->nodes[t] - pairs) * quasi * b->losses->unit;
+        bound.cells -= pairs * quasi;
+    }
+    for (int h = 0; h < b->losses->heavy; h++) { /* what is not paired, on either side */
+        int      t = b->losses->heavy_table[h];
+        uint64_t weight = (uint64_t)(b->losses->cells[t] - b->losses->quasi[t]), m = x->nodes[t], n = y->nodes[t];
+        bound.sum += (m < n ? n - m : m - n) * b->losses->heavy_loss[h];
+        bound.cells -= (m < n ? m : n) * weight;
     }
     return bound;
 }

@@ -61,13 +61,18 @@ static uint32_t run_length(const kn_cluster *c, uint32_t first, uint32_t end)
 static kn_siblings siblings_of(const walk *w, const kn_cluster *c, uint32_t first, uint32_t count)
 {
     const kn_losses *losses = w->lane->work->losses;
-    const uint32_t  *load = losses->carries[c->table[first]] ? c->load + first * (size_t)losses->heavy : NULL;
+    bool             loaded = losses->heavy > 0 && losses->carries[c->table[first]];
+    const uint32_t  *load = loaded ? c->load + first * (size_t)losses->heavy : NULL;
     return (kn_siblings){count, c->values + first * (size_t)losses->width, load};
 }
 
 /* Children of one table: `m` at `p` and `n` at `q`. */
 static void add_siblings(walk *w, uint32_t p, uint32_t m, uint32_t q, uint32_t n, uint32_t parent)
 {
+    if (m == 1 && n == 1) {
+        add_pair(w, p, q, parent);
+        return;
+    }
     size_t      top = w->lane->top;
     uint32_t   *pick = kn_lane_push(w->lane, sizeof *pick * m);
     bool       *taken = kn_lane_push(w->lane, n);

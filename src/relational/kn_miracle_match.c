@@ -78,34 +78,35 @@ static bool equal_words(const uint32_t *x, const uint32_t *y, size_t count)
     return true;
 }
 
-/* Is the i-th sibling like the one before it? */
-static bool like_last(const kn_siblings *s, uint32_t i, size_t width, size_t quasi, size_t heavy)
+/* Is the i-th sibling, not the first, like the one before it? */
+static inline bool like_last(kn_siblings s, uint32_t i, size_t width, size_t quasi, size_t heavy)
 {
-    const uint32_t *values = s->values + i * width, *load = s->load ? s->load + i * heavy : NULL;
-    return i > 0 && equal_words(values, values - width, quasi) && (!load || equal_words(load, load - heavy, heavy));
+    const uint32_t *values = s.values + i * width;
+    return equal_words(values, values - width, quasi) &&
+           (heavy == 0 || equal_words(s.load + i * heavy, s.load + (i - 1) * heavy, heavy));
 }
 
-static runs make_runs(kn_lane *lane, const kn_siblings *s, size_t width, size_t quasi, size_t heavy)
+static inline runs make_runs(kn_lane *lane, kn_siblings s, size_t width, size_t quasi, size_t heavy)
 {
-    runs r = {.room = s->count, .quasi = quasi, .heavy = s->load ? heavy : 0};
-    r.values = kn_lane_push(lane, sizeof *r.values * quasi * s->count);
-    r.load = kn_lane_push(lane, sizeof *r.load * r.heavy * s->count);
-    r.next = kn_lane_push(lane, sizeof *r.next * s->count);
-    r.left = kn_lane_push(lane, sizeof *r.left * s->count);
-    for (uint32_t i = 0; i < s->count; i++) {
-        if (like_last(s, i, width, quasi, heavy)) {
+    runs r = {.room = s.count, .quasi = quasi, .heavy = heavy};
+    r.values = kn_lane_push(lane, sizeof *r.values * (quasi + r.heavy) * s.count);
+    r.load = r.values + quasi * s.count;
+    r.next = kn_lane_push(lane, sizeof *r.next * s.count);
+    r.left = kn_lane_push(lane, sizeof *r.left * s.count);
+    for (uint32_t i = 0; i < s.count; i++) {
+        if (i > 0 && like_last(s, i, width, quasi, heavy)) {
             r.left[r.count - 1]++;
             continue;
         }
-        for (size_t q = 0; q < quasi; q++) r.values[q * r.room + r.count] = s->values[i * width + q];
-        for (size_t h = 0; h < r.heavy; h++) r.load[h * r.room + r.count] = s->load[i * heavy + h];
+        for (size_t q = 0; q < quasi; q++) r.values[q * r.room + r.count] = s.values[i * width + q];
+        for (size_t h = 0; h < r.heavy; h++) r.load[h * r.room + r.count] = s.load[i * heavy + h];
         r.next[r.count] = i;
         r.left[r.count++] = 1;
     }
     return r;
 }
 
-static void drop_run(runs *r, uint32_t at)
+static inline void drop_run(runs *r, uint32_t at)
 {
     uint32_t behind = --r->count - at;
     for (size_t q = 0; q < r->quasi; q++)
@@ -121,11 +122,11 @@ static uint64_t apart(uint32_t x, uint32_t y)
     return x < y ? y - x : x - y;
 }
 
-static uint32_t cheapest_run(kn_lane *lane, uint32_t table, const kn_siblings *s, uint32_t i, const runs *r,
-                             uint64_t *sums)
+static inline uint32_t cheapest_run(kn_lane *lane, uint32_t table, kn_siblings s, uint32_t i, const runs *r,
+                                    uint64_t *sums)
 {
     const kn_losses        *losses = lane->tables->losses;
-    const uint32_t         *x = s->values + i * (size_t)losses->width;
+    const uint32_t         *x = s.values + i * (size_t)losses->width;
     const kn_column_losses *columns = lane->tables->columns + (size_t)table * (size_t)losses->width;
     uint32_t                best = 0;
     memset(sums, 0, r->count * sizeof *sums);
@@ -133,7 +134,7 @@ static uint32_t cheapest_run(kn_lane *lane, uint32_t table, const kn_siblings *s
         kn_column_losses_add(&columns[q], x[q], r->values + q * r->room, r->count, sums);
     for (size_t h = 0; h < r->heavy; h++)
         for (uint32_t j = 0; j < r->count; j++)
-            sums[j] += apart(s->load[i * r->heavy + h], r->load[h * r->room + j]) * losses->heavy_loss[h];
+            sums[j] += apart(s.load[i * r->heavy + h], r->load[h * r->room + j]) * losses->heavy_loss[h];
     kn_lane_count(lane, table, r->count);
     for (uint32_t j = 1; j < r->count; j++)
         if (sums[j] < sums[best]) best = j;
@@ -141,17 +142,17 @@ static uint32_t cheapest_run(kn_lane *lane, uint32_t table, const kn_siblings *s
 }
 
 /* The cells of all pairs are as many: the least sum is the least loss. */
-static void pick_greedily(kn_lane *lane, uint32_t table, const kn_siblings *xs, const kn_siblings *ys, uint32_t *pick)
+static inline void pick_greedily(kn_lane *lane, uint32_t table, const kn_siblings *xs, const kn_siblings *ys,
+                                 size_t heavy, uint32_t *pick)
 {
-    const kn_losses   *losses = lane->tables->losses;
-    size_t             width = (size_t)losses->width, quasi = (size_t)losses->quasi[table];
-    size_t             heavy = (size_t)losses->heavy;
-    bool               swapped = xs->count > ys->count; /* M6 */
-    const kn_siblings *outer = swapped ? ys : xs;
-    runs               r = make_runs(lane, swapped ? xs : ys, width, quasi, heavy);
-    uint64_t          *sums = kn_lane_push(lane, sizeof *sums * r.count);
-    uint32_t           best = KN_FOREST_NONE;
-    for (uint32_t i = 0; i < outer->count; i++) {
+    const kn_losses *losses = lane->tables->losses;
+    size_t           width = (size_t)losses->width, quasi = (size_t)losses->quasi[table];
+    bool             swapped = xs->count > ys->count; /* M6 */
+    kn_siblings      outer = swapped ? *ys : *xs;
+    runs             r = make_runs(lane, swapped ? *xs : *ys, width, quasi, heavy);
+    uint64_t        *sums = kn_lane_push(lane, sizeof *sums * r.count);
+    uint32_t         best = KN_FOREST_NONE;
+    for (uint32_t i = 0; i < outer.count; i++) {
         /* The same sibling again: its best match is still the best, if any is left. */
         if (best == KN_FOREST_NONE || !like_last(outer, i, width, quasi, heavy))
             best = cheapest_run(lane, table, outer, i, &r, sums);
@@ -192,23 +193,18 @@ static void pick_exactly(kn_lane *lane, uint32_t table, const kn_siblings *xs, c
 
 /* ---- Level by level ---- */
 
-/* Siblings lifted to a level: `width` nodes each; `load` NULL: it is not looked at. */
+/* Siblings lifted to a level: `width` words each, the nodes and then the load, of which `words` are compared. */
 typedef struct lift {
-    const uint32_t *nodes, *load;
-    size_t          width, quasi, heavy;
+    const uint32_t *nodes;
+    size_t          width, words;
 } lift;
-
-static int compare_words(const uint32_t *x, const uint32_t *y, size_t count)
-{
-    for (size_t q = 0; q < count; q++)
-        if (x[q] != y[q]) return x[q] < y[q] ? -1 : 1;
-    return 0;
-}
 
 static int compare_lifted(const lift *l, uint32_t i, const lift *r, uint32_t j)
 {
-    int c = compare_words(l->nodes + i * l->width, r->nodes + j * r->width, l->quasi);
-    return c || !l->load ? c : compare_words(l->load + i * l->heavy, r->load + j * r->heavy, l->heavy);
+    const uint32_t *x = l->nodes + i * l->width, *y = r->nodes + j * r->width;
+    for (size_t q = 0; q < l->words; q++)
+        if (x[q] != y[q]) return x[q] < y[q] ? -1 : 1;
+    return 0;
 }
 
 /* Stable; small sets, and those in order already, by insertion. */
@@ -233,11 +229,11 @@ static void sort_lifted(const lift *l, uint32_t *places, uint32_t count, uint32_
     while (j < count) places[at++] = spare[j++];
 }
 
-static void lift_all(const kn_losses *losses, uint32_t table, uint32_t level, uint32_t *nodes, uint32_t count)
+static void lift_all(const kn_losses *losses, uint32_t table, uint32_t level, uint32_t *nodes, size_t width,
+                     uint32_t count)
 {
-    size_t width = (size_t)losses->width;
     for (size_t q = 0; q < (size_t)losses->quasi[table]; q++) {
-        const kn_hierarchy *h = losses->hierarchies[table * width + q];
+        const kn_hierarchy *h = losses->hierarchies[table * (size_t)losses->width + q];
         for (uint32_t i = 0; i < count; i++) {
             uint32_t *node = &nodes[i * width + q];
             if (h->level[*node] < level) *node = kn_hierarchy_ancestor(h, h->first[*node], level);
@@ -254,45 +250,43 @@ static uint32_t unmatched(uint32_t *places, uint32_t count, const bool *taken)
     return left;
 }
 
-static uint32_t *copy_tuples(kn_lane *lane, const kn_siblings *s)
+/* Nodes and load of siblings, losses->width + heavy words each. */
+static uint32_t *copy_siblings(kn_lane *lane, const kn_siblings *s, size_t quasi, size_t heavy)
 {
-    size_t    size = sizeof *s->values * (size_t)lane->tables->losses->width * s->count;
-    uint32_t *copy = kn_lane_push(lane, size);
-    return memcpy(copy, s->values, size);
+    size_t    from = (size_t)lane->tables->losses->width, width = from + heavy;
+    uint32_t *copy = kn_lane_push(lane, sizeof *copy * width * s->count);
+    if (heavy == 0) return memcpy(copy, s->values, sizeof *copy * width * s->count);
+    for (size_t i = 0; i < s->count; i++) {
+        memcpy(copy + i * width, s->values + i * from, quasi * sizeof *copy);
+        memcpy(copy + i * width + quasi, s->load + i * heavy, heavy * sizeof *copy);
+    }
+    return copy;
 }
 
-/* One side of a matching by levels. */
-typedef struct side {
-    uint32_t  count;
-    uint32_t *above; /* the siblings, lifted  */
-    bool     *taken;
-    uint32_t *places; /* scratch               */
-} side;
+/* What is not matched yet, while siblings are matched level by level. */
+typedef struct leveling {
+    bool     *in_a, *in_b; /* is it matched? */
+    uint32_t *x, *y, *spare;
+    uint32_t *pick;
+} leveling;
 
-static side make_side(kn_lane *lane, const kn_siblings *s)
+/* Pairs siblings that are equal, `m` and `n` of them; returns how many pairs it made. */
+static inline uint32_t pick_equal(leveling s, const lift *l, uint32_t m, const lift *r, uint32_t n)
 {
-    side out = {s->count, copy_tuples(lane, s), kn_lane_push(lane, s->count), NULL};
-    out.places = kn_lane_push(lane, sizeof *out.places * s->count);
-    memset(out.taken, 0, s->count);
-    return out;
-}
-
-/* Pairs siblings that are equal; returns how many pairs it made. */
-static uint32_t pick_equal(const lift *l, side *a, const lift *r, side *b, uint32_t *spare, uint32_t *pick)
-{
-    uint32_t m = unmatched(a->places, a->count, a->taken), n = unmatched(b->places, b->count, b->taken);
-    uint32_t i = 0, j = 0, pairs = 0;
-    sort_lifted(l, a->places, m, spare);
-    sort_lifted(r, b->places, n, spare);
-    while (i < m && j < n) {
-        uint32_t x = a->places[i], y = b->places[j];
-        int      c = compare_lifted(l, x, r, y);
-        i += c <= 0;
-        j += c >= 0;
-        if (c != 0) continue;
-        pick[x] = y;
-        a->taken[x] = b->taken[y] = true;
-        pairs++;
+    uint32_t xs_left = unmatched(s.x, m, s.in_a), ys_left = unmatched(s.y, n, s.in_b), i = 0, j = 0, pairs = 0;
+    sort_lifted(l, s.x, xs_left, s.spare);
+    sort_lifted(r, s.y, ys_left, s.spare);
+    while (i < xs_left && j < ys_left) {
+        int c = compare_lifted(l, s.x[i], r, s.y[j]);
+        if (c < 0)
+            i++;
+        else if (c > 0)
+            j++;
+        else {
+            s.pick[s.x[i]] = s.y[j];
+            s.in_a[s.x[i++]] = s.in_b[s.y[j++]] = true;
+            pairs++;
+        }
     }
     return pairs;
 }
@@ -300,23 +294,25 @@ static uint32_t pick_equal(const lift *l, side *a, const lift *r, side *b, uint3
 static void pick_by_level(kn_lane *lane, uint32_t table, const kn_siblings *xs, const kn_siblings *ys, uint32_t *pick)
 {
     const kn_losses *losses = lane->tables->losses;
-    side             a = make_side(lane, xs), b = make_side(lane, ys);
-    uint32_t         most = a.count > b.count ? a.count : b.count, left = a.count < b.count ? a.count : b.count;
-    uint32_t        *spare = kn_lane_push(lane, sizeof *spare * most);
-    lift             l = {a.above, NULL, (size_t)losses->width, (size_t)losses->quasi[table], (size_t)losses->heavy};
-    lift             r = l;
-    r.nodes = b.above;
-    for (uint32_t level = 0; left > 0; level++) {
+    uint32_t         m = xs->count, n = ys->count;
+    size_t           quasi = (size_t)losses->quasi[table], heavy = xs->load ? (size_t)losses->heavy : 0;
+    size_t           width = (size_t)losses->width + heavy;
+    uint32_t        *above_a = copy_siblings(lane, xs, quasi, heavy), *above_b = copy_siblings(lane, ys, quasi, heavy);
+    lift             l = {above_a, width, quasi}, r = {above_b, width, quasi};
+    leveling         s = {.in_a = kn_lane_push(lane, m), .in_b = kn_lane_push(lane, n), .pick = pick};
+    s.x = kn_lane_push(lane, sizeof *s.x * m);
+    s.y = kn_lane_push(lane, sizeof *s.y * n);
+    s.spare = kn_lane_push(lane, sizeof *s.spare * (m > n ? m : n));
+    memset(s.in_a, 0, m);
+    memset(s.in_b, 0, n);
+    for (uint32_t left = m < n ? m : n, level = 0; left > 0; level++) {
         uint32_t before = left;
-        lift_all(losses, table, level, a.above, a.count);
-        lift_all(losses, table, level, b.above, b.count);
-        if (xs->load) {
-            l.load = xs->load;
-            r.load = ys->load;
-            left -= pick_equal(&l, &a, &r, &b, spare, pick);
-            l.load = r.load = NULL;
-        }
-        left -= pick_equal(&l, &a, &r, &b, spare, pick);
+        lift_all(losses, table, level, above_a, width, m);
+        lift_all(losses, table, level, above_b, width, n);
+        l.words = r.words = quasi + heavy;
+        left -= pick_equal(s, &l, m, &r, n);
+        l.words = r.words = quasi;
+        if (heavy > 0) left -= pick_equal(s, &l, m, &r, n);
         kn_lane_count(lane, table, before - left);
     }
 }
@@ -333,7 +329,9 @@ void kn_match_values(kn_lane *lane, uint32_t table, const kn_siblings *xs, const
         pick_by_level(lane, table, xs, ys, pick);
     else if (lane->work->problem->matching == KN_MATCHING_EXACT)
         pick_exactly(lane, table, xs, ys, pick);
+    else if (xs->load)
+        pick_greedily(lane, table, xs, ys, (size_t)lane->tables->losses->heavy, pick);
     else
-        pick_greedily(lane, table, xs, ys, pick);
+        pick_greedily(lane, table, xs, ys, 0, pick);
     lane->top = top;
 }

@@ -35,7 +35,7 @@ static kn_status loss_of_nodes(uint64_t **out, kn_context *ctx, const kn_hierarc
     return KN_OK;
 }
 
-/* Which tables' rows weigh, and which tables they are below of. A person is nobody's row. */
+/* Which tables' rows weigh, and which tables they are below of. */
 static kn_status find_heavy(kn_losses *out, const kn_database *db, kn_error *err)
 {
     size_t count = (size_t)out->tables;
@@ -43,7 +43,7 @@ static kn_status find_heavy(kn_losses *out, const kn_database *db, kn_error *err
         !KN_ALLOC_ZERO(out->ctx, out->carries, count))
         return kn_fail_memory(err, out->ctx, "preparing losses");
     for (int t = 0; t < out->tables; t++) {
-        if (db->tables[t].weight == 0 || t == db->entity) continue;
+        if (db->tables[t].weight == 0) continue;
         out->heavy_table[out->heavy] = t;
         out->heavy_loss[out->heavy++] = (uint64_t)db->tables[t].weight * out->unit;
         for (int up = db->tables[t].parent; up >= 0; up = db->tables[up].parent) out->carries[up] = true;

@@ -2,8 +2,9 @@
  *
  * A key that the spec names replaces the declared one; a parent that it names replaces the foreign keys to tables
  * that are read. What must then hold (section 4.1): the table of persons has a key and refers to no other table,
- * every other table refers to one, and following these leads to the table of persons. Cost: O(tables x columns), and
- * one pass over each table for its key.
+ * every other table refers to one, and following these leads to the table of persons. A reference to a table that another
+ * of the references leads to anyway is not needed: it must refer to the same rows, and is left out. Cost: O(tables x
+ * columns), and one pass over each table for its key and for each such reference.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_alloc.h"
@@ -166,6 +167,124 @@ static kn_status no_snowflake(const kn_vdb *v, int table, const char *why, kn_er
                    v->tables[v->person].name, v->tables[table].name, why);
 }
 
+/* ---- References that are not needed ---- */
+
+/* Does a table lead to another? Every table on the way refers to one (has_path). */
+static bool leads_to(const keys *all, int from, int to)
+{
+    while (from != to && all[from].link_count > 0) from = all[from].links[0].target;
+    return from == to;
+}
+
+/* Does a table lead to persons by tables that refer to one each? */
+static bool has_path(const kn_vdb *v, const keys *all, int table)
+{
+    int steps = 0;
+    while (table != v->person && all[table].link_count == 1 && steps++ < v->table_count)
+        table = all[table].links[0].target;
+    return table == v->person && all[table].link_count == 0;
+}
+
+static bool is_missing(const kn_vsheet *sheet, const naming *n, int64_t row)
+{
+    for (int i = 0; i < n->count; i++)
+        if (kn_vsheet_code(sheet, n->columns[i], row) == kn_vsheet_distinct(sheet, n->columns[i])) return true;
+    return false;
+}
+
+static kn_status rows_of(kn_vdb *v, int table, const naming *n, uint32_t **out, kn_error *err)
+{
+    const kn_vsheet *sheet = v->tables[table].original.table;
+    kn_vdb_lookup    l = {v->tables[n->target].original.table, sheet, n->targets, n->columns, n->count};
+    int64_t          twice = -1;
+    *out = kn_vdb_take(v, (size_t)sheet->rows, sizeof **out);
+    if (!*out) return kn_vdb_no_memory(v, err);
+    return kn_vdb_look_up(*out, &twice, v, &l, err);
+}
+
+/* Does every row that the first reference gives a row of `spare`'s table, by the tables between, refer to it? All tables
+ * between refer to one table by now. */
+static kn_status check_agrees(kn_vdb *v, int t, const keys *all, const naming *first, const naming *spare,
+                              kn_error *err)
+{
+    uint32_t *row = NULL, *said = NULL;
+    int64_t   rows = v->tables[t].original.rows;
+    KN_TRY(rows_of(v, t, first, &row, err));
+    KN_TRY(rows_of(v, t, spare, &said, err));
+    for (int at = first->target; at != spare->target; at = all[at].links[0].target) {
+        uint32_t *up = NULL;
+        KN_TRY(rows_of(v, at, &all[at].links[0], &up, err));
+        for (int64_t i = 0; i < rows; i++)
+            if (row[i] != KN_V_NONE) row[i] = up[row[i]];
+    }
+    for (int64_t i = 0; i < rows; i++)
+        if (row[i] != KN_V_NONE && said[i] != row[i] && !is_missing(v->tables[t].original.table, spare, i))
+            return kn_fail(err, KN_INPUT,
+                           "the original's table \"%s\" has foreign keys that do not agree whose row it is",
+                           v->tables[t].name);
+    return KN_OK;
+}
+
+/* What is left out shows old keys: it must not be released. */
+static kn_status check_spare(const kn_vdb *v, int t, const keys *k, const naming *spare, kn_error *err)
+{
+    const kn_vdb_table *table = &v->tables[t];
+    for (int i = 0; i < spare->count; i++) {
+        const char *name = kn_vsheet_name(table->original.table, spare->columns[i]);
+        bool        shown = false, used = false;
+        for (int c = 0; c < k->links[0].count; c++) used = used || k->links[0].columns[c] == spare->columns[i];
+        for (int c = 0; c < table->key_count; c++) shown = shown || table->key_columns[c] == spare->columns[i];
+        for (int a = 0; k->said && a < k->said->attribute_count; a++)
+            shown = shown || (strcmp(k->said->attributes[a].name, name) == 0 &&
+                              k->said->attributes[a].role != KN_ROLE_IDENTIFIER);
+        if (shown && !used)
+            return kn_fail(err, KN_INPUT, "%s: table \"%s\", column \"%s\" holds old keys, and must not be released",
+                           v->original.cells->name, table->name, name);
+    }
+    return KN_OK;
+}
+
+/* Leaves out the references of a table that another of them makes needless; the tables they refer to have a path. */
+static kn_status leave_out(kn_vdb *v, int t, keys *all, kn_error *err)
+{
+    keys *k = &all[t];
+    int   first = -1;
+    for (int l = 0; l < k->link_count; l++) {
+        bool above = false; /* on the way of another one */
+        for (int o = 0; o < k->link_count; o++)
+            above = above ||
+                    (k->links[o].target != k->links[l].target && leads_to(all, k->links[o].target, k->links[l].target));
+        if (above) continue;
+        if (first >= 0) return KN_OK; /* two of which neither makes the other needless: check_shape refuses it */
+        first = l;
+    }
+    naming kept = k->links[first];
+    k->links[first] = k->links[0];
+    k->links[0] = kept;
+    for (int l = 1; l < k->link_count; l++) {
+        KN_TRY(check_agrees(v, t, all, &kept, &k->links[l], err));
+        KN_TRY(check_spare(v, t, k, &k->links[l], err));
+    }
+    k->link_count = 1;
+    return KN_OK;
+}
+
+/* From persons outwards, until nothing is left to be left out. */
+static kn_status leave_out_all(kn_vdb *v, keys *all, kn_error *err)
+{
+    for (bool again = true; again;) {
+        again = false;
+        for (int t = 0; t < v->table_count; t++) {
+            bool ready = t != v->person && all[t].link_count > 1;
+            for (int l = 0; ready && l < all[t].link_count; l++) ready = has_path(v, all, all[t].links[l].target);
+            if (!ready) continue;
+            KN_TRY(leave_out(v, t, all, err));
+            again = again || all[t].link_count == 1;
+        }
+    }
+    return KN_OK;
+}
+
 static kn_status check_shape(const kn_vdb *v, const keys *all, kn_error *err)
 {
     for (int t = 0; t < v->table_count; t++) {
@@ -262,6 +381,7 @@ kn_status kn_vdb_look(kn_vdb *v, kn_error *err)
     }
     for (int t = 0; t < v->table_count; t++) KN_TRY(take_links(v, t, &all[t], err));
     KN_TRY(find_person(v, all, err));
+    KN_TRY(leave_out_all(v, all, err));
     KN_TRY(check_shape(v, all, err));
     for (int t = 0; t < v->table_count; t++) KN_TRY(describe_table(v, t, all, err));
     KN_TRY(order_tables(v, err));
