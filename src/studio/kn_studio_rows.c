@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,23 +98,29 @@ static double number_of(const column_counts *c, uint32_t code, char decimal)
     char        text[64];
     size_t      length = 0;
     const char *cell = kn_table_text(c->table, c->column, code, &length);
+    kn_type     type = kn_table_type(c->table, c->column);
+    int         year, month, day;
     if (!cell || length >= sizeof text) return NAN;
     memcpy(text, cell, length);
     text[length] = '\0';
+    if (type == KN_TYPE_DATE || type == KN_TYPE_DATETIME)
+        return sscanf(text, "%4d-%2d-%2d", &year, &month, &day) == 3 ? year * 372.0 + month * 31 + day : NAN;
     char *mark = decimal == ',' ? strchr(text, ',') : NULL;
     if (mark) *mark = '.';
     return strtod(text, NULL);
 }
 
-/* Numbers: bars of equal width; dates: bars of equally many different values. The values are in order. */
+/* Numbers, and dates that begin with their year: bars of equal width. Others: bars of equally many different values. The values
+ * are in order. */
 static void in_order(json_t *bars, const column_counts *c, char decimal)
 {
-    kn_type  type = kn_table_type(c->table, c->column);
-    bool     numbers = type == KN_TYPE_INTEGER || type == KN_TYPE_DECIMAL;
-    double   low = numbers ? number_of(c, 0, decimal) : 0;
-    double   high = numbers ? number_of(c, c->distinct - 1, decimal) : c->distinct;
+    double   low = number_of(c, 0, decimal), high = number_of(c, c->distinct - 1, decimal);
+    bool     numbers = isfinite(low) && isfinite(high) && high > low;
     uint32_t code = 0;
-    numbers = numbers && isfinite(low) && isfinite(high) && high > low;
+    if (!numbers) {
+        low = 0;
+        high = c->distinct;
+    }
     for (int b = 0; b < BARS; b++) {
         double   end = low + (high - low) * (b + 1) / BARS;
         uint32_t first = code;

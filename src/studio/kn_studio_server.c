@@ -348,6 +348,14 @@ static enum MHD_Result begin(kn_studio *studio, struct MHD_Connection *from, con
     return MHD_YES;
 }
 
+/* Paths and numbers are plain: nothing is decoded, so that nothing has two spellings. */
+static size_t leave_as_is(void *user, struct MHD_Connection *connection, char *text)
+{
+    (void)user;
+    (void)connection;
+    return strlen(text);
+}
+
 static enum MHD_Result handle(void *user, struct MHD_Connection *from, const char *path, const char *method,
                               const char *version, const char *part, size_t *part_size, void **state)
 {
@@ -394,11 +402,12 @@ kn_status kn_studio_listen(kn_studio *s, kn_error *err)
 {
     struct sockaddr_in place = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     if (!make_token(s->door.token)) return kn_studio_error(err, KN_IO, "the system has no random numbers");
-    s->daemon = MHD_start_daemon(MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL, 0,
-                                 NULL, NULL, handle, s, MHD_OPTION_SOCK_ADDR, (struct sockaddr *)&place,
-                                 MHD_OPTION_NOTIFY_COMPLETED, completed, NULL, MHD_OPTION_CONNECTION_LIMIT,
-                                 (unsigned)MOST_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS,
-                                 MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADER_BYTES, MHD_OPTION_END);
+    s->daemon =
+        MHD_start_daemon(MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL, 0, NULL, NULL,
+                         handle, s, MHD_OPTION_SOCK_ADDR, (struct sockaddr *)&place, MHD_OPTION_NOTIFY_COMPLETED,
+                         completed, NULL, MHD_OPTION_UNESCAPE_CALLBACK, leave_as_is, NULL, MHD_OPTION_CONNECTION_LIMIT,
+                         (unsigned)MOST_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS,
+                         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADER_BYTES, MHD_OPTION_END);
     const union MHD_DaemonInfo *info = s->daemon ? MHD_get_daemon_info(s->daemon, MHD_DAEMON_INFO_BIND_PORT) : NULL;
     if (!info) return kn_studio_error(err, KN_IO, "no port of the loopback address can be listened on");
     snprintf(s->door.host, sizeof s->door.host, "127.0.0.1:%u", (unsigned)info->port);

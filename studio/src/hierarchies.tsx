@@ -111,7 +111,7 @@ export function Hierarchies() {
                 <h3>{texts.hierarchies.levels}</h3>
                 <Bars rows={found.level_sizes.map((size, level) => ({label: String(level), value: size}))} />
                 {found.tree && <div class="scroll tall" tabIndex={0} role="region" aria-label={texts.hierarchies.preview}><ul class="tree"><Branch node={found.tree as Tree} /></ul></div>}
-                {found.labels && <ul class="chips">{found.labels.slice(0, 60).map((label, at) => <li key={at}><bdi>{label}</bdi></li>)}</ul>}
+                {found.labels && <ul class="chips">{found.labels.slice(0, 60).map((label, at) => <li key={at}><bdi>{label.label}</bdi> <small>{texts.hierarchies.leaves(label.leaves)}</small></li>)}</ul>}
               </>
             )}
           </Answer>

@@ -41,7 +41,7 @@ export function Progress({job}: {job: StudioJob}) {
 /** Shows the answer, what went wrong, or how far it is. */
 export function Answer<T>({asked, children}: {asked: Asked<T>; children: (answer: T) => ComponentChildren}) {
   return (
-    <div class={asked.stale ? "stale" : ""}>
+    <div class={asked.stale ? "answer stale" : "answer"}>
       {asked.job && <Progress job={asked.job} />}
       {asked.failure && <Problem failure={asked.failure} />}
       {asked.answer !== null && !asked.failure ? children(asked.answer) : !asked.job && !asked.failure && <p class="how">…</p>}

@@ -49,14 +49,14 @@ export function Solutions() {
         </Section>
       )}
       {answer?.auto && (
-        <Section title={texts.solutions.tried}>
+        <Section title={texts.solutions.tried} wide>
           <div class="scroll" tabIndex={0} role="region" aria-label={texts.solutions.tried}>
             <table>
               <thead><tr><th scope="col">{texts.solutions.method}</th><th scope="col">{texts.solutions.loss}</th><th scope="col">{texts.solutions.suppressed}</th><th scope="col">{texts.solutions.state}</th></tr></thead>
-              <tbody>{answer.auto.candidates.filter((one) => one.state !== "refused").map((one) => (
+              <tbody>{answer.auto.candidates.filter((one) => one.loss !== undefined && one.loss !== null).map((one) => (
                 <tr key={one.method}>
                   <th scope="row">{one.method}</th><td>{figure(one.loss)}</td><td>{one.suppressed === undefined ? "–" : n(one.suppressed)}</td>
-                  <td>{one.method === answer.method ? texts.solutions.chosen : one.loss !== undefined && one.loss !== null ? <button type="button" class="quiet" aria-label={`${texts.solutions.choose}: ${one.method}`} onClick={() => take(one.method)}>{texts.solutions.choose}</button> : one.state}</td>
+                  <td>{one.method === answer.method ? texts.solutions.chosen : <button type="button" class="quiet" aria-label={`${texts.solutions.choose}: ${one.method}`} onClick={() => take(one.method)}>{texts.solutions.choose}</button>}</td>
                 </tr>
               ))}</tbody>
             </table>
