@@ -26,7 +26,7 @@ function Columns() {
             return (
               <li key={column.name} class={`column ${role}`}>
                 <div class="what">
-                  <h3><bdi>{column.name}</bdi></h3>
+                  <h2><bdi>{column.name}</bdi></h2>
                   <p class="how">{column.type} · {texts.data.distinct(column.distinct)}{column.missing > 0 && ` · ${texts.data.missing(column.missing)}`}</p>
                 </div>
                 {bars && (column.unique_rows === found.rows && !bars.ordered

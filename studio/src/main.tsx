@@ -50,7 +50,7 @@ function ReleaseFile() {
       <details open>
         <summary><h2>{texts.release.title}</h2> <small><bdi>{store.session.path}</bdi>, {store.session.saved ? texts.release.is_saved : texts.release.unsaved}</small></summary>
         <p class="how">{texts.release.why}</p>
-        <Copy text={command} label={texts.publish.command} />
+        <Copy text={command} label={texts.release.command} />
         {draft === null ? (
           <>
             <pre tabIndex={0} role="region" aria-label={texts.release.label}><code>{text}</code></pre>
@@ -131,11 +131,11 @@ function Open() {
   }, [step]);
   return (
     <>
-      <a class="skip" href="#content" onClick={(event) => {
-        event.preventDefault();
-        main.current?.focus();
-      }}>{texts.skip}</a>
       <header class="top">
+        <a class="skip" href="#content" onClick={(event) => {
+          event.preventDefault(); // the fragment is the token's place
+          main.current?.focus();
+        }}>{texts.skip}</a>
         <div class="bar">
           <p class="brand">kanon<small><bdi>{store.session.input ?? store.session.path}</bdi></small></p>
           <Meter />
@@ -148,7 +148,7 @@ function Open() {
       {store.lost && <div class="problem" role="alert"><p>{texts.lost}</p></div>}
       {store.failure && <Problem failure={store.failure}><button type="button" class="quiet" onClick={store.dismiss}>{texts.close}</button></Problem>}
       <div class="work">
-        <main ref={main} tabIndex={-1}>
+        <main ref={main} id="content" tabIndex={-1}>
           <div class="cards"><Screen key={step} /></div>
           {next && <p class="onward"><button type="button" class="main" onClick={() => go(next)}>{texts.next}: {texts.steps[next]}</button></p>}
         </main>

@@ -80,7 +80,7 @@ function Plot({frontier}: {frontier: Frontier}) {
           const words = texts.promises.point(point.k, figure(point.loss), point.suppressed);
           const taken = present === JSON.stringify(point.node) && store.release.k() === point.k;
           return (
-            <circle key={at} cx={x(point.k)} cy={y(point.loss!)} r={taken ? 9 : 6} tabIndex={0} role="button" aria-label={words} aria-pressed={taken}
+            <circle key={at} cx={x(point.k)} cy={y(point.loss!)} r={taken ? 9 : 6} tabindex={0} role="button" aria-label={words} aria-pressed={taken}
               class={taken ? "taken" : ""} style={{fillOpacity: String(1 - 0.7 * (frontier.budget > 0 ? point.suppressed / frontier.budget : 0))}}
               onClick={() => choose(point)} onKeyDown={(event) => (event.key === "Enter" || event.key === " ") && (event.preventDefault(), choose(point))}>
               <title>{words}</title>

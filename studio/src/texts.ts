@@ -35,7 +35,7 @@ export const texts = {
     title: "Release file",
     why: "Everything you choose is written here. It runs without the studio and makes the same bytes:",
     edit: "Edit as text", apply: "Apply", give_up: "Leave as it was", label: "The release file as text",
-    unsaved: "not saved yet", is_saved: "saved",
+    command: "The command that runs it", unsaved: "not saved yet", is_saved: "saved",
   },
   roles: {
     label: "role",
