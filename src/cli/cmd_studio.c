@@ -33,8 +33,9 @@ static const char help[] =
     "      --no-open            print the address, open no browser\n"
     "\n" CLI_COMMON_HELP "\n" CLI_EXIT_HELP "\n"
     "Examples:\n"
-    "  kanon studio patients.csv\n"
-    "  kanon studio release.yaml --no-open\n";
+    "  $ kanon studio people.csv\n"
+    "  $ kanon init people.csv --output release.yaml --force\n"
+    "  $ kanon studio release.yaml --memory-limit 2G\n";
 
 extern char **environ;
 
@@ -92,7 +93,7 @@ static void wait_for_end(kn_studio *studio, const sigset_t *signals, char *path)
     if (path[0]) (void)unlink(path);
 }
 
-static int serve(const kn_studio_options *options, bool no_open)
+static int serve(const kn_studio_options *options, bool no_open, bool json)
 {
     kn_studio *studio = NULL;
     kn_error   err = KN_ERROR_INIT;
@@ -105,7 +106,7 @@ static int serve(const kn_studio_options *options, bool no_open)
     sigaddset(&signals, SIGHUP);
     if (pthread_sigmask(SIG_BLOCK, &signals, NULL) != 0) return 3; /* before there are threads: they inherit it */
     if (kn_studio_start(&studio, options, &err) != KN_OK) return cli_fail(&err);
-    printf("%s\n", kn_studio_address(studio));
+    printf(json ? "{\"address\": \"%s\"}\n" : "%s\n", kn_studio_address(studio));
     fflush(stdout);
     if (!no_open && write_door(path, sizeof path, kn_studio_address(studio)) && !open_browser(path, &child)) {
         (void)unlink(path);
@@ -150,7 +151,7 @@ static int run(int argc, char **argv)
     o.threads = (int)common.threads;
     o.memory_limit = common.memory_limit;
     o.version = KANON_VERSION;
-    return serve(&o, no_open);
+    return serve(&o, no_open, common.json);
 }
 
 const cli_command cli_studio = {"studio", "a page in the browser: look, choose, publish", help, run};

@@ -240,7 +240,7 @@ async function hostile(browser) {
 }
 
 async function otherShapes(browser) {
-  for (const [kind, name] of [["students", "sqlite:s.db"], ["records", "records.xml"]]) {
+  for (const [kind, name] of [["students", "sqlite:s.db"], ["patient-records", "records.xml"]]) {
     const folder = mkdtempSync(join(tmpdir(), "kanon-studio-"));
     try {
       execFileSync(KANON, ["generate", kind, "--rows", "60", "--output", name], {cwd: folder, stdio: "ignore"});
