@@ -398,6 +398,117 @@ static void test_large_baskets(void **state)
     testing_context_free(ctx);
 }
 
+/* ---- Flat records ---- */
+
+/* Sets of values of up to three classes with hierarchies of up to four levels; many values are equally frequent, so that
+ * costs are equal too. */
+static kn_records *flat_random(kn_context *ctx, kn_rng *rng)
+{
+    kn_error   err = KN_ERROR_INIT;
+    tree_shape shape = {.height = 1 + (int)kn_rng_below(rng, 4), .fanout = 2 + (int)kn_rng_below(rng, 3)};
+    int        depths[TREE_VALUES + 64], count = 0, classes = 1 + (int)kn_rng_below(rng, 3);
+    for (int c = 0; c < classes; c++) tree_random_class(rng, &shape, 1, depths, &count);
+    kn_vocabulary *v = tree_vocabulary(ctx, count, depths, NULL);
+    int64_t        size = 4 + (int64_t)kn_rng_below(rng, 40), share = 3 + (int64_t)kn_rng_below(rng, 60);
+    kn_records    *records;
+    uint64_t       at = 0;
+    assert_ok(kn_records_create(&records, ctx, v, true, size, (uint64_t)size * v->nodes, &err), err);
+    for (int64_t t = 0; t < size; t++) {
+        for (uint32_t u = 1; u < v->nodes; u++)
+            if (v->end[u] == u + 1 && (int64_t)kn_rng_below(rng, 100 + 3 * u) < share) {
+                records->parent[at] = KN_RECORDS_ROOT;
+                records->value[at++] = u;
+            }
+        records->start[t + 1] = at;
+    }
+    records->nodes = at;
+    return records;
+}
+
+static void test_flat_records(void **state)
+{
+    (void)state;
+    kn_context *ctx = testing_context(2);
+    kn_error    err = KN_ERROR_INIT;
+    kn_rng      rng;
+    int         found = 0, many = 0, refused = 0;
+    for (uint64_t i = 0; i < (uint64_t)testing_rounds(1500); i++) {
+        kn_rng_init(&rng, testing_seed(), 5000 + i);
+        kn_records     *records = flat_random(ctx, &rng);
+        kn_tree_problem problem = KN_TREE_PROBLEM_INIT;
+        kn_tree_result *fast, *plain;
+        problem.records = records;
+        problem.method = kn_rng_below(&rng, 3) ? KN_METHOD_GCS : KN_METHOD_OCS;
+        problem.k = 1 + (int64_t)kn_rng_below(&rng, 5);
+        problem.m = 1 + (int)kn_rng_below(&rng, 4);
+        problem.n = problem.m > 1 ? (int)kn_rng_below(&rng, 2) : 0;
+        problem.g = 1 + (int)kn_rng_below(&rng, 4);
+        problem.strict = kn_rng_below(&rng, 4) == 0;
+        problem.level_domains = kn_rng_below(&rng, 4) == 0;
+        assert_ok(kn_tree_search(&fast, ctx, &problem, &err), err);
+        problem.reference = true;
+        assert_ok(kn_tree_search(&plain, ctx, &problem, &err), err);
+        check_same(fast, plain);
+        found += fast->found;
+        many += fast->counters.cuts > 20;
+        refused += fast->counters.cuts > fast->counters.passed;
+        kn_tree_result_free(fast);
+        kn_tree_result_free(plain);
+        kn_records_free(records);
+    }
+    print_message("found %d, of many cuts %d, some refused %d\n", found, many, refused);
+    assert_true(TESTING_SANITIZED || (found >= 1200 && many >= 150 && refused >= 700));
+    testing_context_free(ctx);
+}
+
+/* 3,000 values in pairs of pairs: thousands of steps with hundreds of cuts each, of which few are written down. */
+static void test_wide_baskets(void **state)
+{
+    (void)state;
+    enum { ITEMS = 3000, RECORDS = 400, EACH = 40 };
+    static int      depths[3 * ITEMS];
+    kn_context     *ctx = testing_context(2);
+    kn_error        err = KN_ERROR_INIT;
+    kn_records     *records;
+    kn_tree_result *r;
+    uint64_t        at = 0;
+    int             count = 0;
+    depths[count++] = 1;
+    for (int i = 0; i < ITEMS; i++) {
+        if (i % 4 == 0) depths[count++] = 2;
+        if (i % 2 == 0) depths[count++] = 3;
+        depths[count++] = 4;
+    }
+    kn_vocabulary *v = tree_vocabulary(ctx, count, depths, NULL);
+    assert_ok(kn_records_create(&records, ctx, v, true, RECORDS, RECORDS * EACH, &err), err);
+    for (int64_t t = 0; t < RECORDS; t++) {
+        /* Of every 75 values one, of all of which 5 records in a row have the same. */
+        for (int i = 0; i < EACH; i++) {
+            int      item = i * (ITEMS / EACH) + (int)(t / 5 + i) % (ITEMS / EACH);
+            uint32_t place = (uint32_t)(2 + item / 4 + 1 + item / 2 + 1 + item);
+            records->parent[at] = KN_RECORDS_ROOT;
+            records->value[at++] = place;
+            assert_int_equal(v->end[place], place + 1);
+        }
+        records->start[t + 1] = at;
+    }
+    records->nodes = at;
+    for (int m = 1; m <= 2; m++) {
+        kn_tree_problem problem = KN_TREE_PROBLEM_INIT;
+        problem.records = records;
+        problem.k = 5;
+        problem.m = m;
+        problem.n = 0;
+        assert_ok(kn_tree_search(&r, ctx, &problem, &err), err);
+        assert_true(r->found && r->complete && r->counters.cuts > 1000000);
+        for (uint32_t u = 1; u < v->nodes; u++)
+            if (v->end[u] == u + 1) assert_int_equal(r->plan->image[u], u);
+        kn_tree_result_free(r);
+    }
+    kn_records_free(records);
+    testing_context_free(ctx);
+}
+
 /* ---- Methods against each other, threads ---- */
 
 static void test_all_cuts_are_no_worse(void **state)
@@ -577,6 +688,7 @@ int main(void)
         cmocka_unit_test(test_projection),       cmocka_unit_test(test_figure_10),
         cmocka_unit_test(test_reference_agrees), cmocka_unit_test(test_orders),
         cmocka_unit_test(test_large_baskets),    cmocka_unit_test(test_all_cuts_are_no_worse),
+        cmocka_unit_test(test_flat_records),     cmocka_unit_test(test_wide_baskets),
         cmocka_unit_test(test_threads),          cmocka_unit_test(test_options),
         cmocka_unit_test(test_time_limit),       cmocka_unit_test(test_memory),
     };

@@ -4,7 +4,7 @@
  * Interface: kn_tree.h. From {*} step by step to cuts with one more value specialized. The cuts of a step are
  * evaluated in parallel; their results are used in order, so that the plan does not depend on the number of threads.
  *
- * If possible (kn_cut_state_fits), GCS and OCS keep the state of the cuts they follow and evaluate only what a
+ * Flat records have a search of their own (kn_flat.h). If possible (kn_cut_state_fits), GCS and OCS keep the state of the cuts they follow and evaluate only what a
  * specialization changes; else each cut is evaluated separately.
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,6 +16,7 @@
 #include "kn_context.h"
 #include "kn_cut_state.h"
 #include "kn_error.h"
+#include "kn_flat.h"
 #include "kn_parallel.h"
 #include "kn_tree_reference.h"
 #include "kn_tree_work.h"
@@ -367,14 +368,22 @@ static kn_status run(search *s, kn_error *err)
 
 /* ---- Beginning and end ---- */
 
-static kn_status make_plan(search *s, kn_error *err)
+static kn_status make_plan(search *s, const uint32_t *values, uint32_t size, kn_error *err)
 {
     kn_tree_result *r = s->result;
     KN_TRY(kn_records_plan_create(&r->plan, s->ctx, s->vocabulary, (int64_t)s->best_count, err));
-    const kn_cut *cut = &s->cuts.cuts[s->best];
-    kn_records_plan_set_cut(r->plan, s->vocabulary, cut->values, cut->size);
+    kn_records_plan_set_cut(r->plan, s->vocabulary, values, size);
     if (s->best_count) memcpy(r->plan->disassociations, s->best_list, s->best_count * sizeof *s->best_list);
     return KN_OK;
+}
+
+static kn_status search_flat(search *s, kn_error *err)
+{
+    uint32_t *values, size;
+    KN_TRY(kn_flat_search(s->result, s->problem, s->synopsis, s->domain, s->deadline, &values, &size, err));
+    kn_status st = values ? make_plan(s, values, size, err) : KN_OK;
+    kn_free(values);
+    return st;
 }
 
 static kn_status search_cuts(search *s, kn_error *err)
@@ -387,6 +396,7 @@ static kn_status search_cuts(search *s, kn_error *err)
     kn_cost_domains(s->domain, s->vocabulary, s->problem->level_domains);
     if (s->problem->time_limit > 0) s->deadline = kn_clock_seconds() + s->problem->time_limit;
     KN_TRY(kn_synopsis_make(&s->synopsis, s->ctx, s->problem->records, err));
+    if (kn_flat_fits(s->problem, s->synopsis)) return search_flat(s, err);
     KN_TRY(kn_cuts_make(&s->cuts, s->ctx, s->vocabulary, err));
     kn_key_layout layout;
     s->fast = !s->synopsis->absence && kn_cut_state_fits(&layout, s->problem, s->synopsis);
@@ -400,7 +410,8 @@ static kn_status search_cuts(search *s, kn_error *err)
     kn_status st = run(s, err);
     kn_progress_end(s->ctx);
     if (st != KN_OK || !s->result->found) return st;
-    return make_plan(s, err);
+    const kn_cut *cut = &s->cuts.cuts[s->best];
+    return make_plan(s, cut->values, cut->size, err);
 }
 
 static kn_status search_fast(kn_tree_result *out, kn_context *ctx, const kn_tree_problem *problem, kn_error *err)

@@ -42,10 +42,10 @@ static void count_second(kn_candidate *c, supports *x, uint32_t i, uint32_t j, s
     uint64_t       *both = x->sets + x->places * WORDS, some = 0;
     for (size_t w = 0; w < words; w++) some |= both[w] = a[w] & b[w];
     if (!some) return;
-    int32_t *cells = x->three + (i * x->places + j) * x->places;
     x->two[i * x->places + j] += (int32_t)c->blocks.common(both, both, words);
     c->combinations.counted++;
     if (c->problem->m < 3) return;
+    int32_t *cells = x->three + (i * x->places + j) * x->places;
     /* Each set once; with a recent second value it may occur again, and is then counted separately. */
     for (uint32_t z = x->pairs ? 0 : j + 1; z < x->places; z++)
         if (z != i && z != j) cells[z] += (int32_t)c->blocks.common(both, x->sets + (size_t)z * WORDS, words);
@@ -156,8 +156,8 @@ static void choose_second(const kn_candidate *c, supports *x)
 static bool make_supports(const kn_candidate *c, supports *x)
 {
     const kn_vocabulary *v = c->synopsis->vocabulary;
-    size_t               news = c->new_count, pairs = news * x->places;
-    if (!KN_ALLOC_ZERO(c->ctx, x->one, news + pairs + pairs * x->places + 1) ||
+    size_t               news = c->new_count, pairs = news * x->places, triples = pairs * x->places;
+    if (!KN_ALLOC_ZERO(c->ctx, x->one, news + pairs + (c->problem->m > 2 ? triples : 0) + 1) ||
         !KN_ALLOC_ZERO(c->ctx, x->sets, (x->places + 1) * WORDS) || !KN_ALLOC(c->ctx, x->set_of, (size_t)v->nodes + 1))
         return false;
     x->two = x->one + news;
