@@ -1,7 +1,7 @@
 /* kn_studio_work.c: the kinds of questions and how the library answers them (kn_studio_jobs.h).
  *
- * An answer is the library's document (docs/json.md), as `kanon --json` prints it; three are of the studio alone, since no
- * other door shows cells: "open", "distributions" and "standing" (studio/protocol.json). Hierarchies that are not on disk
+ * An answer is the library's document (docs/json.md), as `kanon --json` prints it; four are of the studio alone, since no
+ * other door shows cells: "open", "distributions", "standing" and "preview" (studio/protocol.json). Hierarchies that are not on disk
  * are put into the job's context under a name in memory.
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -410,6 +410,62 @@ static kn_status anonymize(question *q, bool dry_run, kn_error *err)
     return st;
 }
 
+/* The release in memory, its rows in the order of the original. */
+static kn_status release_in_memory(question *q, kn_release_result **result, kn_error *err)
+{
+    static const char *const settings[][2] = {{"output", "\"memory:preview.csv\""},
+                                              {"report", "\"memory:report.html\""},
+                                              {"public-report", "\"memory:public.html\""},
+                                              {"suppressed", "star"},
+                                              {"keep-order", "true"},
+                                              {"spreadsheet-safe", "false"}};
+    kn_anonymize_options     options = KN_ANONYMIZE_OPTIONS_INIT;
+    kn_status                st = kn_memory_enable(q->ctx, err);
+    if (st == KN_OK) st = take_table(q, err);
+    if (st == KN_OK && (q->spec->missing == KN_MISSING_DROP || kn_table_counted(q->table->table)))
+        return kn_studio_error(err, KN_USAGE,
+                               "rows are left out or counted: there is no row of the release for each of them");
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0] && st == KN_OK; i++)
+        st = kn_spec_set(q->spec, settings[i][0], settings[i][1], settings[i][0], err);
+    if (st == KN_OK) st = kn_spec_check(q->spec, err);
+    return st == KN_OK ? kn_anonymize(result, q->ctx, q->spec, &options, err) : st;
+}
+
+/* Rows of the original and what becomes of them, column by column of the release. */
+static json_t *side_by_side(const kn_table *before, const kn_table *after, int64_t offset)
+{
+    json_t *names = json_array(), *rows = json_array();
+    for (int c = 0; c < kn_table_columns(after); c++)
+        json_array_append_new(names, json_string(kn_table_name(after, c)));
+    for (int64_t r = offset; r < kn_table_rows(after) && r < kn_table_rows(before) && r < offset + MOST_SHOWN; r++) {
+        json_t *was = json_array(), *is = json_array();
+        for (int c = 0; c < kn_table_columns(after); c++) {
+            int of = kn_table_find(before, kn_table_name(after, c));
+            json_array_append_new(was, of < 0 ? json_null() : kn_studio_cell(before, of, kn_table_code(before, of, r)));
+            json_array_append_new(is, kn_studio_cell(after, c, kn_table_code(after, c, r)));
+        }
+        json_array_append_new(rows, json_pack("{s:I, s:o, s:o}", "row", (json_int_t)r + 1, "before", was, "after", is));
+    }
+    return json_pack("{s:b, s:I, s:o, s:o}", "found", true, "total", (json_int_t)kn_table_rows(after), "columns", names,
+                     "rows", rows);
+}
+
+static kn_status preview(question *q, kn_error *err)
+{
+    kn_csv_options     csv = KN_CSV_OPTIONS_INIT;
+    kn_release_result *result = NULL;
+    kn_table          *after = NULL;
+    kn_status          st = release_in_memory(q, &result, err);
+    bool               found = st == KN_OK && result->head.found;
+    if (found) st = kn_table_read_csv(&after, q->ctx, "memory:preview.csv", &csv, err);
+    if (found && st == KN_OK) q->own = side_by_side(q->table->table, after, number(q, "offset", 0));
+    if (!found && st == KN_OK)
+        q->own = json_pack("{s:b, s:I, s:[], s:[]}", "found", false, "total", (json_int_t)0, "columns", "rows");
+    kn_table_free(after);
+    kn_release_result_free(result);
+    return st;
+}
+
 static kn_status search(question *q, kn_error *err)
 {
     kn_status st = check_unwritten(q, err);
@@ -487,11 +543,12 @@ typedef struct kind_row {
 } kind_row;
 
 static const kind_row kinds[] = {
-    {"open", open_it, false},       {"profile", profile, true}, {"distributions", distributions, true},
-    {"diagnose", diagnose, true},   {"sets", sets, true},       {"standing", standing, true},
-    {"hierarchy", hierarchy, true}, {"suggest", suggest, true}, {"frontier", frontier, true},
-    {"explain", explain, true},     {"search", search, true},   {"publish", publish, false},
-    {"verify", verify, false},      {"attack", attack, false},  {"catalogue", catalogue, false},
+    {"open", open_it, false},        {"profile", profile, true}, {"distributions", distributions, true},
+    {"diagnose", diagnose, true},    {"sets", sets, true},       {"standing", standing, true},
+    {"hierarchy", hierarchy, true},  {"suggest", suggest, true}, {"frontier", frontier, true},
+    {"explain", explain, true},      {"search", search, true},   {"preview", preview, true},
+    {"publish", publish, false},     {"verify", verify, false},  {"attack", attack, false},
+    {"catalogue", catalogue, false},
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 

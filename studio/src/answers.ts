@@ -2075,6 +2075,17 @@ export type StudioDistributions = {
   /** rows without a value */ "missing": number;
 }>;
 };
+/** rows of the original, and what becomes of them */
+export type StudioPreview = {
+  /** whether there is such a release */ "found": boolean;
+  /** its rows */ "total": number;
+  /** of the release */ "columns": Array<string>;
+  /** some of them */ "rows": Array<{
+  /** its number, from 1 */ "row": number;
+  /** cells of the original; null: missing */ "before": Array<string | null>;
+  /** cells of the release; null: missing */ "after": Array<string | null>;
+}>;
+};
 /** rows in classes smaller than k */
 export type StudioStanding = {
   /** the classes are smaller */ "k": number;

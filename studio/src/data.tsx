@@ -9,6 +9,7 @@ import {useAnswer, useStore} from "./store";
 import {n, texts} from "./texts";
 
 const PAGE = 25;
+const OF_TABLES: Array<Role | "drop"> = ["quasi", "sensitive", "identifier", "keep", "drop"];
 const ROLES: Array<Role | "drop"> = ["quasi", "sensitive", "identifier", "keep", "drop", "weight", "count"];
 
 function Columns() {
@@ -97,6 +98,7 @@ function Grid() {
 }
 
 function Tables() {
+  const store = useStore();
   const found = useAnswer<ProfileDatabase>("profile", {}, 0);
   return (
     <Section title={texts.data.tables} wide>
@@ -108,7 +110,21 @@ function Tables() {
                 <li key={table.name} class={table.place}>
                   <h3><bdi>{table.name}</bdi></h3>
                   <p class="how">{n(table.rows)} rows · {table.place === "person" ? texts.data.person : table.parent ? texts.data.inside(table.parent) : table.place}</p>
-                  <ul class="chips">{table.columns.map((column) => <li key={column.name}><bdi>{column.name}</bdi> <small>{column.type}</small></li>)}</ul>
+                  <ul class="roles">{table.columns.map((column) => {
+                    const role = store.release.column(column.name, table.name)?.role;
+                    return (
+                      <li key={column.name}>
+                        <span><bdi>{column.name}</bdi> <small>{column.type}{table.key.includes(column.name) && `, ${texts.data.key}`}</small></span>
+                        {role !== undefined && <select aria-label={`${table.name}.${column.name}: ${texts.roles.label}`} value={role ?? "drop"}
+                          onChange={(event) => {
+                            const chosen = event.currentTarget.value as Role | "drop";
+                            void store.edit((release) => release.setRole(column.name, chosen === "drop" ? null : chosen, table.name));
+                          }}>
+                          {OF_TABLES.map((one) => <option key={one} value={one}>{texts.roles.short[one]}</option>)}
+                        </select>}
+                      </li>
+                    );
+                  })}</ul>
                 </li>
               ))}
             </ul>
@@ -126,7 +142,7 @@ export function Data() {
   return (
     <>
       <header class="lead">
-        <h1>{texts.data.title}</h1>
+        <h1>{shape === "table" ? texts.data.title : shape === "database" ? texts.data.databaseTitle : texts.data.recordsTitle}</h1>
         <p>{shape === "table" ? texts.data.lead : shape === "database" ? texts.data.databaseLead : texts.data.recordsLead}</p>
         <Notes notes={session.notes ?? []} />
       </header>

@@ -15,7 +15,7 @@ import {n, texts} from "./texts";
 
 type Step = keyof typeof texts.steps;
 const ALL: Step[] = ["data", "risk", "hierarchies", "promises", "solutions", "attack", "publish"];
-const OF_SHAPE: Record<string, Step[]> = {table: ALL, database: ["data", "publish"], records: ["data", "publish"]};
+const OF_SHAPE: Record<string, Step[]> = {table: ALL, database: ["data", "promises", "publish"], records: ["data", "publish"]};
 const SCREENS: Record<Step, () => preact.JSX.Element> = {
   data: Data, risk: Risk, hierarchies: Hierarchies, promises: Promises, solutions: Solutions, attack: Attack, publish: Publish,
 };

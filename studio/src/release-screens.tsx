@@ -1,7 +1,7 @@
 // release-screens.tsx: what would be released (solutions), what a neighbour finds (attack), and the release itself (publish).
 // SPDX-License-Identifier: Apache-2.0
 import {useEffect, useState} from "preact/hooks";
-import type {Anonymize, Attack as AttackAnswer, Verify} from "./answers";
+import type {Anonymize, Attack as AttackAnswer, StudioPreview, Verify} from "./answers";
 import {Answer, Bars, bySize, Copy, Figure, Notes, Problem, Progress, Section} from "./parts";
 import {useAction, useAnswer, useStore} from "./store";
 import {figure, n, share, texts} from "./texts";
@@ -15,6 +15,35 @@ function Sizes({answer}: {answer: Anonymize}) {
         <div><h3>{texts.solutions.before}</h3>{bars(before, answer.rows_in)}</div>
         <div><h3>{texts.solutions.after}</h3>{bars(after, answer.rows_in)}</div>
       </div>
+    </Section>
+  );
+}
+
+/** Rows as they are, and as they would be released. */
+function Preview() {
+  const found = useAnswer<StudioPreview>("preview", {});
+  return (
+    <Section title={texts.solutions.preview} how={texts.solutions.previewHow} wide>
+      <Answer asked={found}>
+        {(one) => (
+          <div class="scroll" tabIndex={0} role="region" aria-label={texts.solutions.preview}>
+            <table>
+              <thead><tr><th scope="col">#</th>{one.columns.map((name) => <th key={name} scope="col"><bdi>{name}</bdi></th>)}</tr></thead>
+              <tbody>{one.rows.slice(0, 20).map((row) => (
+                <tr key={row.row}>
+                  <th scope="row">{n(row.row)}</th>
+                  {row.after.map((cell, at) => (
+                    <td key={at}>
+                      {row.before[at] !== cell && <><del><bdi>{row.before[at] ?? texts.data.empty}</bdi></del> </>}
+                      {cell === null ? <i>{texts.data.empty}</i> : row.before[at] === cell ? <bdi>{cell}</bdi> : <ins><bdi>{cell}</bdi></ins>}
+                    </td>
+                  ))}
+                </tr>
+              ))}</tbody>
+            </table>
+          </div>
+        )}
+      </Answer>
     </Section>
   );
 }
@@ -64,6 +93,7 @@ export function Solutions() {
         </Section>
       )}
       {answer && !answer.auto && <Section title={texts.solutions.tried}><button type="button" onClick={() => take("auto")}>{texts.solutions.auto}</button></Section>}
+      {answer?.found && <Preview />}
       {answer?.found && <Sizes answer={answer} />}
       {answer && answer.notes.length > 0 && <Section title={texts.solutions.notes} wide><Notes notes={answer.notes} /></Section>}
     </>
@@ -157,9 +187,9 @@ export function Publish() {
           <div class="result good" role="status">
             <p class="verdict"><strong>{texts.publish.done}</strong></p>
             <dl class="figures">
-              <Figure label={texts.publish.k} value={n(answer.k ?? 0)} note={`${texts.solutions.before} ${n(answer.k_before ?? 0)}`} />
+              <Figure label={texts.publish.k} value={n(answer.k ?? 0)} {...(answer.k_before === undefined ? {} : {note: `${texts.solutions.before} ${n(answer.k_before)}`})} />
               {answer.rows !== undefined && <Figure label={texts.publish.rows} value={n(answer.rows)} />}
-              <Figure label={texts.publish.suppressed} value={n(answer.suppressed ?? 0)} />
+              {answer.suppressed !== undefined && <Figure label={store.session.shape === "table" ? texts.publish.suppressed : texts.publish.persons} value={n(answer.suppressed)} />}
               {answer.classes !== undefined && <Figure label={texts.publish.classes} value={n(answer.classes)} />}
             </dl>
             <div class="two">

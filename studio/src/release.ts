@@ -24,13 +24,14 @@ export class Release {
     return this.doc.toString(flow);
   }
 
-  private attributes(): YAMLMap | null {
-    const node = this.doc.get("attributes");
+  /** The columns' descriptions: of the table, or of one table of a database. */
+  private attributes(table?: string): YAMLMap | null {
+    const node = table === undefined ? this.doc.get("attributes") : this.doc.getIn(["tables", table, "attributes"]);
     return isMap(node) ? node : null;
   }
 
-  columns(): Column[] {
-    return (this.attributes()?.items ?? []).map((pair) => {
+  columns(table?: string): Column[] {
+    return (this.attributes(table)?.items ?? []).map((pair) => {
       const name = String(isScalar(pair.key) ? (pair.key.source ?? pair.key.value) : pair.key);
       if (isMap(pair.value)) {
         const hierarchy = pair.value.get("hierarchy", true) as {toJSON?: () => unknown} | undefined;
@@ -40,41 +41,48 @@ export class Release {
     });
   }
 
-  column(name: string): Column | undefined {
-    return this.columns().find((one) => one.name === name);
+  column(name: string, table?: string): Column | undefined {
+    return this.columns(table).find((one) => one.name === name);
   }
 
   quasi(): string[] {
     return this.columns().filter((one) => one.role === "quasi").map((one) => one.name);
   }
 
+  /** Of a database as "TABLE.COLUMN". */
   sensitive(): string[] {
+    const tables = this.doc.get("tables");
+    if (isMap(tables))
+      return tables.items.flatMap((pair) => {
+        const table = String(isScalar(pair.key) ? pair.key.value : pair.key);
+        return this.columns(table).filter((one) => one.role === "sensitive").map((one) => `${table}.${one.name}`);
+      });
     return this.columns().filter((one) => one.role === "sensitive").map((one) => one.name);
   }
 
-  private pair(name: string) {
-    return this.attributes()?.items.find((one) => String(isScalar(one.key) ? (one.key.source ?? one.key.value) : one.key) === name);
+  private pair(name: string, table?: string) {
+    return this.attributes(table)?.items.find((one) => String(isScalar(one.key) ? (one.key.source ?? one.key.value) : one.key) === name);
   }
 
   /** The description of a column as a mapping, made if there is none. */
-  private description(name: string): YAMLMap {
-    if (!this.attributes()) this.doc.set("attributes", new YAMLMap());
-    const pair = this.pair(name);
+  private description(name: string, table?: string): YAMLMap {
+    if (!this.attributes(table)) this.doc.setIn(table === undefined ? ["attributes"] : ["tables", table, "attributes"], new YAMLMap());
+    const pair = this.pair(name, table);
     if (pair && isMap(pair.value)) return pair.value;
     const map = this.doc.createNode(pair && isScalar(pair.value) ? {role: pair.value.value} : {}) as YAMLMap;
     map.flow = true;
     if (pair) pair.value = map;
-    else this.attributes()!.add(this.doc.createPair(name, map));
+    else this.attributes(table)!.add(this.doc.createPair(name, map));
     return map;
   }
 
-  setRole(name: string, role: Role | null): void {
+  setRole(name: string, role: Role | null, table?: string): void {
     if (role === null) {
-      const items = this.attributes()?.items;
-      const at = items?.findIndex((one) => one === this.pair(name)) ?? -1;
+      const items = this.attributes(table)?.items;
+      const at = items?.findIndex((one) => one === this.pair(name, table)) ?? -1;
       if (at >= 0) items!.splice(at, 1);
     } else {
-      const map = this.description(name);
+      const map = this.description(name, table);
       map.set("role", role);
       map.comment = null;
       if (role !== "quasi") for (const key of ["hierarchy", "min-level", "max-level", "weight", "cuts"]) map.delete(key);

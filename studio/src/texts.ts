@@ -49,7 +49,7 @@ export const texts = {
     short: {identifier: "identifier", quasi: "quasi-identifier", sensitive: "sensitive", keep: "kept", weight: "weight", count: "count", drop: "left out"},
   },
   data: {
-    title: "What is in the table?",
+    title: "What is in the table?", databaseTitle: "What is in the database?", recordsTitle: "What is in the records?",
     lead: "Say of each column what others may know. The suggestions are guesses from names and values: only you know what others may know.",
     distinct: (count: number) => of(count, "different value", "different values"),
     missing: (count: number) => `${n(count)} missing`,
@@ -67,7 +67,8 @@ export const texts = {
     person: "table of persons",
     inside: (parent: string) => `its rows belong to rows of ${parent}`,
     recordsLead: "Records are trees. Their classes and promises are in the release file, which you can edit as text.",
-    databaseLead: "Roles of a database's columns are in the release file, which you can edit as text.",
+    databaseLead: "Say of each column what others may know. Columns without a role here are keys, or not released.",
+    key: "key",
   },
   risk: {
     title: "Who stands out?",
@@ -157,6 +158,7 @@ export const texts = {
     tried: "Methods that were tried", state: "outcome", choose: "Take this method", chosen: "taken", auto: "Let the program choose",
     sizes: "How many look alike, before and after",
     before: "before", after: "after",
+    preview: "Rows, before and after", previewHow: "In the release itself rows stand in another order.",
     notes: "Notes",
   },
   attack: {
@@ -174,7 +176,7 @@ export const texts = {
     give: "May be published", keep: "Stays with you", verify: "Verify again", holds: "Everything was derived anew and holds.",
     promise: "promise", asked: "asked", reached: "reached", original: "in the original", holdsWord: "holds", failsWord: "does not hold",
     digest: "SHA-256", command: "The same bytes by the command",
-    rows: "rows", k: "k", suppressed: "rows given up", classes: "classes",
+    rows: "rows", k: "k", suppressed: "rows given up", persons: "persons given up", classes: "classes",
     publicReport: "With a report that may be published", report: "With a report for yourself",
   },
 };
