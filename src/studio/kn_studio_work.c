@@ -166,9 +166,7 @@ static kn_status open_input(question *q, kn_studio_step *step, kn_shape *shape, 
     const char     *input = q->job->owner->session->input;
     kn_init_options options = KN_INIT_OPTIONS_INIT;
     kn_draft       *draft = NULL;
-    size_t          length = strlen(input);
-    bool            tree = length > 4 && (strcmp(input + length - 4, ".xml") == 0);
-    options.files = !kn_database_named(input) && !tree;
+    options.files = true;
     kn_status st = kn_init(&draft, q->ctx, &input, 1, &options, err);
     if (st != KN_OK) return st;
     *shape = draft->shape;

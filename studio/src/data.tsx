@@ -137,7 +137,7 @@ function Tables() {
 }
 
 export function Data() {
-  const {session} = useStore();
+  const {session, release} = useStore();
   const shape = session.shape;
   return (
     <>
@@ -149,6 +149,11 @@ export function Data() {
       {shape === "table" && <Columns />}
       {shape === "table" && <Grid />}
       {shape === "database" && <Tables />}
+      {shape === "records" && (
+        <Section title={texts.data.classes} wide>
+          <ul class="promises">{release.classes().map((one) => <li key={one.name} class="promise"><h3><bdi>{one.name}</bdi></h3><p class="how"><bdi>{one.words}</bdi></p></li>)}</ul>
+        </Section>
+      )}
     </>
   );
 }

@@ -45,6 +45,16 @@ export class Release {
     return this.columns(table).find((one) => one.name === name);
   }
 
+  /** Of records: the classes, as they nest. */
+  classes(): Array<{name: string; words: string}> {
+    const node = this.doc.get("classes");
+    if (!isMap(node)) return [];
+    return node.items.map((pair) => ({
+      name: String(isScalar(pair.key) ? (pair.key.source ?? pair.key.value) : pair.key),
+      words: isMap(pair.value) ? pair.value.items.map((one) => `${String(one.key)}: ${JSON.stringify((one.value as {toJSON(): unknown}).toJSON())}`).join(", ") : "",
+    }));
+  }
+
   quasi(): string[] {
     return this.columns().filter((one) => one.role === "quasi").map((one) => one.name);
   }

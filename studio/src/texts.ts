@@ -63,7 +63,7 @@ export const texts = {
     page: (from: number, to: number, all: number) => `Rows ${n(from)} to ${n(to)} of ${n(all)}`,
     first: "First", previous: "Previous", following: "Next", last: "Last", go: "Go to row",
     empty: "missing",
-    tables: "Tables and keys",
+    tables: "Tables and keys", classes: "Classes, as they nest",
     person: "table of persons",
     inside: (parent: string) => `its rows belong to rows of ${parent}`,
     recordsLead: "Records are trees. Their classes and promises are in the release file, which you can edit as text.",
