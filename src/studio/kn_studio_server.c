@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "kn_studio_page.h"
 
@@ -398,21 +400,42 @@ static bool make_token(char *token)
     return true;
 }
 
-kn_status kn_studio_listen(kn_studio *s, kn_error *err)
+/* A socket that listens on a free port of the loopback address; -1: none. */
+static int open_socket(unsigned *port)
 {
     struct sockaddr_in place = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    if (!make_token(s->door.token)) return kn_studio_error(err, KN_IO, "the system has no random numbers");
+    socklen_t          size = sizeof place;
+    int                listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (listener >= 0 && bind(listener, (struct sockaddr *)&place, sizeof place) == 0 &&
+        listen(listener, MOST_CONNECTIONS) == 0 && getsockname(listener, (struct sockaddr *)&place, &size) == 0) {
+        *port = ntohs(place.sin_port);
+        return listener;
+    }
+    if (listener >= 0) (void)close(listener);
+    return -1;
+}
+
+kn_status kn_studio_listen(kn_studio *s, kn_error *err)
+{
+    unsigned port = 0;
+    int      listener = open_socket(&port);
+    if (listener < 0) return kn_studio_error(err, KN_IO, "no port of the loopback address can be listened on");
+    if (!make_token(s->door.token)) {
+        (void)close(listener);
+        return kn_studio_error(err, KN_IO, "the system has no random numbers");
+    }
+    /* Known before there is a thread that compares it. */
+    snprintf(s->door.host, sizeof s->door.host, "127.0.0.1:%u", port);
+    snprintf(s->address, sizeof s->address, "http://%s/#%s", s->door.host, s->door.token);
     s->daemon =
         MHD_start_daemon(MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL, 0, NULL, NULL,
-                         handle, s, MHD_OPTION_SOCK_ADDR, (struct sockaddr *)&place, MHD_OPTION_NOTIFY_COMPLETED,
+                         handle, s, MHD_OPTION_LISTEN_SOCKET, (MHD_socket)listener, MHD_OPTION_NOTIFY_COMPLETED,
                          completed, NULL, MHD_OPTION_UNESCAPE_CALLBACK, leave_as_is, NULL, MHD_OPTION_CONNECTION_LIMIT,
                          (unsigned)MOST_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS,
                          MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADER_BYTES, MHD_OPTION_END);
-    const union MHD_DaemonInfo *info = s->daemon ? MHD_get_daemon_info(s->daemon, MHD_DAEMON_INFO_BIND_PORT) : NULL;
-    if (!info) return kn_studio_error(err, KN_IO, "no port of the loopback address can be listened on");
-    snprintf(s->door.host, sizeof s->door.host, "127.0.0.1:%u", (unsigned)info->port);
-    snprintf(s->address, sizeof s->address, "http://%s/#%s", s->door.host, s->door.token);
-    return KN_OK;
+    if (s->daemon) return KN_OK;
+    (void)close(listener);
+    return kn_studio_error(err, KN_IO, "the server cannot be started");
 }
 
 void kn_studio_close(kn_studio *s)
