@@ -112,10 +112,11 @@ function Tables() {
                   <p class="how">{n(table.rows)} rows · {table.place === "person" ? texts.data.person : table.parent ? texts.data.inside(table.parent) : table.place}</p>
                   <ul class="roles">{table.columns.map((column) => {
                     const role = store.release.column(column.name, table.name)?.role;
+                    const joins = table.key.includes(column.name) || table.foreign_keys.some((key) => key.columns.includes(column.name));
                     return (
                       <li key={column.name}>
-                        <span><bdi>{column.name}</bdi> <small>{column.type}{table.key.includes(column.name) && `, ${texts.data.key}`}</small></span>
-                        {role !== undefined && <select aria-label={`${table.name}.${column.name}: ${texts.roles.label}`} value={role ?? "drop"}
+                        <span><bdi>{column.name}</bdi> <small>{column.type}{joins && `, ${texts.data.key}`}</small></span>
+                        {(role !== undefined || !joins) && <select aria-label={`${table.name}.${column.name}: ${texts.roles.label}`} value={role ?? "drop"}
                           onChange={(event) => {
                             const chosen = event.currentTarget.value as Role | "drop";
                             void store.edit((release) => release.setRole(column.name, chosen === "drop" ? null : chosen, table.name));

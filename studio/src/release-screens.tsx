@@ -73,7 +73,7 @@ export function Solutions() {
         </Answer>
       </Section>
       {answer?.found && answer.attributes && (
-        <Section title={texts.solutions.columns}>
+        <Section title={texts.solutions.columns} wide>
           <Bars rows={answer.attributes.map((one) => ({label: one.name, value: one.lm ?? 0, ...(one.level !== null && one.height !== null ? {note: texts.solutions.level(one.level, one.height)} : {})}))} unit={(value) => figure(value)} />
         </Section>
       )}

@@ -84,7 +84,7 @@ export function Risk() {
             {(found) => found.count === 0 ? <p class="how">{texts.risk.noRows}</p> : (
               <>
                 <p class="how">{texts.risk.rowsHow(found.count, found.rows.length)}</p>
-                <div class="scroll" tabIndex={0} role="region" aria-label={texts.risk.rows}>
+                <div class="scroll some" tabIndex={0} role="region" aria-label={texts.risk.rows}>
                   <table>
                     <thead><tr><th scope="col">{texts.risk.row}</th>{found.columns.map((name) => <th scope="col" key={name}><bdi>{name}</bdi></th>)}</tr></thead>
                     <tbody>{found.rows.map((row) => (

@@ -67,7 +67,7 @@ export const texts = {
     person: "table of persons",
     inside: (parent: string) => `its rows belong to rows of ${parent}`,
     recordsLead: "Records are trees. Their classes and promises are in the release file, which you can edit as text.",
-    databaseLead: "Say of each column what others may know. Columns without a role here are keys, or not released.",
+    databaseLead: "Say of each column what others may know. Keys join the tables; a release has new ones.",
     key: "key",
   },
   risk: {
