@@ -49,7 +49,7 @@ function ReleaseFile() {
     <aside class="release" aria-label={texts.release.title}>
       <details open>
         <summary><h2>{texts.release.title}</h2> <small><bdi>{store.session.path}</bdi>, {store.session.saved ? texts.release.is_saved : texts.release.unsaved}</small></summary>
-        <p class="how">{texts.release.why}</p>
+        <p class="how">{store.release.repeats() ? texts.release.why : texts.release.whyKeys}</p>
         <Copy text={command} label={texts.release.command} />
         {draft === null ? (
           <>

@@ -201,7 +201,7 @@ export function Publish() {
           </div>
         )}
       </Section>
-      <Section title={texts.publish.command} wide><Copy text={command} label={texts.publish.command} /></Section>
+      <Section title={store.release.repeats() ? texts.publish.command : texts.publish.again} wide><Copy text={command} label={texts.publish.command} /></Section>
       {answer?.found && (
         <Section title={texts.publish.verify} wide>
           <button type="button" onClick={() => void verify.run()}>{texts.publish.verify}</button>

@@ -172,6 +172,11 @@ export class Release {
     else this.doc.set(name, value);
   }
 
+  /** Does every run make the same bytes? The keys of a database's release are random, unless a seed is given. */
+  repeats(): boolean {
+    return !this.doc.has("tables") || this.doc.has("seed") || this.doc.hasIn(["options", "seed"]);
+  }
+
   levels(): number[] | null {
     const node = this.doc.get("levels");
     return isSeq(node) ? (node.toJSON() as number[]) : null;

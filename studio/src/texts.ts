@@ -34,6 +34,7 @@ export const texts = {
   release: {
     title: "Release file",
     why: "Everything you choose is written here. It runs without the studio and makes the same bytes:",
+    whyKeys: "Everything you choose is written here, and runs without the studio. The keys of a database's release are drawn anew in each run, unless a seed is given:",
     edit: "Edit as text", apply: "Apply", give_up: "Leave as it was", label: "The release file as text",
     command: "The command that runs it", unsaved: "not saved yet", is_saved: "saved",
   },
@@ -175,7 +176,7 @@ export const texts = {
     output: "Name of the release", run: "Make the release", done: "The release is written and verified.", none: "There is no such release; nothing was written.",
     give: "May be published", keep: "Stays with you", verify: "Verify again", holds: "Everything was derived anew and holds.",
     promise: "promise", asked: "asked", reached: "reached", original: "in the original", holdsWord: "holds", failsWord: "does not hold",
-    digest: "SHA-256", command: "The same bytes by the command",
+    digest: "SHA-256", command: "The same bytes by the command", again: "The same request by the command",
     rows: "rows", k: "k", suppressed: "rows given up", persons: "persons given up", classes: "classes",
     publicReport: "With a report that may be published", report: "With a report for yourself",
   },
