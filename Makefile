@@ -68,6 +68,11 @@ test-browser: all ## look at reports in headless Chromium; pages and screenshots
 	@ninja -C build --quiet tests/report_samples
 	@tests/browser/run build/tests/report_samples build/browser
 
+.PHONY: studio
+studio: all ## rebuild the studio's page, compare it with the committed one, and walk through it in headless Chromium
+	@scripts/setup studio
+	@scripts/studio
+
 .PHONY: wheel python
 wheel: all ## build the Python package, wheel and source distribution: build/python/dist
 	@scripts/setup python

@@ -46,6 +46,7 @@ extern const cli_command cli_verify;
 extern const cli_command cli_measure;
 extern const cli_command cli_attack;
 extern const cli_command cli_generate;
+extern const cli_command cli_studio;
 
 /* ---- Options ----
  * A command describes its options in an array that ends with {0}; cli_parse fills them in and leaves the other

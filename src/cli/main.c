@@ -14,10 +14,11 @@
 #include "document.h"
 #include "topics.h"
 
-static const cli_command *const commands[] = {
-    &cli_init,    &cli_profile,   &cli_diagnose, &cli_dependencies, &cli_hierarchy, &cli_advise, &cli_frontier,
-    &cli_explain, &cli_anonymize, &cli_apply,    &cli_verify,       &cli_measure,   &cli_attack, &cli_generate};
-static const char *const other_words[] = {"help", "--help", "--version"};
+static const cli_command *const commands[] = {&cli_init,      &cli_profile,  &cli_diagnose, &cli_dependencies,
+                                              &cli_hierarchy, &cli_advise,   &cli_frontier, &cli_explain,
+                                              &cli_anonymize, &cli_apply,    &cli_verify,   &cli_measure,
+                                              &cli_attack,    &cli_generate, &cli_studio};
+static const char *const        other_words[] = {"help", "--help", "--version"};
 enum {
     COMMANDS = sizeof commands / sizeof commands[0],
     OTHER_WORDS = sizeof other_words / sizeof other_words[0],

@@ -1,0 +1,160 @@
+// data.tsx: the columns with their roles, and a grid that pages through the rows.
+// SPDX-License-Identifier: Apache-2.0
+import {useEffect, useState} from "preact/hooks";
+import * as api from "./api";
+import type {Profile, ProfileDatabase, StudioDistributions, StudioRows} from "./answers";
+import {Answer, Notes, Section, Spread} from "./parts";
+import type {Role} from "./release";
+import {useAnswer, useStore} from "./store";
+import {n, texts} from "./texts";
+
+const PAGE = 25;
+const OF_TABLES: Array<Role | "drop"> = ["quasi", "sensitive", "identifier", "keep", "drop"];
+const ROLES: Array<Role | "drop"> = ["quasi", "sensitive", "identifier", "keep", "drop", "weight", "count"];
+
+function Columns() {
+  const store = useStore();
+  const types = JSON.stringify(store.session.files ?? {}).length; // a profile depends on how the table is read, not on roles
+  const profile = useAnswer<Profile>("profile", {}, types);
+  const spread = useAnswer<StudioDistributions>("distributions", {}, types);
+  return (
+    <Answer asked={profile}>
+      {(found) => (
+        <ul class="columns">
+          {found.columns.map((column, at) => {
+            const role = store.release.column(column.name)?.role ?? "drop";
+            const bars = spread.answer?.columns[at];
+            return (
+              <li key={column.name} class={`column ${role}`}>
+                <div class="what">
+                  <h2><bdi>{column.name}</bdi></h2>
+                  <p class="how">{column.type} · {texts.data.distinct(column.distinct)}{column.missing > 0 && ` · ${texts.data.missing(column.missing)}`}</p>
+                </div>
+                {bars && (column.unique_rows === found.rows && !bars.ordered
+                  ? <p class="how spread-none">{texts.data.every}</p>
+                  : <Spread label={(bars.ordered ? texts.data.spread : texts.data.most)(column.name)} title={texts.data.bar}
+                      bars={bars.bars.map((bar) => ({label: bar.to !== undefined && bar.to !== bar.label ? `${bar.label} – ${bar.to}` : (bar.label ?? texts.data.empty), rows: bar.rows}))} />)}
+                <div class="role">
+                  <select aria-label={`${column.name}: ${texts.roles.label}`} value={role}
+                    onChange={(event) => {
+                      const chosen = event.currentTarget.value as Role | "drop";
+                      void store.edit((release) => release.setRole(column.name, chosen === "drop" ? null : chosen));
+                    }}>
+                    {ROLES.map((one) => <option key={one} value={one} title={texts.roles[one]}>{texts.roles.short[one]}</option>)}
+                  </select>
+                  <p class="how">{texts.data.suggested(texts.roles.short[column.role as Role] ?? column.role, column.reason)}</p>
+                </div>
+              </li>
+            );
+          })}
+        </ul>
+      )}
+    </Answer>
+  );
+}
+
+function Grid() {
+  const store = useStore();
+  const [offset, setOffset] = useState(0);
+  const [page, setPage] = useState<StudioRows | null>(null);
+  useEffect(() => {
+    let gone = false;
+    api.getRows(offset, PAGE).then((rows) => gone || setPage(rows), () => undefined);
+    return () => {
+      gone = true;
+    };
+  }, [offset, store.session.open]);
+  if (!page) return null;
+  const last = Math.max(0, Math.floor((page.total - 1) / PAGE) * PAGE);
+  const go = (to: number) => setOffset(Math.min(last, Math.max(0, to)));
+  return (
+    <Section title={texts.data.grid} wide>
+      <div class="pager">
+        <button type="button" disabled={offset === 0} onClick={() => go(0)}>{texts.data.first}</button>
+        <button type="button" disabled={offset === 0} onClick={() => go(offset - PAGE)}>{texts.data.previous}</button>
+        <span aria-live="polite">{texts.data.page(page.total === 0 ? 0 : page.offset + 1, page.offset + page.rows.length, page.total)}</span>
+        <button type="button" disabled={offset >= last} onClick={() => go(offset + PAGE)}>{texts.data.following}</button>
+        <button type="button" disabled={offset >= last} onClick={() => go(last)}>{texts.data.last}</button>
+        <label>{texts.data.go} <input type="number" min={1} max={page.total} onChange={(event) => {
+          const row = Number(event.currentTarget.value);
+          if (row >= 1) go(Math.floor((row - 1) / PAGE) * PAGE);
+        }} /></label>
+      </div>
+      <div class="scroll" tabIndex={0} role="region" aria-label={texts.data.grid}>
+        <table>
+          <thead><tr><th scope="col">#</th>{page.columns.map((name) => <th key={name} scope="col" class={store.release.column(name)?.role ?? "drop"}><bdi>{name}</bdi></th>)}</tr></thead>
+          <tbody>
+            {page.rows.map((row, at) => (
+              <tr key={page.offset + at}>
+                <th scope="row">{n(page.offset + at + 1)}</th>
+                {row.map((cell, column) => <td key={column}>{cell === null ? <i>{texts.data.empty}</i> : <bdi>{cell}</bdi>}</td>)}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </Section>
+  );
+}
+
+function Tables() {
+  const store = useStore();
+  const found = useAnswer<ProfileDatabase>("profile", {}, 0);
+  return (
+    <Section title={texts.data.tables} wide>
+      <Answer asked={found}>
+        {(schema) => (
+          <>
+            <ul class="tables">
+              {schema.tables.map((table) => (
+                <li key={table.name} class={table.place}>
+                  <h3><bdi>{table.name}</bdi></h3>
+                  <p class="how">{n(table.rows)} rows · {table.place === "person" ? texts.data.person : table.parent ? texts.data.inside(table.parent) : table.place}</p>
+                  <ul class="roles">{table.columns.map((column) => {
+                    const role = store.release.column(column.name, table.name)?.role;
+                    const joins = table.key.includes(column.name) || table.foreign_keys.some((key) => key.columns.includes(column.name));
+                    return (
+                      <li key={column.name}>
+                        <span><bdi>{column.name}</bdi> <small>{column.type}{joins && `, ${texts.data.key}`}</small></span>
+                        {(role !== undefined || !joins) && <select aria-label={`${table.name}.${column.name}: ${texts.roles.label}`} value={role ?? "drop"}
+                          onChange={(event) => {
+                            const chosen = event.currentTarget.value as Role | "drop";
+                            void store.edit((release) => release.setRole(column.name, chosen === "drop" ? null : chosen, table.name));
+                          }}>
+                          {OF_TABLES.map((one) => <option key={one} value={one}>{texts.roles.short[one]}</option>)}
+                        </select>}
+                      </li>
+                    );
+                  })}</ul>
+                </li>
+              ))}
+            </ul>
+            {schema.problems.map((one) => <p key={one.message} class="problem">{one.message}: {one.advice}</p>)}
+          </>
+        )}
+      </Answer>
+    </Section>
+  );
+}
+
+export function Data() {
+  const {session, release} = useStore();
+  const shape = session.shape;
+  return (
+    <>
+      <header class="lead">
+        <h1>{shape === "table" ? texts.data.title : shape === "database" ? texts.data.databaseTitle : texts.data.recordsTitle}</h1>
+        <p>{shape === "table" ? texts.data.lead : shape === "database" ? texts.data.databaseLead : texts.data.recordsLead}</p>
+        <Notes notes={session.notes ?? []} />
+      </header>
+      {shape === "table" && <Columns />}
+      {shape === "table" && <Grid />}
+      {shape === "database" && <Tables />}
+      {shape === "records" && (
+        <Section title={texts.data.classes} wide>
+          <ul class="promises">{release.classes().map((one) => <li key={one.name} class="promise"><h3><bdi>{one.name}</bdi></h3><p class="how"><bdi>{one.words}</bdi></p></li>)}</ul>
+        </Section>
+      )}
+    </>
+  );
+}
