@@ -987,7 +987,7 @@ static void specs_that_make_no_sense_are_refused(void **state)
     widths[1] = "x";
     REFUSED(numbers, KN_USAGE, "ranges: \"x\" is not a number");
     widths[1] = "20.5";
-    REFUSED(numbers, KN_USAGE, "ranges: \"20.5\" has too many decimals for the column \"c\" of type integer");
+    REFUSED(numbers, KN_USAGE, "column \"c\" is of type integer; ranges: \"20.5\" has too many decimals for it");
     widths[1] = "1e30";
     REFUSED(numbers, KN_USAGE, "ranges: \"1e30\" is too large");
     widths[1] = "20";

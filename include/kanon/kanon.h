@@ -14,6 +14,7 @@
 #include <kanon/dependencies.h>
 #include <kanon/diagnose.h>
 #include <kanon/document.h>
+#include <kanon/engine.h>
 #include <kanon/explain.h>
 #include <kanon/frontier.h>
 #include <kanon/generate.h>

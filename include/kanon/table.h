@@ -33,6 +33,10 @@ KN_API bool kn_type_parse(const char *name, kn_type *out);
 
 typedef enum kn_encoding { KN_ENCODING_UTF8 = 0, KN_ENCODING_WINDOWS_1252, KN_ENCODING_LATIN_1 } kn_encoding;
 
+/* Reads an encoding's name, large or small: "utf-8", "windows-1252" (cp1252), "latin-1" (iso-8859-1); false if there is no
+ * such encoding. */
+KN_API bool kn_encoding_parse(const char *name, kn_encoding *out);
+
 /* The type of one column, as given by the user. `format` is for dates: a strptime-like pattern, or NULL (see
  * docs/types.md). */
 typedef struct kn_column_type {

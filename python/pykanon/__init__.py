@@ -10,102 +10,21 @@ False
 2
 """
 
-from . import plot, testing
-from ._api import (
-    Diagnosis,
-    Draft,
-    advise,
-    anonymize,
-    apply,
-    attack,
-    build_hierarchy,
-    demonstrate_attack,
-    dependencies,
-    diagnose,
-    explain,
-    frontier,
-    generate,
-    init,
-    measure,
-    methods,
-    metrics,
-    models,
-    profile,
-    risk,
-    show_hierarchy,
-    suggest_hierarchy,
-    verify,
-)
-from ._data import ArrowStream, Records, options
-from ._document import Document, schema
-from ._errors import (
-    Busy,
-    InputError,
-    InternalError,
-    KanonError,
-    NoRelease,
-    OutOfMemory,
-    SystemFailure,
-    Undecided,
-    UsageError,
-)
+from . import _api, _data, _document, _errors, _release, _spec, plot, testing
+from ._api import *
+from ._data import *
+from ._document import *
+from ._errors import *
 from ._kanon import version as _version
-from ._release import Page, Recipe, Release
-from ._spec import Hierarchy, Spec, breaks, calendar, hierarchy, mask, prefix, ranges, suppress, taxonomy
+from ._release import *
+from ._spec import *
 
 __version__ = _version()
 
-__all__ = [
-    "ArrowStream",
-    "Busy",
-    "Diagnosis",
-    "Document",
-    "Draft",
-    "Hierarchy",
-    "InputError",
-    "InternalError",
-    "KanonError",
-    "NoRelease",
-    "OutOfMemory",
-    "Page",
-    "Recipe",
-    "Records",
-    "Release",
-    "Spec",
-    "SystemFailure",
-    "Undecided",
-    "UsageError",
-    "advise",
-    "anonymize",
-    "apply",
-    "attack",
-    "breaks",
-    "build_hierarchy",
-    "calendar",
-    "demonstrate_attack",
-    "dependencies",
-    "diagnose",
-    "explain",
-    "frontier",
-    "generate",
-    "hierarchy",
-    "init",
-    "mask",
-    "measure",
-    "methods",
-    "metrics",
-    "models",
-    "options",
-    "plot",
-    "prefix",
-    "profile",
-    "ranges",
-    "risk",
-    "schema",
-    "show_hierarchy",
-    "suggest_hierarchy",
-    "suppress",
-    "taxonomy",
-    "testing",
-    "verify",
-]
+__all__ = ["plot", "testing"]
+__all__ += _api.__all__
+__all__ += _data.__all__
+__all__ += _document.__all__
+__all__ += _errors.__all__
+__all__ += _release.__all__
+__all__ += _spec.__all__

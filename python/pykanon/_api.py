@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
 from . import _kanon
-from ._data import Data, Job, is_rows
+from ._data import COUNTS, Data, Job, grouped, is_relation, is_rows
 from ._document import Document
 from ._errors import UsageError
 from ._release import Recipe, Release, released
@@ -124,6 +124,9 @@ def diagnose(
     job = Job()
     if (qi is None) == (over is None):
         raise UsageError("diagnose: give qi, one set of columns, or over, a list whose subsets are examined")
+    wanted = [*_names(qi), *_names(over), *_names(sensitive)]
+    only_rows = not (entity or risk or suda)  # only numbers of rows are asked for: equal rows may come as one
+    counted = grouped(data, wanted) if only_rows else None
     spec = Spec(None, sensitive=sensitive, privacy=require, types=types, na=na, timezone=timezone)
     spec._place(job)
     rows = isinstance(suppression, int) and not isinstance(suppression, bool) and suppression > 1
@@ -147,8 +150,10 @@ def diagnose(
         "time_limit": time_limit,
         "algorithm": algorithm,
     }
-    grouped = not (entity or risk or suda)  # only numbers of rows are asked for: equal rows may come as one
-    asked = {**arguments, "input": job.put(data), "report": "memory:report.html", "grouped": grouped}
+    asked = {**arguments, "report": "memory:report.html", "grouped": only_rows}
+    if counted is not None:
+        asked |= Spec(spec, count=COUNTS)._arguments()
+    asked["input"] = job.put(data if counted is None else counted)
     if population is not None:
         asked["population"] = job.put(population, "population")[0]
     text = job.call("diagnose", asked)
@@ -245,18 +250,29 @@ def init(
 
 
 def _request(
-    job: Job, data: Data | None, spec: Any, population: Data | None, keywords: dict[str, Any]
+    job: Job, data: Data | None, spec: Any, population: Data | None, keywords: dict[str, Any], *, count: bool = False
 ) -> tuple[Spec, dict[str, Any]]:
-    """The request of a call with its data placed; and the fields that the call itself sets."""
+    """The request of a call with its data placed; and the fields that the call itself sets. ``count``: equal rows of a
+    relation may come as one."""
     whole = Spec(spec, **keywords)
     whole._place(job)
-    more: dict[str, Any] = {}
+    data, more = _counted(job, data, whole) if count and is_relation(data) else (data, {})
     if data is not None:
         records = is_rows(data) and job.call("shape", whole._arguments()) == "records"
         more["input"] = job.put(data, records=records)
     if population is not None:
         more["population"] = job.put(population, "population")[0]
     return whole, more
+
+
+def _counted(job: Job, data: Any, whole: Spec) -> tuple[Any, dict[str, Any]]:
+    """A relation of DuckDB with equal rows as one, unless the request asks about single rows, and the fields by which its
+    release is that of the single rows."""
+    attributes = {**whole._fields.get("attributes", {}), COUNTS: {"role": "count"}}
+    more: dict[str, Any] = {"attributes": attributes, "expand": True}
+    names = job.call("countable", whole._arguments(**more, input=["memory:data"], output="memory:out"))
+    rows = grouped(data, names.decode().split("\0")[:-1]) if names else None
+    return (data, {}) if rows is None else (rows, more)
 
 
 def _output(job: Job, whole: Spec, more: dict[str, Any]) -> str:
@@ -297,7 +313,7 @@ def anonymize(
     True
     """
     job = Job()
-    whole, more = _request(job, data, spec, population, keywords)
+    whole, more = _request(job, data, spec, population, keywords, count=True)
     if output is not None:
         more["output"] = os.fspath(output)
     else:

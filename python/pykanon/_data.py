@@ -16,7 +16,7 @@ from . import _kanon
 from ._errors import InputError, UsageError, translated
 from ._progress import callback
 
-__all__ = ["ArrowStream", "Data", "Job", "Records", "options"]
+__all__ = ["ArrowStream", "Records", "options"]
 
 
 @runtime_checkable
@@ -191,7 +191,7 @@ class Job:
                 return
             raise UsageError(f"a table is expected, not {type(table).__name__}: a data frame, a dict of lists or a path")
         try:
-            capsule = table.__arrow_c_stream__()
+            capsule = _exported(table)
             if keep_formats:
                 self.formats = {column: (kind, values) for column, kind, values in _kanon.stream_columns(capsule)}
             self.context.put_stream(name, capsule)
@@ -235,6 +235,49 @@ class Job:
         for table, content in data.items():
             self.put_table(f"memory:{name}/{table}.csv", content)
         return f"memory:{name}/"
+
+
+def _exported(table: Any) -> object:
+    """The stream of a table. Polars first copies a data frame of several chunks into one; a column of structs, which is the
+    same stream, it exports chunk by chunk."""
+    if _is_of(table, "polars", "DataFrame") and table.n_chunks() > 1:
+        table = table.to_struct()
+    return table.__arrow_c_stream__()
+
+
+def _is_of(value: Any, package: str, name: str) -> bool:
+    """Is it of this class of a package, which need not be installed?"""
+    kind = type(value)
+    return kind.__name__ == name and kind.__module__.split(".")[0].lstrip("_") == package
+
+
+COUNTS = "(rows)"  # the column of how many rows each stands for
+_LOOK, _WORTH = 100_000, 0.6  # so many rows are looked at; at most such a share of them may differ
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def is_relation(data: Any) -> bool:
+    """Is it a relation of DuckDB?"""
+    return _is_of(data, "duckdb", "DuckDBPyRelation")
+
+
+def grouped(data: Any, columns: Sequence[str]) -> Any:
+    """A relation of DuckDB as the rows that differ in these columns, each with its number, counted by DuckDB; its other
+    columns are null. None: it is something else, or rows seldom repeat."""
+    if not is_relation(data) or not columns:
+        return None
+    there = list(data.columns)
+    if not set(columns) <= set(there) or len({name.lower() for name in (*there, COUNTS)}) <= len(there):
+        return None  # the library says what is wrong
+    names = ", ".join(_quoted(name) for name in dict.fromkeys(columns))
+    first = data.limit(_LOOK)
+    if first.aggregate(names).shape[0] > _WORTH * first.shape[0]:
+        return None
+    nulls = "".join(f", NULL::VARCHAR AS {_quoted(name)}" for name in there if name not in columns)
+    return data.aggregate(f"{names}, count(*) AS {_quoted(COUNTS)}").project(f"*{nulls}")
 
 
 def is_rows(data: Any) -> TypeGuard[Sequence[Mapping[str, Any]]]:

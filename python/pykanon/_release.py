@@ -228,27 +228,34 @@ class Release:
                 return content.decode()
         raise InputError("the release is a table; see to_csv")
 
-    def to_arrow(self) -> pyarrow.Table:
-        """The rows as a pyarrow table."""
+    def to_arrow(self, *, intervals: str = "text") -> pyarrow.Table:
+        """The rows as a pyarrow table. ``intervals="struct"``: columns of intervals are structs of ``lower``, ``upper``
+        (null: without an end) and ``closed`` ("both", "left", "right", "neither")."""
         import pyarrow
 
-        from . import _types
+        from . import _intervals, _types
 
-        return _types.arrow(pyarrow.table(self), self._formats)
+        asked = _intervals.check(intervals, ("text", "struct"))
+        table = _types.arrow(pyarrow.table(self), self._formats)
+        return _intervals.arrow(table, self._formats) if asked else table
 
-    def to_polars(self) -> polars.DataFrame:
-        """The rows as a Polars data frame."""
+    def to_polars(self, *, intervals: str = "text") -> polars.DataFrame:
+        """The rows as a Polars data frame; ``intervals`` as for ``to_arrow``."""
         import polars
 
-        from . import _types
+        from . import _intervals, _types
 
-        return _types.polars(polars.DataFrame(self), self._formats)
+        asked = _intervals.check(intervals, ("text", "struct"))
+        frame = _types.polars(polars.DataFrame(self), self._formats)
+        return _intervals.polars(frame, self._formats) if asked else frame
 
-    def to_pandas(self) -> pandas.DataFrame:
-        """The rows as a pandas data frame."""
-        from . import _types
+    def to_pandas(self, *, intervals: str = "text") -> pandas.DataFrame:
+        """The rows as a pandas data frame. ``intervals="interval"``: columns of intervals are pandas' intervals."""
+        from . import _intervals, _types
 
-        return _types.pandas(self.to_arrow())
+        asked = _intervals.check(intervals, ("text", "interval"))
+        frame = _types.pandas(self.to_arrow())
+        return _intervals.pandas(frame, self._formats) if asked else frame
 
     def to_pydict(self) -> dict[str, list[Any]]:
         """The rows as a dict of lists of texts; missing cells are None."""

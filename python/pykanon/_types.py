@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 Formats = dict[str, tuple[str, str | None]]
 
 _INTEGERS = {"c": "int8", "C": "uint8", "s": "int16", "S": "uint16", "i": "int32", "I": "uint32", "l": "int64", "L": "uint64"}
+_INSTANT = r"^\d{4}-\d\d-\d\dT"
 _UNITS = {"s": "s", "m": "ms", "u": "us", "n": "ns"}
 
 
@@ -124,7 +125,7 @@ def _times(column: pl.Series, kind: str) -> tuple[pl.Series, Any]:
 
     if kind == "b" and set(column.drop_nulls().unique()) <= {"true", "false"}:
         return column == "true", pl.Boolean
-    if kind.startswith("ts") and kind[2:3] in ("m", "u", "n"):
+    if kind.startswith("ts") and kind[2:3] in ("m", "u", "n") and column.str.contains(_INSTANT).all():
         unit: Any = _UNITS[kind[2]]
         zone = kind[4:] or None
         parsed = column.str.to_datetime(time_unit=unit, time_zone="UTC" if zone else None, strict=False)

@@ -53,16 +53,23 @@ const char *const *argument_texts(const arguments *args, const char *key, int *c
 typedef struct command_call {
     kn_context  *ctx;
     arguments    args;
+    kn_spec     *spec;     /* the request, and the table that it reads: for a command that keeps them here */
+    kn_table    *table;
     kn_document *document; /* the answer                                */
     kn_row_list *rows;     /* of "rows": 0-based                        */
     char        *text;     /* of "schema": JSON; freed by kn_text_free  */
     const char  *word;     /* of "shape"; static                        */
+    char        *names;    /* of "countable": texts, each with its NUL  */
+    size_t       names_size;
 } command_call;
 
 typedef kn_status (*command_fn)(command_call *call, kn_error *err);
 
 /* NULL: there is no such command. */
 command_fn command_find(const char *name);
+
+/* Frees all that a call was given and made. */
+void command_end(command_call *call);
 
 /* The request: `spec` (a text) or `spec_path`, else an empty one; then `set` (field, value, field, value, ...), then
  * the promises of `privacy`. */

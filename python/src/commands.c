@@ -12,6 +12,20 @@
 #define TRUE(name) argument_true(&call->args, name)
 #define TEXTS(name, count) argument_texts(&call->args, name, count)
 
+#define TRY(step)                                                                                                      \
+    do {                                                                                                               \
+        kn_status tried = (step);                                                                                      \
+        if (tried != KN_OK) return tried;                                                                              \
+    } while (0)
+
+/* The end of a command: something is found, becomes the document, and is freed. */
+#define ANSWER(type, find, document_of, end)                                                                           \
+    type     *found = NULL;                                                                                            \
+    kn_status st = (find);                                                                                             \
+    if (st == KN_OK) st = (document_of);                                                                               \
+    end(found);                                                                                                        \
+    return st
+
 static kn_status usage(kn_error *err, const char *message)
 {
     *err = (kn_error)KN_ERROR_INIT;
@@ -57,18 +71,42 @@ kn_status command_spec(kn_spec **out, const command_call *call, kn_error *err)
     return st == KN_OK ? command_change(*out, call, err) : st;
 }
 
-/* A request that promises something. */
-static kn_status checked_spec(kn_spec **out, const command_call *call, kn_error *err)
+/* The request of the call, which keeps it. */
+static kn_status take_spec(command_call *call, kn_error *err)
 {
-    kn_status st = command_spec(out, call, err);
-    return st == KN_OK ? kn_spec_check(*out, err) : st;
+    return command_spec(&call->spec, call, err);
+}
+
+/* A request that promises something. */
+static kn_status take_checked(command_call *call, kn_error *err)
+{
+    TRY(take_spec(call, err));
+    return kn_spec_check(call->spec, err);
 }
 
 /* A request whose columns and files are used, whatever it promises. */
-static kn_status usable_spec(kn_spec **out, const command_call *call, kn_error *err)
+static kn_status take_usable(command_call *call, kn_error *err)
 {
-    kn_status st = command_spec(out, call, err);
-    return st == KN_OK ? kn_spec_check_use(*out, err) : st;
+    TRY(take_spec(call, err));
+    return kn_spec_check_use(call->spec, err);
+}
+
+/* The request and the table that it reads; `columns` NULL: all. */
+static kn_status take_table(command_call *call, const char *const *columns, int count, kn_error *err)
+{
+    TRY(take_spec(call, err));
+    return command_table(&call->table, call, call->spec, columns, count, err);
+}
+
+void command_end(command_call *call)
+{
+    kn_table_free(call->table);
+    kn_spec_free(call->spec);
+    kn_document_free(call->document);
+    kn_row_list_free(call->rows);
+    kn_text_free(call->text);
+    free(call->names);
+    arguments_free(&call->args);
 }
 
 kn_status command_table(kn_table **out, const command_call *call, const kn_spec *spec, const char *const *columns,
@@ -98,99 +136,71 @@ kn_status command_table(kn_table **out, const command_call *call, const kn_spec 
 
 static kn_status profile(command_call *call, kn_error *err)
 {
-    kn_spec    *spec = NULL;
-    kn_table   *table = NULL;
-    kn_profile *found = NULL;
-    kn_status   st = command_spec(&spec, call, err);
-    if (st == KN_OK) st = command_table(&table, call, spec, NULL, 0, err);
-    if (st == KN_OK) st = kn_profile_table(&found, call->ctx, table, err);
-    if (st == KN_OK) st = kn_document_profile(&call->document, call->ctx, found, table, TRUE("show_values"), err);
-    kn_profile_free(found);
-    kn_table_free(table);
-    kn_spec_free(spec);
-    return st;
+    TRY(take_table(call, NULL, 0, err));
+    ANSWER(kn_profile, kn_profile_table(&found, call->ctx, call->table, err),
+           kn_document_profile(&call->document, call->ctx, found, call->table, TRUE("show_values"), err),
+           kn_profile_free);
 }
 
 static kn_status profile_database(command_call *call, kn_error *err)
 {
-    kn_spec            *spec = NULL;
     kn_database        *database = NULL;
     kn_schema          *schema = NULL;
     kn_database_options options = KN_DATABASE_OPTIONS_INIT;
-    kn_status           st = command_spec(&spec, call, err);
-    if (st == KN_OK) {
-        options.tables = kn_spec_table_at(spec, 0);
-        options.table_count = spec->table_count;
-        options.csv = kn_spec_csv(spec);
-        st = kn_database_read(&database, call->ctx, TEXT("database"), &options, err);
-    }
+    TRY(take_spec(call, err));
+    options.tables = kn_spec_table_at(call->spec, 0);
+    options.table_count = call->spec->table_count;
+    options.csv = kn_spec_csv(call->spec);
+    kn_status st = kn_database_read(&database, call->ctx, TEXT("database"), &options, err);
     if (st == KN_OK) st = kn_schema_look(&schema, call->ctx, database, TEXT("entity"), err);
     if (st == KN_OK) st = kn_document_profile_database(&call->document, call->ctx, schema, err);
     kn_schema_free(schema);
     kn_database_free(database);
-    kn_spec_free(spec);
     return st;
+}
+
+static kn_status write_draft(command_call *call, kn_draft *draft, kn_error *err)
+{
+    TRY(kn_draft_write(draft, call->ctx, "memory:draft/release.yaml", true, err));
+    return kn_document_init(&call->document, call->ctx, draft, NULL, err);
 }
 
 static kn_status init(command_call *call, kn_error *err)
 {
     kn_init_options    options = KN_INIT_OPTIONS_INIT;
-    kn_draft          *draft = NULL;
-    kn_spec           *spec = NULL;
     int                count;
     const char *const *input = TEXTS("input", &count);
-    kn_status          st = command_spec(&spec, call, err);
+    TRY(take_spec(call, err));
     options.k = INTEGER("k", 0);
     options.entity = TEXT("entity");
     options.record = TEXT("record");
     options.files = TRUE("files");
-    if (st == KN_OK) {
-        options.csv = kn_spec_csv(spec);
-        st = kn_init(&draft, call->ctx, input, count, &options, err);
-    }
-    if (st == KN_OK) st = kn_draft_write(draft, call->ctx, "memory:draft/release.yaml", true, err);
-    if (st == KN_OK) st = kn_document_init(&call->document, call->ctx, draft, NULL, err);
-    kn_draft_free(draft);
-    kn_spec_free(spec);
-    return st;
+    options.csv = kn_spec_csv(call->spec);
+    ANSWER(kn_draft, kn_init(&found, call->ctx, input, count, &options, err), write_draft(call, found, err),
+           kn_draft_free);
 }
 
 /* ---- Choosing ---- */
 
 static kn_status advise(command_call *call, kn_error *err)
 {
-    kn_spec   *spec = NULL;
-    kn_advice *advice = NULL;
-    kn_status  st = checked_spec(&spec, call, err);
-    if (st == KN_OK) st = kn_advise(&advice, call->ctx, spec, err);
-    if (st == KN_OK) st = kn_document_advise(&call->document, call->ctx, advice, NULL, err);
-    kn_advice_free(advice);
-    kn_spec_free(spec);
-    return st;
+    TRY(take_checked(call, err));
+    ANSWER(kn_advice, kn_advise(&found, call->ctx, call->spec, err),
+           kn_document_advise(&call->document, call->ctx, found, NULL, err), kn_advice_free);
 }
 
 static kn_status frontier(command_call *call, kn_error *err)
 {
-    kn_spec     *spec = NULL;
-    kn_frontier *found = NULL;
-    kn_status    st = checked_spec(&spec, call, err);
-    if (st == KN_OK) st = kn_frontier_find(&found, call->ctx, spec, err);
-    if (st == KN_OK) st = kn_document_frontier(&call->document, call->ctx, found, err);
-    kn_frontier_free(found);
-    kn_spec_free(spec);
-    return st;
+    TRY(take_checked(call, err));
+    ANSWER(kn_frontier, kn_frontier_find(&found, call->ctx, call->spec, err),
+           kn_document_frontier(&call->document, call->ctx, found, err), kn_frontier_free);
 }
 
 static kn_status explain(command_call *call, kn_error *err)
 {
-    kn_spec        *spec = NULL;
-    kn_explanation *found = NULL;
-    kn_status       st = checked_spec(&spec, call, err);
-    if (st == KN_OK) st = kn_explain(&found, call->ctx, spec, err);
-    if (st == KN_OK) st = kn_document_explain(&call->document, call->ctx, found, err);
-    kn_explanation_free(found);
-    kn_spec_free(spec);
-    return st;
+    TRY(take_checked(call, err));
+    ANSWER(kn_explanation, kn_explain(&found, call->ctx, call->spec, err),
+           kn_document_explain(&call->document, call->ctx, found, err), kn_explanation_free);
 }
 
 /* ---- Releasing ---- */
@@ -208,19 +218,34 @@ static kn_status keep_recipe(kn_spec *spec, kn_error *err)
 
 static kn_status anonymize(command_call *call, kn_error *err)
 {
-    kn_spec             *spec = NULL;
-    kn_release_head     *head = NULL;
     kn_anonymize_options options = KN_ANONYMIZE_OPTIONS_INIT;
-    kn_status            st = checked_spec(&spec, call, err);
     options.all_solutions = TRUE("all_solutions");
     options.dry_run = TRUE("dry_run");
     options.version = kn_version();
-    if (st == KN_OK && TRUE("recipe")) st = keep_recipe(spec, err);
-    if (st == KN_OK) st = kn_anonymize_any(&head, call->ctx, spec, &options, err);
-    if (st == KN_OK) st = kn_document_anonymize_any(&call->document, call->ctx, spec, head, &options, err);
-    kn_release_head_free(head);
-    kn_spec_free(spec);
-    return st;
+    TRY(take_checked(call, err));
+    if (TRUE("recipe")) TRY(keep_recipe(call->spec, err));
+    ANSWER(kn_release_head, kn_anonymize_any(&found, call->ctx, call->spec, &options, err),
+           kn_document_anonymize_any(&call->document, call->ctx, call->spec, found, &options, err),
+           kn_release_head_free);
+}
+
+/* The columns by which equal rows may come as one that is counted; none: the request asks about single rows. */
+static kn_status countable(command_call *call, kn_error *err)
+{
+    kn_error unsaid = KN_ERROR_INIT;
+    TRY(take_spec(call, err));
+    if (kn_spec_shape(call->spec) != KN_SHAPE_TABLE || kn_spec_check(call->spec, &unsaid) != KN_OK) return KN_OK;
+    for (int i = 0; i < call->spec->attribute_count; i++) {
+        const kn_attribute *a = kn_spec_attribute_at(call->spec, i);
+        size_t              size = strlen(a->name) + 1;
+        if (a->role == KN_ROLE_COUNT || a->role == KN_ROLE_IDENTIFIER) continue;
+        char *grown = realloc(call->names, call->names_size + size);
+        if (!grown) return usage(err, kn_status_name(KN_MEMORY));
+        call->names = grown;
+        memcpy(call->names + call->names_size, a->name, size);
+        call->names_size += size;
+    }
+    return KN_OK;
 }
 
 static kn_status apply(command_call *call, kn_error *err)
@@ -244,120 +269,89 @@ static kn_status apply(command_call *call, kn_error *err)
 
 /* ---- Judging ---- */
 
-static kn_status verify_table(command_call *call, const kn_spec *spec, kn_error *err)
+#define VERIFY_OPTIONS(type, initial)                                                                                  \
+    type options = initial;                                                                                            \
+    options.map_path = TEXT("map");                                                                                    \
+    options.work_limit = INTEGER("work_limit", 0);                                                                     \
+    options.time_limit = NUMBER("time_limit", 0)
+
+static kn_status verify_table(command_call *call, kn_error *err)
 {
-    kn_verify_options options = KN_VERIFY_OPTIONS_INIT;
-    kn_verify_report *report = NULL;
-    options.map_path = TEXT("map");
-    options.work_limit = INTEGER("work_limit", 0);
-    options.time_limit = NUMBER("time_limit", 0);
-    kn_status st = kn_verify(&report, call->ctx, spec, &options, err);
-    if (st == KN_OK) st = kn_document_verify(&call->document, call->ctx, report, err);
-    kn_verify_report_free(report);
-    return st;
+    VERIFY_OPTIONS(kn_verify_options, KN_VERIFY_OPTIONS_INIT);
+    ANSWER(kn_verify_report, kn_verify(&found, call->ctx, call->spec, &options, err),
+           kn_document_verify(&call->document, call->ctx, found, err), kn_verify_report_free);
 }
 
-static kn_status verify_database(command_call *call, const kn_spec *spec, kn_error *err)
+static kn_status verify_database(command_call *call, kn_error *err)
 {
-    kn_database_verify_options options = KN_DATABASE_VERIFY_OPTIONS_INIT;
-    kn_database_verify_report *report = NULL;
-    options.map_path = TEXT("map");
-    options.work_limit = INTEGER("work_limit", 0);
-    options.time_limit = NUMBER("time_limit", 0);
-    kn_status st = kn_verify_database(&report, call->ctx, spec, &options, err);
-    if (st == KN_OK) st = kn_document_verify_database(&call->document, call->ctx, spec, report, err);
-    kn_database_verify_report_free(report);
-    return st;
+    VERIFY_OPTIONS(kn_database_verify_options, KN_DATABASE_VERIFY_OPTIONS_INIT);
+    ANSWER(kn_database_verify_report, kn_verify_database(&found, call->ctx, call->spec, &options, err),
+           kn_document_verify_database(&call->document, call->ctx, call->spec, found, err),
+           kn_database_verify_report_free);
 }
 
-static kn_status verify_records(command_call *call, const kn_spec *spec, kn_error *err)
+static kn_status verify_records(command_call *call, kn_error *err)
 {
-    kn_records_verify_options options = KN_RECORDS_VERIFY_OPTIONS_INIT;
-    kn_records_verify_report *report = NULL;
-    options.map_path = TEXT("map");
-    options.work_limit = INTEGER("work_limit", 0);
-    options.time_limit = NUMBER("time_limit", 0);
-    kn_status st = kn_verify_records(&report, call->ctx, spec, &options, err);
-    if (st == KN_OK) st = kn_document_verify_records(&call->document, call->ctx, spec, report, err);
-    kn_records_verify_report_free(report);
-    return st;
+    VERIFY_OPTIONS(kn_records_verify_options, KN_RECORDS_VERIFY_OPTIONS_INIT);
+    ANSWER(kn_records_verify_report, kn_verify_records(&found, call->ctx, call->spec, &options, err),
+           kn_document_verify_records(&call->document, call->ctx, call->spec, found, err),
+           kn_records_verify_report_free);
 }
 
 static kn_status verify(command_call *call, kn_error *err)
 {
-    kn_spec  *spec = NULL;
-    kn_status st = checked_spec(&spec, call, err);
-    if (st == KN_OK && kn_spec_shape(spec) == KN_SHAPE_DATABASE)
-        st = verify_database(call, spec, err);
-    else if (st == KN_OK && kn_spec_shape(spec) == KN_SHAPE_RECORDS)
-        st = verify_records(call, spec, err);
-    else if (st == KN_OK)
-        st = verify_table(call, spec, err);
-    kn_spec_free(spec);
-    return st;
+    TRY(take_checked(call, err));
+    if (kn_spec_shape(call->spec) == KN_SHAPE_DATABASE) return verify_database(call, err);
+    if (kn_spec_shape(call->spec) == KN_SHAPE_RECORDS) return verify_records(call, err);
+    return verify_table(call, err);
 }
 
 static kn_status measure(command_call *call, kn_error *err)
 {
-    kn_spec            *spec = NULL;
     kn_measure_report  *report = NULL;
     kn_workload        *workload = NULL;
     kn_workload_report *answers = NULL;
     const char         *queries = TEXT("workload");
-    kn_status           st = usable_spec(&spec, call, err);
-    if (st == KN_OK && queries) st = kn_workload_parse(&workload, call->ctx, "workload", queries, strlen(queries), err);
-    if (st == KN_OK) st = kn_measure(&report, call->ctx, spec, NULL, err);
+    TRY(take_usable(call, err));
+    kn_status st = KN_OK;
+    if (queries) st = kn_workload_parse(&workload, call->ctx, "workload", queries, strlen(queries), err);
+    if (st == KN_OK) st = kn_measure(&report, call->ctx, call->spec, NULL, err);
     if (st == KN_OK && workload)
-        st = kn_measure_workload(&answers, call->ctx, spec, NULL, workload, TEXT("summary"), err);
-    if (st == KN_OK) st = kn_document_measure(&call->document, call->ctx, spec, report, workload, answers, err);
+        st = kn_measure_workload(&answers, call->ctx, call->spec, NULL, workload, TEXT("summary"), err);
+    if (st == KN_OK) st = kn_document_measure(&call->document, call->ctx, call->spec, report, workload, answers, err);
     kn_workload_report_free(answers);
     kn_workload_free(workload);
     kn_measure_report_free(report);
-    kn_spec_free(spec);
     return st;
 }
 
 static kn_status attack(command_call *call, kn_error *err)
 {
-    kn_spec          *spec = NULL;
-    kn_attack_report *report = NULL;
     kn_attack_options options = KN_ATTACK_OPTIONS_INIT;
-    kn_csv_options    csv;
-    kn_status         st = usable_spec(&spec, call, err);
+    TRY(take_usable(call, err));
+    kn_csv_options csv = *kn_spec_csv(call->spec);
     options.release = TEXT("release");
     options.external = TEXT("external");
     options.original = TEXT("original");
     options.no_original = !options.original;
     options.k = INTEGER("k", 0);
-    if (st == KN_OK) {
-        csv = *kn_spec_csv(spec);
-        options.csv = &csv;
-        st = kn_attack(&report, call->ctx, spec, &options, err);
-    }
-    if (st == KN_OK) st = kn_document_attack(&call->document, call->ctx, report, err);
-    kn_attack_report_free(report);
-    kn_spec_free(spec);
-    return st;
+    options.csv = &csv;
+    ANSWER(kn_attack_report, kn_attack(&found, call->ctx, call->spec, &options, err),
+           kn_document_attack(&call->document, call->ctx, found, err), kn_attack_report_free);
 }
 
 static kn_status attack_demo(command_call *call, kn_error *err)
 {
-    kn_spec               *spec = NULL;
-    kn_attack_demo_report *report = NULL;
     kn_attack_demo_options options = KN_ATTACK_DEMO_OPTIONS_INIT;
-    kn_status              st = command_spec(&spec, call, err);
     options.k = INTEGER("k", 0);
-    if (st == KN_OK) st = kn_attack_demo(&report, call->ctx, spec, &options, err);
-    if (st == KN_OK) st = kn_document_attack_demo(&call->document, call->ctx, report, err);
-    kn_attack_demo_report_free(report);
-    kn_spec_free(spec);
-    return st;
+    TRY(take_spec(call, err));
+    ANSWER(kn_attack_demo_report, kn_attack_demo(&found, call->ctx, call->spec, &options, err),
+           kn_document_attack_demo(&call->document, call->ctx, found, err), kn_attack_demo_report_free);
 }
 
 /* ---- Dependencies ---- */
 
 typedef struct depending {
-    kn_table             *table;
     kn_dependency       **given;
     int                   given_count;
     kn_dependency_check  *checks;
@@ -379,7 +373,7 @@ static kn_status check_given(depending *d, const command_call *call, kn_error *e
     for (int i = 0; st == KN_OK && i < count; i++) {
         st = kn_dependency_parse(&d->given[i], call->ctx, texts[i], err);
         if (st == KN_OK) d->given_count++;
-        if (st == KN_OK) st = kn_dependency_check_table(&d->checks[i], call->ctx, d->table, d->given[i], err);
+        if (st == KN_OK) st = kn_dependency_check_table(&d->checks[i], call->ctx, call->table, d->given[i], err);
     }
     return st;
 }
@@ -393,8 +387,8 @@ static kn_status discover(depending *d, const command_call *call, kn_error *err)
     if (error && !kn_fraction_parse(error, &o.error)) return usage(err, "error: not a share");
     o.max_left = (int)INTEGER("max_left", 0);
     o.time_limit = NUMBER("time_limit", 0);
-    kn_status st = kn_discover_dependencies(&d->discovery, call->ctx, d->table, &o, err);
-    return st == KN_OK ? kn_discovery_list(&d->found, call->ctx, d->discovery, d->table, err) : st;
+    kn_status st = kn_discover_dependencies(&d->discovery, call->ctx, call->table, &o, err);
+    return st == KN_OK ? kn_discovery_list(&d->found, call->ctx, d->discovery, call->table, err) : st;
 }
 
 /* What follows from those that hold. */
@@ -417,11 +411,9 @@ static kn_status conclude(depending *d, const command_call *call, int *closure_g
 static kn_status dependencies(command_call *call, kn_error *err)
 {
     depending             d = {0};
-    kn_spec              *spec = NULL;
     kn_dependency_answers a = KN_DEPENDENCY_ANSWERS_INIT;
-    kn_status             st = command_spec(&spec, call, err);
-    if (st == KN_OK) st = command_table(&d.table, call, spec, NULL, 0, err);
-    if (st == KN_OK) st = check_given(&d, call, err);
+    TRY(take_table(call, NULL, 0, err));
+    kn_status st = check_given(&d, call, err);
     if (st == KN_OK) st = discover(&d, call, err);
     if (st == KN_OK) st = conclude(&d, call, &a.closure_given, err);
     a.given_count = d.given_count;
@@ -432,7 +424,7 @@ static kn_status dependencies(command_call *call, kn_error *err)
     a.held = d.held;
     a.cover = d.cover;
     a.closure = d.closure;
-    if (st == KN_OK) st = kn_document_dependencies(&call->document, call->ctx, d.table, &a, err);
+    if (st == KN_OK) st = kn_document_dependencies(&call->document, call->ctx, call->table, &a, err);
     for (int i = 0; i < d.given_count; i++) kn_dependency_free(d.given[i]);
     free(d.given);
     free(d.checks);
@@ -441,18 +433,16 @@ static kn_status dependencies(command_call *call, kn_error *err)
     kn_dependency_list_free(d.found);
     kn_dependency_list_free(d.cover);
     kn_name_list_free(d.closure);
-    kn_table_free(d.table);
-    kn_spec_free(spec);
     return st;
 }
 
 /* ---- Hierarchies ---- */
 
 /* What the request says of the column, or groups of its values, which no release file can ask for. */
-static kn_status hierarchy_rule(kn_hierarchy_spec *rule, const command_call *call, const kn_spec *spec, kn_error *err)
+static kn_status hierarchy_rule(kn_hierarchy_spec *rule, const command_call *call, kn_error *err)
 {
     const char *by = TEXT("groups");
-    int         at = kn_spec_find(spec, TEXT("column")), group = 0;
+    int         at = kn_spec_find(call->spec, TEXT("column")), group = 0;
     if (by) {
         while (group < KN_GROUP_BYS && strcmp(kn_group_by_name((kn_group_by)group), by) != 0) group++;
         if (group == KN_GROUP_BYS) return usage(err, "groups: by order, frequency or prefix");
@@ -464,8 +454,8 @@ static kn_status hierarchy_rule(kn_hierarchy_spec *rule, const command_call *cal
         rule->order = TEXTS("order", &rule->order_count);
         return KN_OK;
     }
-    if (at < 0 || !kn_spec_attribute_at(spec, at)->has_hierarchy) return usage(err, "no hierarchy is given");
-    *rule = *kn_attribute_hierarchy(kn_spec_attribute_at(spec, at));
+    if (at < 0 || !kn_spec_attribute_at(call->spec, at)->has_hierarchy) return usage(err, "no hierarchy is given");
+    *rule = *kn_attribute_hierarchy(kn_spec_attribute_at(call->spec, at));
     return KN_OK;
 }
 
@@ -474,19 +464,14 @@ static kn_status hierarchy_build(command_call *call, kn_error *err)
 {
     static const char path[] = "memory:hierarchy.csv";
     const char *const column = TEXT("column");
-    kn_spec          *spec = NULL;
-    kn_table         *table = NULL;
     kn_hierarchy     *made = NULL;
     kn_hierarchy_spec rule;
-    kn_status         st = command_spec(&spec, call, err);
-    if (st == KN_OK) st = hierarchy_rule(&rule, call, spec, err);
-    if (st == KN_OK) st = command_table(&table, call, spec, &column, 1, err);
-    if (st == KN_OK) st = kn_hierarchy_make(&made, call->ctx, table, 0, &rule, TRUE("show_values"), err);
+    TRY(take_table(call, &column, 1, err));
+    TRY(hierarchy_rule(&rule, call, err));
+    kn_status st = kn_hierarchy_make(&made, call->ctx, call->table, 0, &rule, TRUE("show_values"), err);
     if (st == KN_OK) st = kn_hierarchy_write(made, call->ctx, path, 0, err);
     if (st == KN_OK) st = kn_document_hierarchy_build(&call->document, call->ctx, made, path, column, err);
     kn_hierarchy_free(made);
-    kn_table_free(table);
-    kn_spec_free(spec);
     return st;
 }
 
@@ -507,14 +492,9 @@ static kn_status hierarchy_show(command_call *call, kn_error *err)
 
 static kn_status hierarchy_suggest(command_call *call, kn_error *err)
 {
-    kn_spec        *spec = NULL;
-    kn_suggestions *found = NULL;
-    kn_status       st = checked_spec(&spec, call, err);
-    if (st == KN_OK) st = kn_hierarchy_suggest(&found, call->ctx, spec, TEXT("column"), err);
-    if (st == KN_OK) st = kn_document_hierarchy_suggest(&call->document, call->ctx, found, TEXT("column"), err);
-    kn_suggestions_free(found);
-    kn_spec_free(spec);
-    return st;
+    TRY(take_checked(call, err));
+    ANSWER(kn_suggestions, kn_hierarchy_suggest(&found, call->ctx, call->spec, TEXT("column"), err),
+           kn_document_hierarchy_suggest(&call->document, call->ctx, found, TEXT("column"), err), kn_suggestions_free);
 }
 
 /* ---- Synthetic data, lists ---- */
@@ -523,7 +503,6 @@ static kn_status hierarchy_suggest(command_call *call, kn_error *err)
 static kn_status generate(command_call *call, kn_error *err)
 {
     kn_generate_options o = KN_GENERATE_OPTIONS_INIT;
-    kn_table           *table = NULL;
     const char         *kind = TEXT("kind"), *target = TEXT("target");
     int64_t             rows = INTEGER("rows", 0);
     uint64_t            seed = (uint64_t)INTEGER("seed", 0);
@@ -539,10 +518,8 @@ static kn_status generate(command_call *call, kn_error *err)
     o.cardinality = INTEGER("cardinality", o.cardinality);
     o.mean = NUMBER("mean", o.mean);
     o.deviation = NUMBER("deviation", o.deviation);
-    kn_status st = kn_generate_table(&table, call->ctx, &o, err);
-    if (st == KN_OK) st = kn_memory_put_table(call->ctx, "memory:out", table, err);
-    kn_table_free(table);
-    return st;
+    TRY(kn_generate_table(&call->table, call->ctx, &o, err));
+    return kn_memory_put_table(call->ctx, "memory:out", call->table, err);
 }
 
 static kn_status catalogue(command_call *call, kn_error *err)
@@ -558,33 +535,22 @@ static kn_status schema(command_call *call, kn_error *err)
 /* The cells of a table as the bytes of a CSV file. */
 static kn_status csv(command_call *call, kn_error *err)
 {
-    kn_spec  *spec = NULL;
-    kn_table *table = NULL;
-    kn_status st = command_spec(&spec, call, err);
-    if (st == KN_OK) st = command_table(&table, call, spec, NULL, 0, err);
-    if (st == KN_OK) st = kn_table_write_csv(table, call->ctx, TEXT("output"), ',', err);
-    kn_table_free(table);
-    kn_spec_free(spec);
-    return st;
+    TRY(take_table(call, NULL, 0, err));
+    return kn_table_write_csv(call->table, call->ctx, TEXT("output"), ',', err);
 }
 
 /* Is the request understood, and with `whole` consistent? */
 static kn_status check(command_call *call, kn_error *err)
 {
-    kn_spec  *spec = NULL;
-    kn_status st = TRUE("whole") ? checked_spec(&spec, call, err) : command_spec(&spec, call, err);
-    kn_spec_free(spec);
-    return st;
+    return TRUE("whole") ? take_checked(call, err) : take_spec(call, err);
 }
 
 /* Of which shape are the data? */
 static kn_status shape(command_call *call, kn_error *err)
 {
-    kn_spec  *spec = NULL;
-    kn_status st = command_spec(&spec, call, err);
-    if (st == KN_OK) call->word = kn_shape_name(kn_spec_shape(spec));
-    kn_spec_free(spec);
-    return st;
+    TRY(take_spec(call, err));
+    call->word = kn_shape_name(kn_spec_shape(call->spec));
+    return KN_OK;
 }
 
 command_fn command_find(const char *name)
@@ -599,6 +565,7 @@ command_fn command_find(const char *name)
                     {"attack-demo", attack_demo},
                     {"catalogue", catalogue},
                     {"check", check},
+                    {"countable", countable},
                     {"csv", csv},
                     {"dependencies", dependencies},
                     {"diagnose", command_diagnose},

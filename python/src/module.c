@@ -202,12 +202,13 @@ static kn_status call_command(void *arg, kn_error *err)
     return st;
 }
 
-/* What the command made: rows as bytes (int64), or the text of its document. */
+/* What the command made: rows (int64) or names as bytes, or the text of its document. */
 static PyObject *made(const command_call *call)
 {
     if (call->rows)
         return PyBytes_FromStringAndSize((const char *)call->rows->rows,
                                          (Py_ssize_t)((size_t)call->rows->count * sizeof(int64_t)));
+    if (call->names) return PyBytes_FromStringAndSize(call->names, (Py_ssize_t)call->names_size);
     return PyUnicode_FromString(call->text ? call->text : call->word ? call->word : "");
 }
 
@@ -219,10 +220,7 @@ static PyObject *context_call(context_object *self, PyObject *args)
     calling c = {.call.ctx = self->ctx, .command = command_find(name)};
     if (!c.command) return PyErr_Format(PyExc_ValueError, "there is no command %s", name);
     if (arguments_take(&c.call.args, options) && context_run(self, progress, call_command, &c)) result = made(&c.call);
-    kn_document_free(c.call.document);
-    kn_row_list_free(c.call.rows);
-    kn_text_free(c.call.text);
-    arguments_free(&c.call.args);
+    command_end(&c.call);
     return result;
 }
 

@@ -21,6 +21,11 @@ def from_polars(columns):
     return pl.DataFrame(columns)
 
 
+def from_chunks(columns):
+    whole = pl.DataFrame(columns)
+    return pl.concat([whole[:7], whole[7:8], whole[8:]], rechunk=False)
+
+
 def from_pyarrow(columns):
     return pa.table(columns)
 
@@ -55,7 +60,7 @@ def from_categories(columns):
     return pa.table({name: pa.array(cells).dictionary_encode() for name, cells in columns.items()})
 
 
-SOURCES = [from_polars, from_pyarrow, from_batches, from_lists, from_categories]
+SOURCES = [from_polars, from_pyarrow, from_batches, from_lists, from_categories, from_chunks]
 SOURCES += [
     source
     for name, source in (("pandas", from_pandas), ("duckdb", from_duckdb), ("nanoarrow", from_nanoarrow))
@@ -113,6 +118,12 @@ def test_every_method(tmp_path, method):
 def test_every_table(source):
     columns = people(80, 3)
     assert by_package(source(columns), request("optimal")) == by_package(columns, request("optimal"))
+
+
+def test_chunks_are_not_copied_into_one():
+    frame = from_chunks(people(80, 3))
+    kn.diagnose(frame, ["age"])
+    assert frame.n_chunks() == 3
 
 
 def test_diagnosis_agrees_with_a_count():

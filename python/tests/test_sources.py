@@ -14,6 +14,7 @@ from conftest import installed, people
 from test_same import METHODS, QUERIES, request
 
 import pykanon as kn
+from pykanon._data import Job
 
 COLUMNS = people(200, 6)
 ASKED = {"qi": {"age": kn.ranges(10, 20, 40), "sex": None}, "sensitive": "diagnosis", "k": 3, "method": "optimal"}
@@ -181,6 +182,60 @@ def test_a_table_of_duckdb(tmp_path):
     expected = kn.anonymize(COLUMNS, **ASKED).to_csv()
     assert kn.anonymize(f"duckdb:{tmp_path}/base.duckdb#people", **ASKED).to_csv() == expected
     assert kn.diagnose(f"duckdb:{tmp_path}/base.duckdb?query=SELECT age FROM people LIMIT 50", "age").rows == 50
+
+
+@pytest.fixture
+def relation(monkeypatch):
+    """A relation of DuckDB, and a list of what the library was given instead."""
+    duckdb = pytest.importorskip("duckdb")
+    taken, put = [], Job.put_table
+    monkeypatch.setattr(
+        Job, "put_table", lambda job, name, table, **more: (taken.append(table), put(job, name, table, **more))
+    )
+    return duckdb.connect().from_arrow(pa.table(COLUMNS)), taken
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"qi": ["sex", "job"], "k": 2},
+        {"over": ["sex", "job", "diagnosis"], "k": 2, "suppression": "any"},
+        {"qi": "sex", "sensitive": "diagnosis", "require": [{"l-diversity": {"l": 2}}]},
+    ],
+)
+def test_duckdb_counts_rows_of_a_diagnosis(relation, asked):
+    rows, taken = relation
+    found = kn.diagnose(rows, **asked)
+    assert found.to_dict() == kn.diagnose(COLUMNS, **asked).to_dict()
+    counted = pl.DataFrame(taken[0])
+    assert counted.height < 40 and counted["(rows)"].sum() == 200
+    if "qi" in asked:
+        assert found.at_risk(30) == kn.diagnose(COLUMNS, **asked).at_risk(30)
+
+
+@pytest.mark.parametrize("method", [one for one in METHODS if one != "mondrian-workload"])
+def test_duckdb_counts_rows_of_a_release(relation, method):
+    rows, taken = relation
+    asked = {"qi": {"age": kn.breaks([30, 50]), "sex": None}, "sensitive": "diagnosis", "k": 3, "method": method}
+    asked |= {"seed": 7} if method == "heuristic" else {}
+    rows = rows.project("CASE WHEN age < 50 THEN 20 ELSE 60 END AS age, sex, diagnosis, zip")
+    expected, found = kn.anonymize(pl.DataFrame(rows), **asked), kn.anonymize(rows, **asked)
+    assert taken[1].columns == ["age", "sex", "diagnosis", "(rows)", "zip"] and len(taken[1]) < 20
+    assert (found.to_csv(), found.certificate, found.notes) == (expected.to_csv(), expected.certificate, expected.notes)
+    assert found.recipe.content == expected.recipe.content and found.to_polars().equals(expected.to_polars())
+    assert kn.verify(rows, found).outcome == "holds"
+
+
+def test_single_rows_of_duckdb_stay_single(relation):
+    rows, taken = relation
+    asked = {"qi": {"age": kn.ranges(10, 20, 40), "sex": None}, "k": 3, "method": "optimal"}
+    kept = kn.anonymize(rows, **asked, keep="job")
+    assert kept.to_csv() == kn.anonymize(COLUMNS, **asked, keep="job").to_csv()
+    kn.diagnose(rows, "sex", risk=True)
+    kn.diagnose(rows, ["age", "zip"])  # rows seldom repeat
+    assert [len(one) for one in taken if type(one) is type(rows)] == [200] * 3
+    with pytest.raises(kn.InputError, match='did you mean "age"'):
+        kn.diagnose(rows, "agee")
 
 
 def test_a_server_that_is_not_there():

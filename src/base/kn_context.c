@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "kn_clock.h"
+#include "kn_engines.h"
 #include "kn_error.h"
 #include "kn_memory.h"
 #include "kn_names.h"
@@ -129,6 +130,7 @@ static void end_inside(kn_context *ctx)
     if (!own(ctx)) return; /* the running call does it   */
     kn_pool_stop(ctx);
     kn_memory_clear(ctx);
+    kn_engines_clear(ctx);
     atomic_store(&ctx->owner, 0);
 }
 

@@ -11,6 +11,7 @@
 
 struct kn_pool;
 struct kn_memory;
+struct kn_engine;
 
 /* The name in messages of a path that the user never gave: the copy of a stream; and how a table of a server is read
  * while a call lasts. */
@@ -31,6 +32,7 @@ struct kn_context {
     int              threads;
     _Atomic(struct kn_pool *) pool; /* started on first use, and again after fork */
     kn_alias        *aliases;
+    struct kn_engine *engines; /* of the program, by name; NULL: none               */
     struct kn_memory *memory; /* names in memory; NULL: such names mean files       */
 
     /* The running call. */

@@ -33,6 +33,11 @@ const char *kn_name_duckdb(const char *name)
     return behind(name, "duckdb:");
 }
 
+const char *kn_name_engine(const char *name)
+{
+    return behind(name, "engine:");
+}
+
 const char *kn_name_server(const char *name)
 {
     const char *rest = behind(name, "postgresql:");

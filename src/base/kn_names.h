@@ -1,4 +1,4 @@
-/* kn_names.h: names of databases: "sqlite:FILE", "duckdb:FILE", "postgresql://..." or "postgres:...", their scheme in any
+/* kn_names.h: names of databases: "sqlite:FILE", "duckdb:FILE", "engine:NAME", "postgresql://..." or "postgres:...", their scheme in any
  * letter case; and of files of statistics programs. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_NAMES_H
@@ -10,6 +10,7 @@
 
 const char *kn_name_sqlite(const char *name); /* the file; NULL: not such a name                             */
 const char *kn_name_duckdb(const char *name); /* the same for a table or a query of DuckDB; NULL            */
+const char *kn_name_engine(const char *name); /* "engine:NAME#TABLE" of an engine of the program; NULL       */
 const char *kn_name_server(const char *name); /* what follows "postgresql:" or "postgres:"; NULL             */
 
 /* "?query=" in the name of a database; NULL: it has no query. */

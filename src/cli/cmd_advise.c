@@ -82,6 +82,26 @@ static void add_word(words *w, const char *word)
     add_text(w, "'", 1);
 }
 
+/* Appends a word of the command line without the query or the password in it: answers are passed on. Returns whether
+ * something was left out. */
+static bool add_given(words *w, const char *word)
+{
+    static const char mark[] = "query", example[] = "?query=SELECT ...";
+    size_t            size = strlen(word);
+    char             *shown = cli_alloc(size + sizeof example + 1);
+    memcpy(shown, word, size + 1);
+    kn_hide_secrets(shown, size + 2);
+    bool less = strcmp(shown, word) != 0;
+    if (less && (strstr(word, "?query=") || strstr(word, "&query="))) {
+        size_t left = strlen(shown);
+        if (left > sizeof mark && strcmp(shown + left - sizeof mark + 1, mark) == 0) left -= sizeof mark;
+        memcpy(shown + left, example, sizeof example);
+    }
+    add_word(w, shown);
+    free(shown);
+    return less;
+}
+
 /* Is this an option that the method would refuse? */
 static bool is_useless(const char *word, kn_method method, int *values)
 {
@@ -119,7 +139,7 @@ static const char *usual_output(kn_shape shape)
 static char *command_text(const cli_advising *a, kn_method method, kn_shape shape)
 {
     words w = {0};
-    bool  options = true;
+    bool  options = true, less = false;
     add_word(&w, "kanon");
     add_word(&w, "anonymize");
     for (int i = 0; i < a->argc; i++) {
@@ -128,7 +148,7 @@ static char *command_text(const cli_advising *a, kn_method method, kn_shape shap
         if (options && only_of_advise(a->argv[i], method, &values))
             i += values;
         else if (options)
-            add_word(&w, a->argv[i]);
+            less |= add_given(&w, a->argv[i]);
     }
     add_word(&w, "--method");
     add_word(&w, kn_method_name(method));
@@ -138,7 +158,8 @@ static char *command_text(const cli_advising *a, kn_method method, kn_shape shap
     }
     for (int i = 0; i < a->argc && !options; i++) /* what follows "--" stays there */
         if (strcmp(a->argv[i], "--") == 0)
-            for (options = true; i < a->argc; i++) add_word(&w, a->argv[i]);
+            for (options = true; i < a->argc; i++) less |= add_given(&w, a->argv[i]);
+    if (less) cli_note("the command is shown without the query or password of a name: put it back to run it");
     return w.text;
 }
 

@@ -41,27 +41,7 @@ static bool read_delimiter(const char *text, char *out)
 
 static bool read_encoding(const char *text, kn_encoding *out)
 {
-    static const struct {
-        const char *name;
-        kn_encoding encoding;
-    } known[] = {
-        {"utf-8", KN_ENCODING_UTF8},
-        {"utf8", KN_ENCODING_UTF8},
-        {"windows-1252", KN_ENCODING_WINDOWS_1252},
-        {"cp1252", KN_ENCODING_WINDOWS_1252},
-        {"latin-1", KN_ENCODING_LATIN_1},
-        {"latin1", KN_ENCODING_LATIN_1},
-        {"iso-8859-1", KN_ENCODING_LATIN_1},
-    };
-    if (!text) return true;
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        const char *a = text, *b = known[i].name;
-        while (*a && (*a >= 'A' && *a <= 'Z' ? *a + 32 : *a) == *b) a++, b++;
-        if (*a == '\0' && *b == '\0') {
-            *out = known[i].encoding;
-            return true;
-        }
-    }
+    if (!text || kn_encoding_parse(text, out)) return true;
     return complain("--encoding: '%s' is not utf-8, windows-1252 or latin-1", text);
 }
 

@@ -162,8 +162,8 @@ static kn_status read_number(kn_interval_builder *b, const char *text, const cha
         return kn_fail(err, KN_USAGE, "%s: \"%s\" is not a number", what, text);
     int64_t decimals = decimals_of(&d);
     if (decimals > (type == KN_TYPE_INTEGER ? 0 : MOST_DECIMALS))
-        return kn_fail(err, KN_USAGE, "%s: \"%s\" has too many decimals for the column \"%s\" of type %s", what, text,
-                       b->base.column->name, kn_type_name(type));
+        return kn_fail(err, KN_USAGE, "column \"%s\" is of type %s; %s: \"%s\" has too many decimals for it",
+                       b->base.column->name, kn_type_name(type), what, text);
     if (decimals > b->scale) b->scale = (int)decimals;
     if (scaled && !scale_down(&d, b->scale, scaled))
         return kn_fail(err, KN_USAGE, "%s: \"%s\" is too large", what, text);

@@ -212,6 +212,40 @@ static const char heading[] =
     "# what can be said: change whatever is not true. Roles are guesses from names and values; only you know what\n"
     "# others may know. 'kanon advise' compares methods, 'kanon help files' says what may stand here.\n";
 
+/* The usual spellings of a missing cell are those of files: in a database a text is a value. */
+kn_status kn_draft_reading(kn_csv_options *out, const kn_drafting *d, kn_error *err)
+{
+    *out = d->options->csv ? *d->options->csv : (kn_csv_options)KN_CSV_OPTIONS_INIT;
+    if (!d->star_missing) return KN_OK;
+    const char        *input = d->inputs[0];
+    bool               files = d->draft->shape == KN_SHAPE_TABLE || !(kn_name_sqlite(input) || kn_name_server(input));
+    const char *const *usual = kn_default_na();
+    int                count = out->na ? out->na_count : 0;
+    if (!out->na && files) {
+        out->na = usual;
+        while (usual[count]) count++;
+    }
+    const char **na = kn_arena_array(d->arena, (size_t)count + 1, sizeof *na);
+    if (!na) return kn_draft_memory(d, err);
+    for (int i = 0; i < count; i++) na[i] = out->na[i];
+    na[count] = "*";
+    out->na = na;
+    out->na_count = count + 1;
+    return KN_OK;
+}
+
+/* With "*" as a missing cell: what was drafted so far is forgotten. */
+static kn_status begin_again(kn_drafting *d, kn_error *err)
+{
+    kn_buffer_clear(&d->text);
+    kn_buffer_add(&d->text, heading);
+    d->draft->file_count = d->draft->column_count = d->draft->note_count = 0;
+    d->star_missing = true;
+    return kn_draft_note(d, err,
+                         "* is read as a missing cell (na), since it stands for any value in a release; write it "
+                         "otherwise in the data if it means something else");
+}
+
 static kn_status make(kn_drafting *d, kn_error *err)
 {
     static kn_status (*const shapes[])(kn_drafting *, kn_error *) = {[KN_SHAPE_TABLE] = kn_draft_table,
@@ -223,7 +257,13 @@ static kn_status make(kn_drafting *d, kn_error *err)
     if (d->options->record && d->draft->shape != KN_SHAPE_RECORDS)
         return kn_fail(err, KN_USAGE, "the name of a record (--record) is of XML and JSON");
     kn_buffer_add(&d->text, heading);
-    KN_TRY(shapes[d->draft->shape](d, err));
+    kn_status st = shapes[d->draft->shape](d, err);
+    bool      again = d->star && d->draft->shape != KN_SHAPE_RECORDS && strcmp(d->inputs[0], "-") != 0;
+    if (st == KN_INPUT && again) {
+        KN_TRY(begin_again(d, err));
+        st = shapes[d->draft->shape](d, err);
+    }
+    if (st != KN_OK) return st;
     const char *text = kn_buffer_text(&d->text);
     d->draft->text = text ? kn_arena_strndup(d->arena, text, d->text.size) : NULL;
     if (!d->draft->text) return kn_draft_memory(d, err);

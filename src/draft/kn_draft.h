@@ -21,7 +21,12 @@ typedef struct kn_drafting {
     kn_draft_column       *columns;
     const char           **notes;
     size_t                 file_capacity, column_capacity, note_capacity;
+    bool                   star;         /* a column to be generalized holds "*"          */
+    bool                   star_missing; /* so "*" is read as a missing cell              */
 } kn_drafting;
+
+/* How the inputs are read: as asked for, or as usual; with "*" as a spelling of missing cells if need be. */
+KN_CHECK kn_status kn_draft_reading(kn_csv_options *out, const kn_drafting *d, kn_error *err);
 
 /* ---- Shapes: each writes its fields from `input` on ---- */
 
@@ -54,7 +59,7 @@ typedef struct kn_draft_rule {
 
 /* Chooses the rule by the column's type, name and values; makes a hierarchy file for categories if files are asked
  * for. `owner` (may be NULL): the table whose name begins the file's name. `category`: treat the column as
- * categories, whatever its values. */
+ * categories, whatever its values. KN_INPUT: it holds "*", which no release can have for a value (d->star). */
 KN_CHECK kn_status kn_draft_rule_of(kn_draft_rule *out, kn_drafting *d, const kn_table *table, int column,
                                     const char *owner, bool category, kn_error *err);
 

@@ -338,8 +338,8 @@ static kn_status category_rule(kn_draft_rule *out, const looking *l, const char 
 
 /* ---- All of them ---- */
 
-kn_status kn_draft_rule_of(kn_draft_rule *out, kn_drafting *d, const kn_table *table, int column, const char *owner,
-                           bool category, kn_error *err)
+static kn_status choose_rule(kn_draft_rule *out, kn_drafting *d, const kn_table *table, int column, const char *owner,
+                             bool category, kn_error *err)
 {
     const kn_column *c = &table->columns[column];
     looking          l = {d, c, table, column, c->dict.count};
@@ -364,6 +364,29 @@ kn_status kn_draft_rule_of(kn_draft_rule *out, kn_drafting *d, const kn_table *t
     return category_rule(out, &l, owner, err);
 }
 
+/* No release file over such a column would run. */
+static kn_status refuse_star(kn_drafting *d, const kn_column *c, kn_error *err)
+{
+    for (uint32_t v = 0; v < c->dict.count; v++) {
+        if (!kn_string_equal(kn_dictionary_text(&c->dict, v), (kn_string){"*", 1})) continue;
+        d->star = true;
+        bool class = d->draft->shape == KN_SHAPE_RECORDS;
+        return kn_fail(err, KN_INPUT,
+                       "%s \"%s\" of the data holds the value *, which stands for any value in a release; write it "
+                       "otherwise%s",
+                       class ? "class" : "column", c->name,
+                       class ? "" : ", or name it as a spelling of missing cells (na)");
+    }
+    return KN_OK;
+}
+
+kn_status kn_draft_rule_of(kn_draft_rule *out, kn_drafting *d, const kn_table *table, int column, const char *owner,
+                           bool category, kn_error *err)
+{
+    KN_TRY(refuse_star(d, &table->columns[column], err));
+    return choose_rule(out, d, table, column, owner, category, err);
+}
+
 kn_status kn_draft_rule_alone(const char **out, kn_context *ctx, kn_arena *arena, const kn_table *table, int column,
                               kn_error *err)
 {
@@ -371,7 +394,7 @@ kn_status kn_draft_rule_alone(const char **out, kn_context *ctx, kn_arena *arena
     kn_draft        none = {0};
     kn_drafting     d = {.ctx = ctx, .options = &options, .arena = arena, .draft = &none};
     kn_draft_rule   rule;
-    KN_TRY(kn_draft_rule_of(&rule, &d, table, column, NULL, false, err));
+    KN_TRY(choose_rule(&rule, &d, table, column, NULL, false, err));
     *out = rule.hierarchy;
     return KN_OK;
 }

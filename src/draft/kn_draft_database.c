@@ -433,7 +433,7 @@ kn_status kn_draft_database(kn_drafting *d, kn_error *err)
     kn_csv_options      csv = KN_CSV_OPTIONS_INIT;
     kn_database_options reading = KN_DATABASE_OPTIONS_INIT;
     base                b = {.d = d};
-    if (d->options->csv) csv = *d->options->csv;
+    KN_TRY(kn_draft_reading(&csv, d, err));
     reading.csv = &csv;
     KN_TRY(kn_database_read(&b.db, d->ctx, d->inputs[0], &reading, err));
     kn_status st = draft(&b, &csv, err);

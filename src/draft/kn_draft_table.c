@@ -177,7 +177,7 @@ kn_status kn_draft_table(kn_drafting *d, kn_error *err)
 {
     kn_csv_options csv = KN_CSV_OPTIONS_INIT;
     sheet          s = {.d = d, .entity = -1};
-    if (d->options->csv) csv = *d->options->csv;
+    KN_TRY(kn_draft_reading(&csv, d, err));
     kn_status st = read_table(&s.table, d, &csv, err);
     if (st == KN_OK) st = kn_profile_table(&s.profile, d->ctx, s.table, err);
     if (st == KN_OK) st = draft(&s, &csv, err);

@@ -16,6 +16,7 @@
 #include "kn_recipe.h"
 #include "kn_recipe_fields.h"
 #include "kn_spec.h"
+#include "kn_value.h"
 
 static const char what[] = "reading a recipe";
 
@@ -230,6 +231,35 @@ static bool find_type(const char *name, kn_type *out)
     return false;
 }
 
+/* How two values of a column, as a recipe holds them, are ordered; false: one is not of the column's type. */
+static bool order_of(const making *m, kn_type type, const char *a, const char *b, int *order)
+{
+    kn_string  first = kn_string_of(a), second = kn_string_of(b);
+    char       mark = m->recipe->spec->csv.decimal;
+    int64_t    i, j;
+    kn_decimal x, y;
+    if (type == KN_TYPE_TEXT) {
+        *order = strcmp(a, b);
+        return true;
+    }
+    if (type == KN_TYPE_DECIMAL) {
+        if (!kn_parse_declared_decimal(first, mark, &x) || !kn_parse_declared_decimal(second, mark, &y)) return false;
+        *order = kn_decimal_compare(&x, &y);
+        return true;
+    }
+    if (!kn_parse_integer(first, &i) || !kn_parse_integer(second, &j)) return false; /* dates too are numbers here */
+    *order = (i > j) - (i < j);
+    return true;
+}
+
+static kn_status check_value(const making *m, const kn_recipe_column *c, const char *before, const char *value)
+{
+    int order;
+    if (!order_of(m, c->type, before ? before : value, value, &order))
+        return not_one(m, "a value is not of the type of its column");
+    return before && order >= 0 ? not_one(m, "the values of a column are not in ascending order") : KN_OK;
+}
+
 /* The values that a column of a join table had. */
 static kn_status make_values(const making *m, kn_recipe_column *c, const kn_document_value *list)
 {
@@ -242,7 +272,9 @@ static kn_status make_values(const making *m, kn_recipe_column *c, const kn_docu
     c->values = kn_arena_array_zero(&m->recipe->arena, (size_t)count + 1, sizeof *c->values);
     for (int64_t i = 0; c->values && i < count; i++) {
         const char *text = kn_document_text_of(kn_document_at(list, i));
+        KN_TRY(check_value(m, c, i > 0 ? c->values[i - 1] : NULL, text));
         c->values[i] = kn_arena_strndup(&m->recipe->arena, text, strlen(text));
+        if (!c->values[i]) break;
     }
     return m->recipe->arena.failed ? kn_fail_memory(m->err, m->recipe->ctx, what) : KN_OK;
 }
@@ -300,6 +332,7 @@ static kn_status make_cut(const making *m, int64_t own, const kn_document_value 
         return not_one(m, "there is no such cut");
     c->column = (int)column;
     c->level = (int)level;
+    if (up_to) KN_TRY(check_value(m, &r->columns[column], NULL, up_to));
     if (up_to) c->up_to = kn_arena_strndup(&r->arena, up_to, strlen(up_to));
     if (label) c->label = kn_arena_strndup(&r->arena, label, strlen(label));
     return r->arena.failed ? kn_fail_memory(m->err, r->ctx, what) : KN_OK;

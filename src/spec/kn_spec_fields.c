@@ -42,34 +42,10 @@ static kn_status read_header(kn_reader *r, const kn_yaml *value, void *target)
     return KN_OK;
 }
 
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
-}
-
 static kn_status read_encoding(kn_reader *r, const kn_yaml *value, void *target)
 {
-    static const struct {
-        const char *name;
-        kn_encoding encoding;
-    } known[] = {
-        {"utf-8", KN_ENCODING_UTF8},
-        {"utf8", KN_ENCODING_UTF8},
-        {"windows-1252", KN_ENCODING_WINDOWS_1252},
-        {"cp1252", KN_ENCODING_WINDOWS_1252},
-        {"latin-1", KN_ENCODING_LATIN_1},
-        {"latin1", KN_ENCODING_LATIN_1},
-        {"iso-8859-1", KN_ENCODING_LATIN_1},
-    };
     KN_TRY(kn_want_text(r, value, "an encoding"));
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        const char *a = value->text, *b = known[i].name;
-        while (*a && lower(*a) == *b) a++, b++;
-        if (*a == '\0' && *b == '\0') {
-            *(kn_encoding *)target = known[i].encoding;
-            return KN_OK;
-        }
-    }
+    if (kn_encoding_parse(value->text, target)) return KN_OK;
     return kn_field_fail(r, value, "not an encoding; there are utf-8, windows-1252 and latin-1");
 }
 

@@ -70,6 +70,35 @@ bool kn_type_parse(const char *name, kn_type *out)
     return found >= 0;
 }
 
+/* Letters of ASCII, whatever the locale. */
+static bool same_letters(const char *a, const char *small)
+{
+    while (*a && (*a >= 'A' && *a <= 'Z' ? *a + ('a' - 'A') : *a) == *small) a++, small++;
+    return !*a && !*small;
+}
+
+bool kn_encoding_parse(const char *name, kn_encoding *out)
+{
+    static const struct {
+        const char *name;
+        kn_encoding encoding;
+    } known[] = {
+        {"utf-8", KN_ENCODING_UTF8},
+        {"utf8", KN_ENCODING_UTF8},
+        {"windows-1252", KN_ENCODING_WINDOWS_1252},
+        {"cp1252", KN_ENCODING_WINDOWS_1252},
+        {"latin-1", KN_ENCODING_LATIN_1},
+        {"latin1", KN_ENCODING_LATIN_1},
+        {"iso-8859-1", KN_ENCODING_LATIN_1},
+    };
+    for (size_t i = 0; i < COUNT(known); i++) {
+        if (!same_letters(name, known[i].name)) continue;
+        *out = known[i].encoding;
+        return true;
+    }
+    return false;
+}
+
 const char *kn_role_name(kn_role role)
 {
     return roles[role];

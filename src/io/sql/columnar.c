@@ -306,6 +306,57 @@ kn_status kn_columnar_open(struct ArrowArrayStream *out, kn_context *ctx, const 
     return open_rows(out, ctx, names, count, columns, column_count, NULL, err);
 }
 
+/* ---- In an engine ---- */
+
+bool kn_columnar_stays(const kn_context *ctx, const char *name)
+{
+    kn_columnar_kind kind = kn_columnar_kind_of(ctx, name);
+    return kind == KN_COLUMNAR_PARQUET || kind == KN_COLUMNAR_JSON_LINES || kind == KN_COLUMNAR_DUCKDB;
+}
+
+/* A database file becomes a part of the connection's own. */
+static kn_status attach(kn_buffer *to, const kn_connection *c, kn_context *ctx, const char *name, kn_error *err)
+{
+    char     *path = NULL;
+    kn_buffer sql;
+    KN_TRY(kn_duckdb_source_file(&path, ctx, name, err));
+    if (!path) return KN_OK;
+    kn_buffer_init(&sql, ctx);
+    kn_buffer_add(&sql, "ATTACH IF NOT EXISTS ");
+    kn_duckdb_text(&sql, path);
+    kn_buffer_add(&sql, " AS \"kanon source\" (READ_ONLY)");
+    const char *text = kn_buffer_text(&sql);
+    kn_status   st = text ? kn_connection_run(c, ctx, text, path, err) : kn_fail_memory(err, ctx, WHAT);
+    if (!kn_duckdb_source_query(name)) kn_buffer_add(to, "\"kanon source\".");
+    kn_buffer_free(&sql);
+    kn_free(path);
+    return st;
+}
+
+kn_status kn_columnar_relation(kn_buffer *to, const kn_connection *c, kn_context *ctx, const char *const *names,
+                               int count, const char *const *columns, int column_count, kn_error *err)
+{
+    const char       *name = kn_path_name(ctx, names[0]);
+    kn_duckdb_columns all = {0};
+    kn_buffer         from, sql;
+    kn_buffer_init(&from, ctx);
+    kn_buffer_init(&sql, ctx);
+    kn_status st = check_names(ctx, names, count, err);
+    if (st == KN_OK && kn_name_duckdb(names[0])) st = attach(&from, c, ctx, names[0], err);
+    if (st == KN_OK) st = put_relation(&from, ctx, names, count, err);
+    if (st == KN_OK && kn_buffer_text(&from)) kn_buffer_format(&sql, "SELECT * FROM %s", from.data);
+    if (st == KN_OK && (!kn_buffer_text(&from) || !kn_buffer_text(&sql))) st = kn_fail_memory(err, ctx, WHAT);
+    if (st == KN_OK) st = kn_duckdb_describe(&all, c->state, sql.data, name, err);
+    kn_buffer_char(to, '(');
+    if (st == KN_OK) st = put_select(to, &all, name, columns, column_count, err);
+    if (st == KN_OK) kn_buffer_format(to, " FROM %s)", from.data);
+    if (st == KN_OK && !kn_buffer_text(to)) st = kn_fail_memory(err, ctx, WHAT);
+    kn_duckdb_columns_free(&all);
+    kn_buffer_free(&from);
+    kn_buffer_free(&sql);
+    return st;
+}
+
 /* ---- As tables ---- */
 
 /* Does the table have numbers with fractions? Their decimal mark is a point, whatever the options say. */

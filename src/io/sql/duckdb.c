@@ -60,8 +60,11 @@ static kn_status fail(const kn_duckdb *db, const char *what, const char *message
 {
     char shown[MESSAGE];
     describe(shown, message);
-    if (strncmp(shown, "Out of Memory", 13) == 0) return kn_fail(err, KN_MEMORY, "%.300s: DuckDB: %s", what, shown);
+    if (strncmp(shown, "Out of Memory", 13) == 0)
+        return what ? kn_fail(err, KN_MEMORY, "%.300s: DuckDB: %s", what, shown)
+                    : kn_fail(err, KN_MEMORY, "DuckDB: %s", shown);
     if (kn_cancelled(db->ctx)) return kn_fail_cancelled(err);
+    if (!what) return kn_fail(err, strncmp(shown, "IO Error", 8) == 0 ? KN_IO : KN_INPUT, "%s", shown);
     if (strcmp(what, "the query") == 0) /* not its words (kn_path_name) */
         return kn_fail(err, KN_INPUT, "the query: DuckDB cannot run it: %.*s", (int)strcspn(shown, ":"), shown);
     return kn_fail(err, KN_INPUT, "%.300s: %s", what, shown);
@@ -253,6 +256,7 @@ typedef struct rows {
     kn_duckdb           *db;
     kn_ddb_result        result;
     kn_ddb_arrow_options options;
+    bool                 owned; /* the connection */
     char                 message[MESSAGE];
 } rows;
 
@@ -315,23 +319,32 @@ static void end_rows(struct ArrowArrayStream *stream)
     stream->release = NULL;
     if (r->options) r->db->api.destroy_arrow_options(&r->options);
     r->db->api.destroy_result(&r->result);
-    kn_duckdb_close(r->db);
+    if (r->owned) kn_duckdb_close(r->db);
     kn_free(r);
 }
 
-kn_status kn_duckdb_stream(struct ArrowArrayStream *out, kn_duckdb *db, const char *sql, const char *what,
-                           kn_error *err)
+kn_status kn_duckdb_query(struct ArrowArrayStream *out, kn_duckdb *db, const char *sql, const char *what, kn_error *err)
 {
     rows *r = kn_alloc_zero(db->ctx, sizeof *r);
     *out = (struct ArrowArrayStream){.release = NULL};
-    kn_status st = r ? execute(db, sql, true, &r->result, what, err) : kn_fail_memory(err, db->ctx, what);
+    kn_status st = r ? execute(db, sql, true, &r->result, what, err) : kn_fail_memory(err, db->ctx, "reading rows");
     if (st != KN_OK) {
         kn_free(r);
-        kn_duckdb_close(db);
         return st;
     }
     r->db = db;
     r->options = db->api.result_get_arrow_options(&r->result);
     *out = (struct ArrowArrayStream){give_schema, give_next, last_error, end_rows, r};
     return KN_OK;
+}
+
+kn_status kn_duckdb_stream(struct ArrowArrayStream *out, kn_duckdb *db, const char *sql, const char *what,
+                           kn_error *err)
+{
+    kn_status st = kn_duckdb_query(out, db, sql, what, err);
+    if (st == KN_OK)
+        ((rows *)out->private_data)->owned = true;
+    else
+        kn_duckdb_close(db);
+    return st;
 }

@@ -10,6 +10,7 @@
 
 #include <kanon/arrow.h>
 
+#include "kn_connection.h"
 #include "kn_csv_read.h"
 #include "kn_memory_arrow.h"
 
@@ -35,6 +36,14 @@ bool kn_columnar_volatile(const char *name);
  * caller. KN_INPUT: there is no such table, or a wanted column is of a type that kanon does not read. */
 KN_CHECK kn_status kn_columnar_open(struct ArrowArrayStream *out, kn_context *ctx, const char *const *names, int count,
                                 const char *const *columns, int column_count, kn_error *err);
+
+/* Can such a table stay where it is: does DuckDB read it? */
+bool kn_columnar_stays(const kn_context *ctx, const char *name);
+
+/* What stands behind FROM for such a table, in a DuckDB of kanon's own (kn_connection.h): the columns that are wanted, of the types
+ * whose cells have the text that kn_columnar_open gives. KN_INPUT as there. */
+KN_CHECK kn_status kn_columnar_relation(kn_buffer *to, const kn_connection *c, kn_context *ctx, const char *const *names,
+                                        int count, const char *const *columns, int column_count, kn_error *err);
 
 /* Which option for CSV files does not apply to such a table; NULL: none. */
 const char *kn_columnar_useless(const struct ArrowSchema *schema, const kn_csv_options *options);

@@ -28,7 +28,8 @@ typedef struct kn_duckdb {
 KN_CHECK kn_status kn_duckdb_open(kn_duckdb **out, kn_context *ctx, const char *file, const char *what, kn_error *err);
 void               kn_duckdb_close(kn_duckdb *db); /* NULL is fine */
 
-/* Executes a statement whose rows nobody needs. `what` begins its messages. */
+/* Executes a statement whose rows nobody needs. `what` begins its messages; NULL: nothing does, and a failure of the
+ * system is KN_IO. */
 KN_CHECK kn_status kn_duckdb_run(kn_duckdb *db, const char *sql, const char *what, kn_error *err);
 
 /* The one whole number that a query gives. */
@@ -47,8 +48,12 @@ KN_CHECK kn_status kn_duckdb_describe(kn_duckdb_columns *out, kn_duckdb *db, con
                                       kn_error *err);
 void               kn_duckdb_columns_free(kn_duckdb_columns *columns);
 
-/* The rows of a query. The stream takes over the connection, also on failure, and closes it at its end. A failure while
- * rows come is the callback's EIO, and get_last_error says why. */
+/* The rows of a query; the connection outlives the stream, and runs nothing else before its end. A failure while rows come is
+ * the callback's EIO, and get_last_error says why. */
+KN_CHECK kn_status kn_duckdb_query(struct ArrowArrayStream *out, kn_duckdb *db, const char *sql, const char *what,
+                                   kn_error *err);
+
+/* The same. The stream takes over the connection, also on failure, and closes it at its end. */
 KN_CHECK kn_status kn_duckdb_stream(struct ArrowArrayStream *out, kn_duckdb *db, const char *sql, const char *what,
                                     kn_error *err);
 

@@ -53,13 +53,28 @@ static size_t place_length(const char *what, const char *path)
     return end ? (size_t)(end - what) : 0;
 }
 
-/* Adds the column to a message about its hierarchy, after the place. */
+/* Is the column what the message, or a part of it after ": ", begins with? */
+static bool names_column(const char *part, const char *name)
+{
+    static const char word[] = "column \"";
+    size_t            size = strlen(name);
+    while (part) {
+        const char *rest = part + sizeof word - 1;
+        if (strncmp(part, word, sizeof word - 1) == 0 && strncmp(rest, name, size) == 0 && rest[size] == '"')
+            return true;
+        part = strstr(part, ": ");
+        if (part) part += 2;
+    }
+    return false;
+}
+
+/* Adds the column to a message about its hierarchy that does not name it, after the place. */
 static kn_status at_attribute(const kn_table_run *run, const kn_attribute *a, kn_status st, kn_error *err)
 {
     if (!err || (st != KN_INPUT && st != KN_USAGE)) return st;
     char what[sizeof err->message];
     memcpy(what, err->message, sizeof what);
-    if (strstr(what, a->name)) return st;
+    if (names_column(what, a->name)) return st;
     size_t place = a->has_hierarchy ? place_length(what, a->hierarchy.path) : 0;
     if (place == 0) place = place_length(what, a->hierarchy.population);
     if (place > 0) {

@@ -1,0 +1,176 @@
+/* sql/connection.c: statements by whoever holds the tables, and DuckDB as one of them. Interface: kn_connection.h.
+ *
+ * A message of a connection says where; it is shown behind the name of the table. Cancellation is asked for before and after
+ * every call; DuckDB's own work also ends within a task.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "kn_connection.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kn_arrow.h"
+#include "kn_context.h"
+#include "kn_duckdb.h"
+#include "kn_duckdb_source.h"
+#include "kn_error.h"
+
+enum { ROOM = 600 };
+
+/* ---- Checked calls ---- */
+
+static kn_status judge(kn_context *ctx, int code, const char *what, const char *message, kn_error *err)
+{
+    if (kn_cancelled(ctx) || code == ECANCELED) return kn_fail_cancelled(err);
+    if (code == 0) return KN_OK;
+    kn_status st = code == ENOMEM ? KN_MEMORY : code == EIO || code == ENOSPC ? KN_IO : KN_INPUT;
+    return kn_fail(err, st, "%.300s: %s", what, *message ? message : "the statement cannot be run");
+}
+
+kn_status kn_connection_run(const kn_connection *c, kn_context *ctx, const char *sql, const char *what, kn_error *err)
+{
+    char message[ROOM] = "";
+    if (kn_cancelled(ctx)) return kn_fail_cancelled(err);
+    return judge(ctx, c->run(c->state, sql, message, sizeof message), what, message, err);
+}
+
+kn_status kn_connection_query(struct ArrowArrayStream *out, const kn_connection *c, kn_context *ctx, const char *sql,
+                              const char *what, kn_error *err)
+{
+    char message[ROOM] = "";
+    *out = (struct ArrowArrayStream){.release = NULL};
+    if (kn_cancelled(ctx)) return kn_fail_cancelled(err);
+    kn_status st = judge(ctx, c->query(c->state, sql, out, message, sizeof message), what, message, err);
+    if (st == KN_OK && !out->release) st = kn_fail(err, KN_INPUT, "%.300s: the engine gives no rows", what);
+    if (st != KN_OK && out->release) out->release(out);
+    return st;
+}
+
+kn_status kn_connection_put(const kn_connection *c, kn_context *ctx, const char *name, struct ArrowArrayStream *rows,
+                            const char *what, kn_error *err)
+{
+    char message[ROOM] = "";
+    int  code = kn_cancelled(ctx) ? ECANCELED : c->put(c->state, name, rows, message, sizeof message);
+    if (rows->release) rows->release(rows);
+    return judge(ctx, code, what, message, err);
+}
+
+/* The first cell of a batch. */
+static bool first_number(int64_t *out, const struct ArrowSchema *schema, const struct ArrowArray *batch)
+{
+    kn_arrow_format format;
+    kn_arrow_view   view;
+    if (schema->n_children != 1 || batch->n_children != 1 || batch->length < 1) return false;
+    if (!kn_arrow_format_parse(schema->children[0]->format, &format) || !kn_arrow_is_integer(&format)) return false;
+    if (kn_arrow_open(&view, batch->children[0], &format, batch->offset, 1) != NULL) return false;
+    *out = kn_arrow_valid(&view, view.start) ? kn_arrow_load_signed(view.data + view.start * format.width, format.width)
+                                             : 0;
+    return true;
+}
+
+kn_status kn_connection_number(int64_t *out, const kn_connection *c, kn_context *ctx, const char *sql, const char *what,
+                               kn_error *err)
+{
+    struct ArrowArrayStream stream;
+    struct ArrowSchema      schema = {.release = NULL};
+    struct ArrowArray       batch = {.release = NULL};
+    *out = 0;
+    KN_TRY(kn_connection_query(&stream, c, ctx, sql, what, err));
+    bool good = stream.get_schema(&stream, &schema) == 0 && stream.get_next(&stream, &batch) == 0 && batch.release &&
+                first_number(out, &schema, &batch);
+    const char *message = good ? NULL : stream.get_last_error(&stream);
+    kn_status   st =
+        good ? KN_OK : kn_fail(err, KN_INPUT, "%.300s: %.400s", what, message ? message : "the engine gives no number");
+    if (batch.release) batch.release(&batch);
+    if (schema.release) schema.release(&schema);
+    stream.release(&stream);
+    return st;
+}
+
+void kn_connection_put_name(kn_buffer *to, const kn_connection *c, const char *name)
+{
+    char quote = c->dialect == KN_DIALECT_SPARK ? '`' : '"';
+    kn_buffer_char(to, quote);
+    for (; *name; name++) {
+        if (*name == quote) kn_buffer_char(to, quote);
+        kn_buffer_char(to, *name);
+    }
+    kn_buffer_char(to, quote);
+}
+
+/* ---- DuckDB ---- */
+
+static int code_of(kn_status st, const kn_error *said, char *message, size_t room)
+{
+    if (st == KN_OK) return 0;
+    snprintf(message, room, "%s", said->message);
+    return st == KN_MEMORY ? ENOMEM : st == KN_CANCELLED ? ECANCELED : st == KN_IO ? EIO : EINVAL;
+}
+
+static int run(void *state, const char *sql, char *message, size_t room)
+{
+    kn_error said = KN_ERROR_INIT;
+    return code_of(kn_duckdb_run(state, sql, NULL, &said), &said, message, room);
+}
+
+static int query(void *state, const char *sql, struct ArrowArrayStream *out, char *message, size_t room)
+{
+    kn_error said = KN_ERROR_INIT;
+    return code_of(kn_duckdb_query(out, state, sql, NULL, &said), &said, message, room);
+}
+
+/* A view of the rows is scanned once, into the table. */
+static int put(void *state, const char *name, struct ArrowArrayStream *rows, char *message, size_t room)
+{
+    static const char scanned[] = "kanon (rows)";
+    kn_duckdb        *db = state;
+    kn_error          said = KN_ERROR_INIT;
+    kn_buffer         sql;
+    kn_buffer_init(&sql, db->ctx);
+    kn_buffer_add(&sql, "CREATE OR REPLACE TEMP TABLE ");
+    kn_duckdb_name(&sql, name);
+    kn_buffer_format(&sql, " AS SELECT * FROM \"%s\"", scanned);
+    const char *text = kn_buffer_text(&sql);
+    kn_status   st = KN_OK;
+    if (!text)
+        st = kn_fail_memory(&said, db->ctx, "handing a table to DuckDB");
+    else if (db->api.arrow_scan(db->connection, scanned, (kn_ddb_arrow_stream)(void *)rows) != KN_DDB_OK)
+        st = kn_fail(&said, KN_INTERNAL, "DuckDB does not take a table's columns");
+    if (st == KN_OK) st = kn_duckdb_run(db, text, NULL, &said);
+    if (st == KN_OK) st = kn_duckdb_run(db, "DROP VIEW \"kanon (rows)\"", NULL, &said);
+    kn_buffer_free(&sql);
+    if (rows->release) rows->release(rows);
+    return code_of(st, &said, message, room);
+}
+
+/* Rows of a file in their order matter only where a statement sorts them: what is written last. */
+static kn_status set_spill(kn_duckdb *db, const char *spill, const char *what, kn_error *err)
+{
+    kn_buffer sql;
+    if (!spill) return KN_OK;
+    kn_buffer_init(&sql, db->ctx);
+    kn_buffer_add(&sql, "SET temp_directory = ");
+    kn_duckdb_text(&sql, spill);
+    const char *text = kn_buffer_text(&sql);
+    kn_status   st = text ? kn_duckdb_run(db, text, what, err) : kn_fail_memory(err, db->ctx, "opening DuckDB");
+    kn_buffer_free(&sql);
+    return st;
+}
+
+kn_status kn_connection_duckdb(kn_connection *out, kn_context *ctx, const char *spill, const char *what, kn_error *err)
+{
+    kn_duckdb *db = NULL;
+    *out = (kn_connection)KN_CONNECTION_INIT;
+    KN_TRY(kn_duckdb_open(&db, ctx, NULL, what, err));
+    *out = (kn_connection){sizeof *out, KN_DIALECT_DUCKDB, db, run, query, put};
+    kn_status st = set_spill(db, spill, what, err);
+    if (st != KN_OK) kn_connection_close(out);
+    return st;
+}
+
+void kn_connection_close(kn_connection *c)
+{
+    kn_duckdb_close(c->state);
+    *c = (kn_connection)KN_CONNECTION_INIT;
+}

@@ -1,0 +1,49 @@
+/* kn_connection.h: tables that stay where they are, asked by statements (kanon/engine.h): checked calls, and the DuckDB in this process.
+ *
+ *     kn_connection_duckdb(&c, ctx, spill, what, err);
+ *     kn_columnar_relation(&relation, &c, ctx, names, count, columns, column_count, err);
+ *     kn_connection_query(&stream, &c, ctx, "SELECT ... FROM ...", what, err);
+ *     kn_connection_close(&c);
+ *
+ * `what` begins messages: the name of a table or of an output. Methods and verifier both ask through these functions, and each
+ * makes its own statements. A stream ends before the next statement of its connection is run.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef KN_CONNECTION_H
+#define KN_CONNECTION_H
+
+#include <kanon/engine.h>
+
+#include "kn_buffer.h"
+
+/* A table that stays where it is. */
+typedef struct kn_engine_table {
+    const kn_connection *connection;
+    const char          *relation; /* what stands behind FROM */
+    const char          *name;     /* for messages            */
+} kn_engine_table;
+
+/* Executes a statement whose rows nobody needs. */
+KN_CHECK kn_status kn_connection_run(const kn_connection *c, kn_context *ctx, const char *sql, const char *what, kn_error *err);
+
+/* The rows of a query, to be released by the caller. */
+KN_CHECK kn_status kn_connection_query(struct ArrowArrayStream *out, const kn_connection *c, kn_context *ctx, const char *sql,
+                                       const char *what, kn_error *err);
+
+/* The one whole number that a query gives; a missing one is 0. */
+KN_CHECK kn_status kn_connection_number(int64_t *out, const kn_connection *c, kn_context *ctx, const char *sql, const char *what,
+                                        kn_error *err);
+
+/* Makes a temporary table of these rows, which are consumed. */
+KN_CHECK kn_status kn_connection_put(const kn_connection *c, kn_context *ctx, const char *name, struct ArrowArrayStream *rows,
+                                     const char *what, kn_error *err);
+
+/* A name in double quotes, or in backquotes where the dialect has those. */
+void kn_connection_put_name(kn_buffer *to, const kn_connection *c, const char *name);
+
+/* A new DuckDB without a file, in half of the memory limit. `spill`: an existing folder for what does not fit; NULL: nowhere.
+ * KN_IO: there is no libduckdb. */
+KN_CHECK kn_status kn_connection_duckdb(kn_connection *out, kn_context *ctx, const char *spill, const char *what, kn_error *err);
+void               kn_connection_close(kn_connection *c); /* one that kn_connection_duckdb opened; all zero is fine */
+
+#endif

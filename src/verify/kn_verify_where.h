@@ -1,0 +1,24 @@
+/* kn_verify_where.h: verifying a release where it is: neither the original nor the release is read whole.
+ *
+ * For tables that do not fit the memory, or that belong to a cluster or a server. Only the distinct combinations of
+ * quasi-identifiers, sensitive and weight columns come here, with their counts, and the distinct values of single columns; kept
+ * columns are compared by the engine. The statements are the verifier's own (table/where.c, table/where_kept.c).
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef KN_VERIFY_WHERE_H
+#define KN_VERIFY_WHERE_H
+
+#include <kanon/verify.h>
+
+struct kn_engine_table; /* kn_connection.h */
+
+/* The same answer and figures as kn_verify. Of the options `levels`, `suppressed`, `work_limit` and `time_limit` are used as there;
+ * `release` is the Parquet file or folder of parts behind the release, whose form is then checked too and whose digest is
+ * reported; NULL, and nothing of the spec: the release is a table of an engine, which has no form. Both tables must be of one
+ * connection if there is a kept column. Row numbers in problems are those of the distinct combinations in their order.
+ * KN_USAGE: something that needs every row (row map, summary, entity, pseudonyms, dependencies, counted rows) is asked for. */
+KN_CHECK kn_status kn_verify_where(kn_verify_report **out, kn_context *ctx, const kn_spec *spec,
+                                   const struct kn_engine_table *original, const struct kn_engine_table *release,
+                                   const kn_verify_options *options, kn_error *err);
+
+#endif
