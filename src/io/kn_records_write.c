@@ -156,12 +156,14 @@ static void xml_node(const writing *w, kn_buffer *to, uint64_t first, uint32_t c
         kn_buffer_add(to, place);
         kn_buffer_add(to, "=\"");
         xml_text(to, label, true);
-        kn_buffer_char(to, '"');
+        kn_buffer_add(to, w->attributes ? "\"" : empty ? "\"/>\n" : "\">\n");
+        if (!w->attributes) return;
     }
     xml_attributes(w, to, first, count, node);
-    kn_buffer_add(to, place && empty ? "/>" : ">");
-    if (!place) xml_text(to, label, false);
-    if (!place && empty) kn_buffer_format(to, "</%s>", name);
+    kn_buffer_add(to, !place ? ">" : empty ? "/>\n" : ">\n");
+    if (place) return;
+    xml_text(to, label, false);
+    if (empty) kn_buffer_format(to, "</%s>", name);
     kn_buffer_char(to, '\n');
 }
 
@@ -191,8 +193,8 @@ static void xml_record(const writing *w, kn_buffer *to, int64_t record)
     kn_buffer_add(to, none ? "/>\n" : ">\n");
     for (uint32_t i = 0; i < count; i++) {
         bool empty = i + 1 == count || r->parent[first + i + 1] != i;
-        if (is_attribute(w, r->value[first + i])) continue;
-        if (!empty && w->attributes) empty = !has_elements(w, first, count, i);
+        if (w->attributes && is_attribute(w, r->value[first + i])) continue;
+        if (w->attributes && !empty) empty = !has_elements(w, first, count, i);
         open = xml_close(w, to, first, open, &depth, depth_of(r, first, i));
         indent(to, w->outer + depth + 1);
         xml_node(w, to, first, count, i, empty);
@@ -627,9 +629,12 @@ static kn_status take_style(writing *w, kn_error *err)
         for (int up = 0; up <= w->class_count + 1; up++) /* where it was not there may be several */
             w->style->below[up][cls].list |= !w->style->below[up][cls].there;
     }
-    if (w->layout->form != KN_RECORDS_XML && !w->layout->nested) return KN_OK;
+    bool xml = w->layout->form == KN_RECORDS_XML,
+         some = w->layout->nested; /* classes whose form may have to be wider */
+    for (int cls = 0; xml && cls < w->class_count; cls++) some = some || w->style->of[cls + 1].attributes;
+    if (!some) return KN_OK;
     widen(w);
-    if (w->layout->form == KN_RECORDS_XML)
+    if (xml)
         settle_attributes(w);
     else
         order_keys(w);
