@@ -4,6 +4,29 @@
 #define KN_RECORDS_LAYOUT_H
 
 #include <kanon/records.h>
+#include <stdint.h>
+
+/* In which form each class stands in a file. It is one for the whole file, so that it can mark no record. */
+enum { KN_STYLE_CLASSES = 64 }; /* of more classes no form is kept */
+
+typedef struct kn_class_style {
+    bool texts, literals; /* JSON: values are texts; numbers, true or false              */
+    bool objects;         /* JSON: some nodes are objects, with a key for their value    */
+    bool elements, attributes; /* XML: nodes are elements; attributes of the element around them */
+    bool in_text, in_attribute; /* XML: an element's value is its text; an attribute of it        */
+} kn_class_style;
+
+/* Of a class directly below another, or below the record. */
+typedef struct kn_place_style {
+    bool     there;             /* JSON: its key occurs                                              */
+    bool     list, none, empty; /* JSON: some are lists; some are null; some are []                  */
+    uint64_t after;             /* JSON: the classes whose keys come before its own in some object   */
+} kn_place_style;
+
+typedef struct kn_records_style {
+    kn_class_style of[KN_STYLE_CLASSES + 1];                     /* by class + 1; 0: nodes without a class */
+    kn_place_style below[KN_STYLE_CLASSES + 2][KN_STYLE_CLASSES]; /* by the parent's class + 2 (0: the record), and the class */
+} kn_records_style;
 
 /* How a file wrote its records: what a release of the same form needs to know. */
 typedef struct kn_records_layout {
@@ -11,6 +34,7 @@ typedef struct kn_records_layout {
     char           *path;      /* XML: elements from the root to the record; JSON: keys to the list of records; NULL: records
                                   (and record), "" in JSON: the document is the list                            */
     char           *namespaces; /* XML: what is declared around the records, as kn_records_namespaces has it; NULL: nothing */
+    kn_records_style *style;   /* XML, JSON; NULL: classes are objects in lists, or elements                     */
     bool            nested;    /* JSON: class names are keys                                                     */
     bool            classes;   /* JSON: nodes say their class                                                    */
     char            delimiter; /* of baskets                                                                     */

@@ -113,12 +113,50 @@ static kn_status read_class(reading *r, int64_t node, kn_error *err)
     return KN_OK;
 }
 
+/* A value is a text, or is written without quotes. */
+static void note_value(const reading *r, int64_t node)
+{
+    kn_class_style *style = kn_collector_style(r->c, node);
+    if (!style) return;
+    style->texts |= r->json.kind == KN_JSON_TEXT;
+    style->literals |= r->json.kind != KN_JSON_TEXT;
+}
+
+/* The classes whose keys came before in the object, as bits. */
+static uint64_t keys_before(const reading *r, int cls)
+{
+    int             inside = r->json.kind == KN_JSON_OBJECT || r->json.kind == KN_JSON_LIST; /* it has just begun */
+    const uint64_t *seen = r->seen + r->words * (size_t)(r->json.depth - 1 - inside);
+    uint64_t        bits = seen[0] >> KEY_OTHER | (r->words > 1 ? seen[1] << (64 - KEY_OTHER) : 0);
+    return bits & ~((uint64_t)1 << cls);
+}
+
+/* What follows the key of a class. */
+static kn_status read_place(reading *r, int64_t parent, int cls, kn_error *err)
+{
+    kn_place_style *place = kn_collector_place(r->c, parent, cls);
+    size_t          before = r->c->count;
+    kn_json_kind    kind = r->json.kind;
+    if (place) {
+        place->there = true;
+        place->after |= keys_before(r, cls);
+    }
+    r->c->layout->nested = true;
+    KN_TRY(read_nodes(r, parent, cls, false, err));
+    if (!place) return KN_OK;
+    place->none |= kind == KN_JSON_NULL;
+    place->list |= kind == KN_JSON_LIST;
+    place->empty |= kind == KN_JSON_LIST && r->c->count == before;
+    return KN_OK;
+}
+
 /* The value after a key of a node or record. */
 static kn_status read_member(reading *r, int64_t node, int what, int cls, kn_error *err)
 {
     switch (what) {
     case KEY_VALUE:
         if (!scalar(r)) return fail(r, err, "a value is a text or a number");
+        note_value(r, node);
         return kn_collector_value(r->c, node, r->json.text, err);
     case KEY_CLASS: return read_class(r, node, err);
     case KEY_CHILDREN: return read_nodes(r, node, -1, false, err);
@@ -128,8 +166,7 @@ static kn_status read_member(reading *r, int64_t node, int what, int cls, kn_err
     default: break;
     }
     if (cls < 0) return kn_json_skip(&r->json, err);
-    r->c->layout->nested = true;
-    return read_nodes(r, node, cls, false, err);
+    return read_place(r, node, cls, err);
 }
 
 /* From the token after "{" to "}". */
@@ -157,6 +194,9 @@ static kn_status read_node(reading *r, int64_t parent, int cls, kn_error *err)
     int64_t node = 0;
     bool    object = r->json.kind == KN_JSON_OBJECT;
     KN_TRY(kn_collector_node(r->c, parent, cls, r->json.line, r->json.column, &node, err));
+    kn_class_style *style = kn_collector_style(r->c, node);
+    if (style) style->objects |= object;
+    if (!object) note_value(r, node);
     return object ? read_object(r, node, err) : kn_collector_value(r->c, node, r->json.text, err);
 }
 

@@ -43,6 +43,10 @@ typedef struct kn_collector {
 /* The class of that name; -1: none. */
 int kn_collector_class(const kn_collector *c, kn_string name);
 
+/* The form of a node's class, and of a class below a node (-1: the record); NULL: it is not kept. */
+kn_class_style *kn_collector_style(const kn_collector *c, int64_t node);
+kn_place_style *kn_collector_place(const kn_collector *c, int64_t parent, int cls);
+
 /* An unknown name, after `prefix` (may be empty): reported once. */
 KN_CHECK kn_status kn_collector_ignore(kn_collector *c, const char *prefix, kn_string name, kn_error *err);
 

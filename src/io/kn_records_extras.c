@@ -2,7 +2,7 @@
  * kn_extras.h.
  *
  * The records that were read are written again by kn_records_write.c, siblings in the order of the original's
- * hierarchies, and both texts are compared token by token. So a blank at the end of a value, 01 for 1, a number
+ * hierarchies and classes in the form that they have there, and both texts are compared token by token. So a blank at the end of a value, 01 for 1, a number
  * instead of a text, a needless escape, another order of siblings or keys is found: any of them can mark a record.
  * What is written again is a function of the records alone and can hold no mark, even if reader or writer are wrong
  * (src/verify/allowed-symbols.txt).
@@ -320,7 +320,9 @@ static kn_status write_again(kn_buffer *to, kn_context *ctx, const kn_records *r
     kn_records *ordered = NULL;
     bool        same = original->vocabulary->class_count == release->vocabulary->class_count;
     if (same) KN_TRY(reorder(&ordered, ctx, release, original, err));
-    kn_status status = kn_records_format(to, ordered ? ordered : release, &release->layout, classes, class_count, err);
+    kn_records_layout layout = release->layout;
+    layout.style = original->layout.style; /* classes have the form that they had */
+    kn_status status = kn_records_format(to, ordered ? ordered : release, &layout, classes, class_count, err);
     kn_records_free(ordered);
     return status;
 }

@@ -365,6 +365,7 @@ static kn_status finish(reader *r, kn_records **out, kn_error *err)
     (*out)->ignored = r->ignored;
     (*out)->ignored_count = r->ignored_count;
     r->layout.path = r->layout.namespaces = NULL;
+    r->layout.style = NULL;
     r->ignored = NULL;
     r->ignored_count = 0;
     return KN_OK;
@@ -376,7 +377,7 @@ static void reader_free(reader *r)
     kn_interner_free(&r->ids);
     for (int i = 0; i < r->ignored_count; i++) kn_free(r->ignored[i]);
     KN_FREE(r->ignored, r->key, r->places, r->start, r->lines, r->parent, r->value, r->value_of, r->layout.path,
-            r->layout.namespaces);
+            r->layout.namespaces, r->layout.style);
     kn_vocabulary_free(r->vocabulary);
 }
 

@@ -30,6 +30,18 @@ int kn_collector_class(const kn_collector *c, kn_string name)
     return -1;
 }
 
+kn_class_style *kn_collector_style(const kn_collector *c, int64_t node)
+{
+    return c->layout->style ? &c->layout->style->of[c->nodes[node].cls + 1] : NULL;
+}
+
+kn_place_style *kn_collector_place(const kn_collector *c, int64_t parent, int cls)
+{
+    kn_records_style *style = c->layout->style;
+    if (!style) return NULL;
+    return &style->below[parent < 0 ? 0 : c->nodes[parent].cls + 2][cls];
+}
+
 /* Names after "\1", which no file has, are only counted. */
 static kn_status note_name(kn_collector *c, const char *prefix, kn_string name, bool tell, kn_error *err)
 {
@@ -169,6 +181,9 @@ kn_records_form kn_records_form_of(const char *path)
 
 static kn_status read_form(kn_collector *c, kn_error *err)
 {
+    if (c->layout->form != KN_RECORDS_BASKETS && c->options->class_count <= KN_STYLE_CLASSES &&
+        !(c->layout->style = kn_alloc_zero(c->ctx, sizeof *c->layout->style)))
+        return kn_fail_memory(err, c->ctx, WHAT);
     switch (c->layout->form) {
     case KN_RECORDS_XML: return kn_xml_read(c, err);
     case KN_RECORDS_JSON: return kn_json_read(c, false, err);
@@ -188,7 +203,8 @@ kn_status kn_records_scan(kn_context *ctx, const char *path, const kn_records_op
     kn_collector c = {.ctx = ctx, .options = options, .sink = sink, .layout = layout ? layout : &own};
     *c.layout =
         (kn_records_layout){.form = options->form == KN_RECORDS_AUTO ? kn_records_form_of(path) : options->form};
-    if (c.layout->form == KN_RECORDS_DATABASE) return read_form(&c, err);
+    if (c.layout->form == KN_RECORDS_DATABASE)
+        return kn_fail(err, KN_USAGE, "the persons of a database are read through its tables");
     if (options->delimiter && c.layout->form != KN_RECORDS_BASKETS)
         return kn_fail(err, KN_USAGE, "%s: only baskets have a delimiter; leave it out", path);
     if (options->record && c.layout->form == KN_RECORDS_BASKETS)
@@ -205,8 +221,9 @@ kn_status kn_records_scan(kn_context *ctx, const char *path, const kn_records_op
     kn_interner_free(&c.names);
     kn_source_free(c.source);
     if (st != KN_OK || !layout) {
-        KN_FREE(c.layout->path, c.layout->namespaces);
+        KN_FREE(c.layout->path, c.layout->namespaces, c.layout->style);
         c.layout->path = c.layout->namespaces = NULL;
+        c.layout->style = NULL;
     }
     return st;
 }

@@ -12,10 +12,13 @@
 
 #include "kn_alloc.h"
 #include "kn_error.h"
+#include "kn_records_scan.h"
 
 #define ROOT KN_RECORDS_ROOT
 
-enum { RECORDS_PER_PIECE = 1024 };
+enum { RECORD = -2 }; /* as the class of what is above a node; -1: a node without one */
+
+enum { RECORDS_PER_PIECE = 1024, DEEPEST = KN_RECORDS_MAX_DEPTH + 4 };
 
 typedef struct writing {
     const kn_records        *records;
@@ -25,6 +28,12 @@ typedef struct writing {
     const char              *path;
     const char              *record; /* XML: the record's element         */
     size_t                   outer;  /* XML: elements around it           */
+    /* The forms of classes. */
+    int               class_count;
+    kn_records_style *style;            /* the layout's, wide enough for these records; NULL: none is kept          */
+    uint8_t (*order)[KN_STYLE_CLASSES]; /* JSON, by the parent's class + 2: the classes as their keys stand */
+    bool bare[KN_STYLE_CLASSES];        /* JSON: values of the original need no quotes                     */
+    bool attributes;                    /* XML: some classes are                                            */
 } writing;
 
 /* ---- XML ---- */
@@ -95,24 +104,64 @@ static const char *element_of(const writing *w, uint32_t value)
     return cls < 0 ? "node" : name_of(w, cls);
 }
 
-/* The start of a node's element, with its value; `empty`: and its end. */
-static void xml_node(const writing *w, kn_buffer *to, uint32_t value, bool empty)
+/* Is the node an attribute of the element around it? */
+static bool is_attribute(const writing *w, uint32_t value)
 {
-    int         cls = class_of(w, value);
-    const char *place = place_of(w, cls), *name = element_of(w, value);
+    int cls = w->attributes ? class_of(w, value) : -1;
+    return cls >= 0 && w->style->of[cls + 1].attributes;
+}
+
+/* The children of a node (ROOT: of the record) that are its attributes. */
+static void xml_attributes(const writing *w, kn_buffer *to, uint64_t first, uint32_t count, uint32_t node)
+{
+    const kn_records *r = w->records;
+    for (uint32_t i = node == ROOT ? 0 : node + 1; w->attributes && i < count; i++) {
+        uint32_t up = r->parent[first + i];
+        if (node != ROOT && (up == ROOT || up < node)) return;
+        if (up != node || !is_attribute(w, r->value[first + i])) continue;
+        kn_buffer_format(to, " %s=\"", element_of(w, r->value[first + i]));
+        xml_text(to, kn_vocabulary_label(r->vocabulary, r->value[first + i]), true);
+        kn_buffer_char(to, '"');
+    }
+}
+
+/* Does an element stand below a node (ROOT: the record)? */
+static bool has_elements(const writing *w, uint64_t first, uint32_t count, uint32_t node)
+{
+    const kn_records *r = w->records;
+    for (uint32_t i = node == ROOT ? 0 : node + 1; i < count && r->parent[first + i] == node; i++)
+        if (!is_attribute(w, r->value[first + i])) return true; /* attributes have nothing below them */
+    return false;
+}
+
+/* Where an element has its value: the attribute's name; NULL: it is its text. */
+static const char *xml_place(const writing *w, int cls)
+{
+    const char *place = place_of(w, cls);
+    if (place) return strcmp(place, "text") == 0 ? NULL : place + (place[0] == '@');
+    const kn_class_style *style = cls >= 0 && w->style ? &w->style->of[cls + 1] : NULL;
+    return style && style->in_text && !style->in_attribute ? NULL : "v";
+}
+
+/* The start of a node's element, with its value; `empty`: and its end. */
+static void xml_node(const writing *w, kn_buffer *to, uint64_t first, uint32_t count, uint32_t node, bool empty)
+{
+    uint32_t    value = w->records->value[first + node];
+    const char *place = xml_place(w, class_of(w, value)), *name = element_of(w, value);
     kn_string   label = kn_vocabulary_label(w->records->vocabulary, value);
-    if (!place || strcmp(place, "text") != 0) {
-        if (!place) place = "@v";
-        kn_buffer_char(to, '<');
-        kn_buffer_add(to, name);
+    kn_buffer_char(to, '<');
+    kn_buffer_add(to, name);
+    if (place) {
         kn_buffer_char(to, ' ');
-        kn_buffer_add(to, place + (place[0] == '@'));
+        kn_buffer_add(to, place);
         kn_buffer_add(to, "=\"");
         xml_text(to, label, true);
-        kn_buffer_add(to, empty ? "\"/>\n" : "\">\n");
-        return;
+        kn_buffer_add(to, w->attributes ? "\"" : empty ? "\"/>\n" : "\">\n");
+        if (!w->attributes) return;
     }
-    kn_buffer_format(to, "<%s>", name);
+    xml_attributes(w, to, first, count, node);
+    kn_buffer_add(to, !place ? ">" : empty ? "/>\n" : ">\n");
+    if (place) return;
     xml_text(to, label, false);
     if (empty) kn_buffer_format(to, "</%s>", name);
     kn_buffer_char(to, '\n');
@@ -137,19 +186,24 @@ static void xml_record(const writing *w, kn_buffer *to, int64_t record)
     uint64_t          first = r->start[record];
     uint32_t          count = (uint32_t)(r->start[record + 1] - first), open = ROOT;
     size_t            depth = 0; /* of open elements below the record's */
+    bool              none = !has_elements(w, first, count, ROOT);
     indent(to, w->outer);
-    kn_buffer_format(to, count ? "<%s>\n" : "<%s/>\n", w->record);
+    kn_buffer_format(to, "<%s", w->record);
+    xml_attributes(w, to, first, count, ROOT);
+    kn_buffer_add(to, none ? "/>\n" : ">\n");
     for (uint32_t i = 0; i < count; i++) {
         bool empty = i + 1 == count || r->parent[first + i + 1] != i;
+        if (w->attributes && is_attribute(w, r->value[first + i])) continue;
+        if (w->attributes && !empty) empty = !has_elements(w, first, count, i);
         open = xml_close(w, to, first, open, &depth, depth_of(r, first, i));
         indent(to, w->outer + depth + 1);
-        xml_node(w, to, r->value[first + i], empty);
+        xml_node(w, to, first, count, i, empty);
         if (empty) continue;
         open = i;
         depth++;
     }
     (void)xml_close(w, to, first, open, &depth, 0);
-    if (count == 0) return;
+    if (none) return;
     indent(to, w->outer);
     kn_buffer_format(to, "</%s>\n", w->record);
 }
@@ -185,22 +239,63 @@ static const char *json_key(const writing *w, int cls)
     return value + (value[0] == '@');
 }
 
-static void json_children(const writing *w, kn_buffer *to, uint64_t first, uint32_t from, uint32_t end, bool begun);
+/* A number, true or false, as JSON has them. */
+static bool is_literal(kn_string s)
+{
+    const char *at = s.data, *end = s.data + s.size;
+    if (kn_string_equal(s, kn_string_of("true")) || kn_string_equal(s, kn_string_of("false"))) return true;
+    if (at < end && *at == '-') at++;
+    const char *digits = at;
+    while (at < end && *at >= '0' && *at <= '9') at++;
+    if (at == digits || (*digits == '0' && at - digits > 1)) return false;
+    if (at < end && *at == '.') {
+        digits = ++at;
+        while (at < end && *at >= '0' && *at <= '9') at++;
+        if (at == digits) return false;
+    }
+    if (at < end && (*at == 'e' || *at == 'E')) {
+        at++;
+        if (at < end && (*at == '+' || *at == '-')) at++;
+        digits = at;
+        while (at < end && *at >= '0' && *at <= '9') at++;
+        if (at == digits) return false;
+    }
+    return at == end;
+}
+
+/* A value of the original is written as it was, one above it as a text. */
+static void json_value(const writing *w, kn_buffer *to, uint32_t value)
+{
+    const kn_vocabulary *v = w->records->vocabulary;
+    kn_string            label = kn_vocabulary_label(v, value);
+    int                  cls = class_of(w, value);
+    if (cls >= 0 && w->bare[cls] && v->height[value] == 0 && is_literal(label))
+        kn_buffer_append(to, label.data, label.size);
+    else
+        json_text(to, label);
+}
+
+static void json_members(const writing *w, kn_buffer *to, uint64_t first, uint32_t from, uint32_t end, int above,
+                         bool begun);
 
 /* The nodes below `node` are node + 1 .. end - 1. */
 static void json_node(const writing *w, kn_buffer *to, uint64_t first, uint32_t node, uint32_t end)
 {
     uint32_t value = w->records->value[first + node];
     int      cls = class_of(w, value);
+    if (cls >= 0 && w->layout->nested && w->style && !w->style->of[cls + 1].objects) {
+        json_value(w, to, value);
+        return;
+    }
     kn_buffer_char(to, '{');
     json_text(to, kn_string_of(json_key(w, cls)));
     kn_buffer_add(to, ": ");
-    json_text(to, kn_vocabulary_label(w->records->vocabulary, value));
+    json_value(w, to, value);
     if (cls >= 0 && w->say_class && !w->layout->nested) {
         kn_buffer_add(to, ", \"class\": ");
         json_text(to, kn_string_of(name_of(w, cls)));
     }
-    json_children(w, to, first, node + 1, end, true);
+    json_members(w, to, first, node + 1, end, cls, true);
     kn_buffer_char(to, '}');
 }
 
@@ -212,28 +307,78 @@ static uint32_t subtree_end(const kn_records *r, uint64_t first, uint32_t node, 
     return next;
 }
 
-/* The children of a node, or of the record, as members of its object. Siblings are ordered by value, and so by class:
- * "*" first, then class by class. Recursion as deep as records are. */
-static void json_children(const writing *w, kn_buffer *to, uint64_t first, uint32_t from, uint32_t end, bool begun)
+/* Where the siblings of one class end; they stand together. */
+static uint32_t siblings_end(const writing *w, uint64_t first, uint32_t from, uint32_t end, int cls)
 {
     const kn_records *r = w->records;
-    int               last = -2; /* class of the list that is open */
+    while (from < end && (!w->layout->nested || class_of(w, r->value[first + from]) == cls))
+        from = subtree_end(r, first, from, end);
+    return from;
+}
+
+static void json_begin(const writing *w, kn_buffer *to, int cls, bool *begun)
+{
+    if (*begun) kn_buffer_add(to, ", ");
+    *begun = true;
+    json_text(to, kn_string_of(cls < 0 ? "children" : name_of(w, cls)));
+    kn_buffer_add(to, ": ");
+}
+
+/* Siblings of one class (-1: without one, or of any), as one member. */
+static void json_siblings(const writing *w, kn_buffer *to, uint64_t first, uint32_t from, uint32_t end, int above,
+                          int cls, bool *begun)
+{
+    bool list = cls < 0 || !w->style || w->style->below[above + 2][cls].list;
+    json_begin(w, to, cls, begun);
+    if (list) kn_buffer_char(to, '[');
     for (uint32_t i = from; i < end;) {
-        uint32_t next = subtree_end(r, first, i, end);
-        int      cls = w->layout->nested ? class_of(w, r->value[first + i]) : -1;
-        if (cls != last) {
-            if (last != -2) kn_buffer_char(to, ']');
-            if (begun || last != -2) kn_buffer_add(to, ", ");
-            json_text(to, kn_string_of(cls < 0 ? "children" : name_of(w, cls)));
-            kn_buffer_add(to, ": [");
-        } else {
-            kn_buffer_add(to, ", ");
-        }
-        last = cls;
+        uint32_t next = subtree_end(w->records, first, i, end);
+        if (i > from) kn_buffer_add(to, ", ");
         json_node(w, to, first, i, next);
         i = next;
     }
-    if (last != -2) kn_buffer_char(to, ']');
+    if (list) kn_buffer_char(to, ']');
+}
+
+/* A class that others have here, and this object does not. */
+static void json_none(const writing *w, kn_buffer *to, int above, int cls, bool *begun)
+{
+    const kn_place_style *place = &w->style->below[above + 2][cls];
+    if (!place->none && !place->empty) return;
+    json_begin(w, to, cls, begun);
+    kn_buffer_add(to, place->none ? "null" : "[]");
+}
+
+/* The children of a node of class `above`, or of the record, as members of its object. Siblings are ordered by value,
+ * and so by class: "*" first, then class by class. Keys have the order that they had in the original. Recursion as deep as
+ * records are. */
+static void json_members(const writing *w, kn_buffer *to, uint64_t first, uint32_t from, uint32_t end, int above,
+                         bool begun)
+{
+    uint32_t starts[KN_STYLE_CLASSES], ends[KN_STYLE_CLASSES];
+    uint64_t there = 0;
+    bool     ordered = w->style && w->layout->nested;
+    while (from < end) {
+        int      cls = w->layout->nested ? class_of(w, w->records->value[first + from]) : -1;
+        uint32_t next = siblings_end(w, first, from, end, cls);
+        if (cls < 0 || !ordered) {
+            json_siblings(w, to, first, from, next, above, cls, &begun);
+        } else {
+            starts[cls] = from;
+            ends[cls] = next;
+            there |= (uint64_t)1 << cls;
+        }
+        from = next;
+    }
+    if (!ordered) return;
+    const uint8_t *order = w->order[above + 2];
+    for (int i = 0; i < w->class_count; i++) {
+        int cls = order[i];
+        if (there >> cls & 1)
+            json_siblings(w, to, first, starts[cls], ends[cls], above, cls, &begun);
+        else
+            json_none(w, to, above, cls, &begun);
+    }
 }
 
 static void json_record(const writing *w, kn_buffer *to, int64_t record)
@@ -243,7 +388,7 @@ static void json_record(const writing *w, kn_buffer *to, int64_t record)
     uint64_t          first = r->start[record];
     if (!lines) kn_buffer_add(to, record ? ",\n  " : "\n  ");
     kn_buffer_char(to, '{');
-    json_children(w, to, first, 0, (uint32_t)(r->start[record + 1] - first), false);
+    json_members(w, to, first, 0, (uint32_t)(r->start[record + 1] - first), RECORD, false);
     kn_buffer_add(to, lines ? "}\n" : "}");
 }
 
@@ -401,12 +546,113 @@ static kn_status write_frame(const writing *w, kn_output *output, kn_context *ct
     return st;
 }
 
+/* ---- Forms of classes ---- */
+
+/* Two siblings of a class need a list, or elements; what has something below it an object, or an element. */
+static void widen(writing *w)
+{
+    const kn_records *r = w->records;
+    uint32_t          above[DEEPEST]; /* the nodes above the current one, the record's root first */
+    int               last[DEEPEST];  /* ... and the class of the last child of each              */
+    for (int64_t t = 0; t < r->count; t++) {
+        size_t depth = 0;
+        above[0] = ROOT;
+        last[0] = -1;
+        for (uint64_t i = r->start[t]; i < r->start[t + 1]; i++) {
+            while (depth > 0 && above[depth] != r->parent[i]) depth--;
+            int cls = class_of(w, r->value[i]), up = depth ? class_of(w, r->value[r->start[t] + above[depth]]) : RECORD;
+            if (up >= 0) w->style->of[up + 1].objects = w->style->of[up + 1].elements = true;
+            if (cls >= 0 && cls == last[depth]) {
+                w->style->below[up + 2][cls].list = true;
+                w->style->of[cls + 1].elements = true;
+            }
+            last[depth] = cls;
+            if (depth + 1 == DEEPEST) continue; /* no file is read that deep */
+            above[++depth] = (uint32_t)(i - r->start[t]);
+            last[depth] = -1;
+        }
+    }
+}
+
+/* The first class of those left whose key no other one's precedes wherever both occur; else the first. */
+static int next_key(const kn_place_style *below, uint64_t left)
+{
+    for (int cls = 0; cls < KN_STYLE_CLASSES; cls++) {
+        if (!(left >> cls & 1)) continue;
+        uint64_t before = below[cls].after & left;
+        for (int other = 0; other < KN_STYLE_CLASSES && before; other++)
+            if (below[other].after >> cls & 1) before &= ~((uint64_t)1 << other); /* sometimes so, sometimes so */
+        if (!before) return cls;
+    }
+    return __builtin_ctzll(left);
+}
+
+static void order_keys(const writing *w)
+{
+    for (int up = 0; up <= w->class_count + 1; up++) {
+        const kn_place_style *below = w->style->below[up];
+        uint8_t              *order = w->order[up];
+        uint64_t              left = w->class_count < 64 ? ((uint64_t)1 << w->class_count) - 1 : UINT64_MAX;
+        for (int at = 0; at < w->class_count; at++) {
+            int cls = next_key(below, left);
+            order[at] = (uint8_t)cls;
+            left &= ~((uint64_t)1 << cls);
+        }
+    }
+}
+
+/* An attribute can be one only where its element has no other of that name. */
+static void settle_attributes(writing *w)
+{
+    for (int cls = 0; cls < w->class_count; cls++) {
+        kn_class_style *style = &w->style->of[cls + 1];
+        style->attributes = style->attributes && !style->elements && strcmp(name_of(w, cls), "v") != 0;
+        for (int other = 0; other < w->class_count && style->attributes; other++) {
+            const char *place = xml_place(w, other);
+            if (place && strcmp(place, name_of(w, cls)) == 0) style->attributes = false;
+        }
+        w->attributes = w->attributes || style->attributes;
+    }
+}
+
+static kn_status take_style(writing *w, kn_error *err)
+{
+    kn_context *ctx = w->records->ctx;
+    if (!w->layout->style || w->class_count > KN_STYLE_CLASSES) return KN_OK;
+    if (!KN_ALLOC(ctx, w->style, 1) || !KN_ALLOC(ctx, w->order, KN_STYLE_CLASSES + 2))
+        return kn_fail_memory(err, ctx, "writing tree records");
+    *w->style = *w->layout->style;
+    const kn_class_style *unsaid = &w->style->of[0];
+    for (int cls = 0; cls < w->class_count; cls++) {
+        kn_class_style *style = &w->style->of[cls + 1];
+        w->bare[cls] = (style->literals || unsaid->literals) && !style->texts && !unsaid->texts;
+        for (int up = 0; up <= w->class_count + 1; up++) /* where it was not there may be several */
+            w->style->below[up][cls].list |= !w->style->below[up][cls].there;
+    }
+    bool xml = w->layout->form == KN_RECORDS_XML,
+         some = w->layout->nested; /* classes whose form may have to be wider */
+    for (int cls = 0; xml && cls < w->class_count; cls++) some = some || w->style->of[cls + 1].attributes;
+    if (!some) return KN_OK;
+    widen(w);
+    if (xml)
+        settle_attributes(w);
+    else
+        order_keys(w);
+    return KN_OK;
+}
+
+static void finish(writing *w)
+{
+    KN_FREE(w->style, w->order);
+}
+
 static kn_status prepare(writing *w, const kn_records *records, const kn_records_layout *layout,
                          const kn_spec_class *classes, int class_count, kn_error *err)
 {
     bool        xml = layout->form == KN_RECORDS_XML;
     const char *path = layout->path ? layout->path : xml ? "records/record" : "records";
     *w = (writing){.records = records, .layout = layout, .classes = classes, .path = path, .record = path};
+    w->class_count = records->vocabulary->class_count;
     for (const char *p = path; xml && *p; p++)
         if (*p == '/') {
             w->outer++;
@@ -416,7 +662,7 @@ static kn_status prepare(writing *w, const kn_records *records, const kn_records
     if (w->outer == 0 && xml && records->count != 1)
         return kn_fail(err, KN_USAGE, "a record that is a whole XML document cannot be one of several");
     w->say_class = layout->classes || labels_shared(records->vocabulary);
-    return KN_OK;
+    return take_style(w, err);
 }
 
 static int64_t pieces_of(const kn_records *records)
@@ -428,19 +674,23 @@ kn_status kn_records_write(kn_output *output, kn_context *ctx, const kn_records 
                            const kn_records_layout *layout, const kn_spec_class *classes, int class_count,
                            kn_error *err)
 {
-    writing w;
-    KN_TRY(prepare(&w, records, layout, classes, class_count, err));
-    KN_TRY(write_frame(&w, output, ctx, false, err));
-    KN_TRY(kn_output_pieces(output, pieces_of(records), write_piece, &w, err));
-    return write_frame(&w, output, ctx, true, err);
+    writing   w;
+    kn_status st = prepare(&w, records, layout, classes, class_count, err);
+    if (st == KN_OK) st = write_frame(&w, output, ctx, false, err);
+    if (st == KN_OK) st = kn_output_pieces(output, pieces_of(records), write_piece, &w, err);
+    if (st == KN_OK) st = write_frame(&w, output, ctx, true, err);
+    finish(&w);
+    return st;
 }
 
 kn_status kn_records_format(kn_buffer *to, const kn_records *records, const kn_records_layout *layout,
                             const kn_spec_class *classes, int class_count, kn_error *err)
 {
-    writing w;
-    KN_TRY(prepare(&w, records, layout, classes, class_count, err));
-    KN_TRY(frame(&w, to, false, err));
-    for (int64_t i = 0; i < pieces_of(records); i++) KN_TRY(write_piece(&w, i, to, err));
-    return frame(&w, to, true, err);
+    writing   w;
+    kn_status st = prepare(&w, records, layout, classes, class_count, err);
+    if (st == KN_OK) st = frame(&w, to, false, err);
+    for (int64_t i = 0; st == KN_OK && i < pieces_of(records); i++) st = write_piece(&w, i, to, err);
+    if (st == KN_OK) st = frame(&w, to, true, err);
+    finish(&w);
+    return st;
 }

@@ -29,6 +29,7 @@ typedef struct element {
     int64_t   parent;  /* the node above its children                           */
     int64_t   records; /* outside: how many there were before it                */
     bool      text_wanted;
+    bool      has_text, has_elements, divided; /* divided: text, then an element */
     kn_buffer text;
 } element;
 
@@ -90,6 +91,8 @@ static kn_status attribute_node(xml *x, int cls, int64_t parent, const char *tex
 {
     int64_t node = 0;
     KN_TRY(kn_collector_node(x->c, parent, cls, line_of(x), column_of(x), &node, x->err));
+    kn_class_style *style = kn_collector_style(x->c, node);
+    if (style) style->attributes = true;
     return kn_collector_value(x->c, node, kn_string_of(text), x->err);
 }
 
@@ -191,8 +194,37 @@ static kn_status begin_node(xml *x, element *e, int cls, const char **attributes
     e->parent = e->node;
     KN_TRY(read_attributes(x, e->node, cls, attributes, &found));
     e->text_wanted = !found && (!value || strcmp(value, "text") == 0);
+    kn_class_style *style = kn_collector_style(x->c, e->node);
+    if (style) {
+        style->elements = true;
+        style->in_text |= e->text_wanted;
+        style->in_attribute |= found;
+    }
     kn_buffer_clear(&e->text);
     return KN_OK;
+}
+
+/* Text beside elements: which of it belongs to what cannot be said. */
+static void refuse_mixed(xml *x)
+{
+    refuse(x, "mixed content: text beside elements; put the text into an element of its own");
+}
+
+/* An element begins inside another one of a record. */
+static void note_element(xml *x)
+{
+    element *around = &x->open[x->depth - 2];
+    around->has_elements = true;
+    around->divided = around->has_text;
+    if (around->has_text && !around->text_wanted && !x->c->options->released) refuse_mixed(x);
+}
+
+/* Text that is not blank, inside a record. */
+static void note_text(xml *x, bool wanted)
+{
+    element *e = &x->open[x->depth - 1];
+    e->has_text = true;
+    if (!x->c->options->released && (e->divided || (!wanted && e->has_elements))) refuse_mixed(x);
 }
 
 static kn_status begin_element(xml *x, const char *name, const char **attributes)
@@ -204,6 +236,7 @@ static kn_status begin_element(xml *x, const char *name, const char **attributes
         KN_TRY(outer_attributes(x, attributes));
         return kn_collector_count(x->c, kn_string_of(name), x->err);
     }
+    note_element(x);
     int cls = kn_collector_class(x->c, kn_string_of(name));
     if (cls >= 0 || strcmp(name, "node") == 0) return begin_node(x, e, cls, attributes);
     x->skip_depth = x->depth;
@@ -250,7 +283,9 @@ static void XMLCALL on_text(void *state, const char *text, int size)
 {
     xml *x = state;
     bool wanted = x->depth > x->record_depth && x->record_depth > 0 && x->open[x->depth - 1].text_wanted;
-    if (!wanted && !x->skip_depth && !blank(text, size)) tell(x, "text");
+    bool said = !x->skip_depth && !blank(text, size);
+    if (!wanted && said) tell(x, "text");
+    if (x->status == KN_OK && said && x->record_depth > 0) note_text(x, wanted);
     if (x->status != KN_OK || x->record_depth == 0 || x->skip_depth || x->depth <= x->record_depth) return;
     element *e = &x->open[x->depth - 1];
     if (!e->text_wanted) return;
@@ -277,7 +312,10 @@ static void XMLCALL on_end(void *state, const char *name)
         if (e->records == x->c->records) st = kn_collector_ignore(x->c, "", kn_string_of(name), x->err);
     } else if (x->depth == x->record_depth) {
         x->record_depth = 0;
-        st = kn_collector_end(x->c, x->err);
+        if (e->has_text) st = kn_collector_ignore(x->c, "", kn_string_of("text"), x->err);
+        if (st == KN_OK) st = kn_collector_end(x->c, x->err);
+    } else if (!e->text_wanted && e->has_text) {
+        st = kn_collector_ignore(x->c, "", kn_string_of("text"), x->err);
     } else if (e->text_wanted) {
         st = kn_collector_value(x->c, e->node, (kn_string){e->text.data ? e->text.data : "", e->text.size}, x->err);
     }

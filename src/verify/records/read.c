@@ -373,6 +373,7 @@ kn_status kn_vrecords_read(kn_records_verifier *v, const kn_vteller *original, c
         kn_free(sides[i].classes);
         kn_free(sides[i].layout.path);
         kn_free(sides[i].layout.namespaces);
+        kn_free(sides[i].layout.style);
     }
     return st;
 }
