@@ -83,6 +83,11 @@ python: all ## build the Python package and test it on every Python from 3.11 on
 	@scripts/setup python
 	@scripts/python
 
+.PHONY: spark
+spark: all ## test pykanon.spark on a cluster in this machine: sets up Java and PySpark, a quarter of an hour from nothing
+	@scripts/setup spark
+	@scripts/spark
+
 .PHONY: golden
 golden: all ## write the expected output of the command-line tests anew; read the difference before committing it
 	@tests/cli/run --update build/kanon

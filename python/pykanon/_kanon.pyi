@@ -12,6 +12,14 @@ class Context:
     def get_bytes(self, name: str) -> bytes: ...
     def get_stream(self, name: str) -> object: ...
     def names(self, prefix: str) -> list[str]: ...
+    def add_engine(
+        self,
+        name: str,
+        dialect: int,
+        run: Callable[[str], str | None],
+        query: Callable[[str], object],
+        put: Callable[[str, object], str | None],
+    ) -> None: ...
     def call(
         self,
         command: str,

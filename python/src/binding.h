@@ -87,11 +87,15 @@ kn_status command_rows(command_call *call, kn_error *err);
 
 /* ---- Running ---- */
 
-/* What a context reports to the thread that waits. */
+typedef struct question question;
+
+/* What a context reports to the thread that waits, and asks of it. */
 typedef struct watch {
     pthread_mutex_t lock;
     pthread_cond_t  changed;
     bool            done, fresh;
+    bool            apart; /* the work has a thread of its own           */
+    question       *asked; /* waits for its answer; NULL: nothing does   */
     kn_progress     latest;
 } watch;
 
@@ -104,6 +108,37 @@ bool run_work(kn_context *ctx, watch *w, PyObject *progress, work_fn work, void 
 
 /* Raises the module's error for what the library returned. */
 void raise_error(kn_status status, const kn_error *err);
+
+/* ---- Engines ---- */
+
+/* Python functions that run statements: run(sql), query(sql) -> capsule, put(name, capsule). */
+typedef struct engine {
+    watch    *w;
+    PyObject *run, *query, *put;
+} engine;
+
+/* What the library asks of an engine. */
+struct question {
+    PyObject                *function;
+    const char              *text; /* a statement, or the name of a table */
+    struct ArrowArrayStream *out;  /* of a query                          */
+    struct ArrowArrayStream *rows; /* of a table to be put                */
+    int                      failed;
+    char                    *message;
+    size_t                   room;
+};
+
+/* Calls the function; with the interpreter's lock. False with an exception set: it raised one. */
+bool question_answer(question *q);
+
+/* Makes the functions the engine NAME of a context; the result keeps them alive, and must outlive the context. */
+PyObject *engine_add(kn_context *ctx, watch *w, const char *name, int dialect, PyObject *run, PyObject *query,
+                     PyObject *put);
+
+/* A capsule with an empty stream, which it frees. NULL with an exception set. */
+PyObject         *stream_capsule(struct ArrowArrayStream **stream);
+void              stream_free(PyObject *capsule);
+extern const char stream_name[];
 
 extern PyObject *library_error; /* _kanon.LibraryError(status, message, line, column) */
 

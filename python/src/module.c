@@ -5,14 +5,13 @@
 
 #include "binding.h"
 
-static const char stream_name[] = "arrow_array_stream";
-
 PyObject *library_error;
 
 typedef struct context_object {
     PyObject_HEAD kn_context *ctx;
     watch                     w;
-    bool                      busy; /* guarded by the interpreter's lock */
+    bool                      busy;    /* guarded by the interpreter's lock */
+    PyObject                 *engines; /* a list: what the context calls    */
 } context_object;
 
 /* ---- Contexts ---- */
@@ -61,6 +60,7 @@ static void context_dealloc(context_object *self)
     PyTypeObject *type = Py_TYPE((PyObject *)self);
     freefunc      release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     kn_context_free(self->ctx);
+    Py_CLEAR(self->engines);
     pthread_cond_destroy(&self->w.changed);
     pthread_mutex_destroy(&self->w.lock);
     release(self);
@@ -137,14 +137,6 @@ static PyObject *context_get_bytes(context_object *self, PyObject *args)
     return NULL;
 }
 
-static void stream_free(PyObject *capsule)
-{
-    struct ArrowArrayStream *stream = PyCapsule_GetPointer(capsule, stream_name);
-    if (!stream) return;
-    if (stream->release) stream->release(stream);
-    free(stream);
-}
-
 typedef struct getting {
     kn_context              *ctx;
     const char              *name;
@@ -161,13 +153,8 @@ static PyObject *context_get_stream(context_object *self, PyObject *args)
 {
     getting g = {.ctx = self->ctx};
     if (!PyArg_ParseTuple(args, "s", &g.name)) return NULL;
-    g.stream = calloc(1, sizeof *g.stream);
-    if (!g.stream) return PyErr_NoMemory();
-    PyObject *capsule = PyCapsule_New(g.stream, stream_name, stream_free);
-    if (!capsule) {
-        free(g.stream);
-        return NULL;
-    }
+    PyObject *capsule = stream_capsule(&g.stream);
+    if (!capsule) return NULL;
     if (context_run(self, Py_None, get_stream, &g)) return capsule;
     Py_DECREF(capsule);
     return NULL;
@@ -184,6 +171,21 @@ static PyObject *context_names(context_object *self, PyObject *args)
         Py_XDECREF(text);
     }
     return list;
+}
+
+static PyObject *context_add_engine(context_object *self, PyObject *args)
+{
+    const char *name;
+    int         dialect;
+    PyObject   *run, *query, *put;
+    if (!PyArg_ParseTuple(args, "siOOO", &name, &dialect, &run, &query, &put)) return NULL;
+    if (!self->engines && !(self->engines = PyList_New(0))) return NULL;
+    PyObject *made = engine_add(self->ctx, &self->w, name, dialect, run, query, put);
+    bool      kept = made && PyList_Append(self->engines, made) == 0;
+    if (made && !kept) kn_engine_remove(self->ctx, name);
+    Py_XDECREF(made);
+    if (!kept) return NULL;
+    Py_RETURN_NONE;
 }
 
 /* ---- Commands ---- */
@@ -298,6 +300,8 @@ static PyMethodDef context_methods[] = {
     {"get_bytes", METHOD(context_get_bytes), METH_VARARGS, "get_bytes(name): the bytes of a name"},
     {"get_stream", METHOD(context_get_stream), METH_VARARGS, "get_stream(name): a table as a capsule"},
     {"names", METHOD(context_names), METH_VARARGS, "names(prefix): the names that begin with it"},
+    {"add_engine", METHOD(context_add_engine), METH_VARARGS,
+     "add_engine(name, dialect, run, query, put): tables \"engine:NAME#...\" are asked for by these functions"},
     {"call", METHOD(context_call), METH_VARARGS, "call(command, options, progress=None): the answer as JSON"},
     {NULL, NULL, 0, NULL},
 };

@@ -5,6 +5,7 @@
  * work when one of them raises: the library then returns at its next step.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <errno.h>
 #include <signal.h>
 #include <time.h>
 
@@ -26,7 +27,7 @@ static void *run_thread(void *arg)
     r->status = r->work(r->arg, &r->err);
     pthread_mutex_lock(&r->w->lock);
     r->w->done = true;
-    pthread_cond_signal(&r->w->changed);
+    pthread_cond_broadcast(&r->w->changed);
     pthread_mutex_unlock(&r->w->lock);
     return NULL;
 }
@@ -42,7 +43,7 @@ static bool start(pthread_t *thread, running *r)
     return failed == 0;
 }
 
-/* Waits until the work is done or a moment has passed; returns whether it is done. Without the interpreter's lock. */
+/* Waits until the work is done, asks something, or a moment has passed; returns whether it is done. Without the interpreter's lock. */
 static bool nap(watch *w)
 {
     struct timespec until;
@@ -53,7 +54,7 @@ static bool nap(watch *w)
         until.tv_sec++;
     }
     pthread_mutex_lock(&w->lock);
-    while (!w->done && pthread_cond_timedwait(&w->changed, &w->lock, &until) == 0) {
+    while (!w->done && !w->asked && pthread_cond_timedwait(&w->changed, &w->lock, &until) == 0) {
     }
     bool done = w->done;
     pthread_mutex_unlock(&w->lock);
@@ -75,22 +76,45 @@ static bool show(watch *w, PyObject *progress)
     return result != NULL;
 }
 
+/* Answers what the work asks for; false with an exception set. After an exception everything is refused. */
+static bool answer(watch *w, bool fine)
+{
+    pthread_mutex_lock(&w->lock);
+    question *q = w->asked; /* it stays: the work waits for the answer */
+    pthread_mutex_unlock(&w->lock);
+    if (!q) return true;
+    if (fine)
+        fine = question_answer(q);
+    else
+        q->failed = ECANCELED;
+    pthread_mutex_lock(&w->lock);
+    w->asked = NULL;
+    pthread_cond_broadcast(&w->changed);
+    pthread_mutex_unlock(&w->lock);
+    return fine;
+}
+
 bool run_work(kn_context *ctx, watch *w, PyObject *progress, work_fn work, void *arg)
 {
     running   r = {.w = w, .work = work, .arg = arg, .status = KN_OK, .err = KN_ERROR_INIT};
     pthread_t thread;
     bool      fine = true;
     w->done = w->fresh = false;
+    w->apart = true;
+    w->asked = NULL;
     kn_context_reset_cancel(ctx);
     PyThreadState *state = PyEval_SaveThread();
     bool           apart = start(&thread, &r);
-    if (!apart) (void)run_thread(&r);
+    if (!apart) {
+        w->apart = false;
+        (void)run_thread(&r);
+    }
     while (!nap(w)) {
         PyEval_RestoreThread(state);
-        if (fine && (PyErr_CheckSignals() < 0 || !show(w, progress))) {
-            fine = false;
-            kn_context_cancel(ctx);
-        }
+        bool still = fine && PyErr_CheckSignals() == 0 && show(w, progress);
+        still = answer(w, still) && still;
+        if (fine && !still) kn_context_cancel(ctx);
+        fine = still;
         state = PyEval_SaveThread();
     }
     if (apart) pthread_join(thread, NULL);

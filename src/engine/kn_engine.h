@@ -15,6 +15,8 @@
 
 #include "kn_columnar.h"
 
+enum { KN_ENGINE_COUNTS = 2 }; /* columns of counted rows behind the released ones: the counts, the rows before */
+
 typedef struct kn_engine {
     kn_context   *ctx; /* NULL: not open */
     const char   *name; /* of the table, in messages; borrowed */
@@ -52,5 +54,8 @@ KN_CHECK kn_status kn_engine_write_there(kn_engine *engine, const kn_batches *ba
 
 /* What stands behind FROM for that output. */
 void kn_engine_put_target(kn_buffer *to, const kn_engine *engine, const char *name);
+
+/* Spark's statement for that, behind the name of the folder: so many rows in all, of the entries of a table. */
+void kn_engine_put_spark(kn_buffer *to, const kn_connection *c, const kn_batches *batches, const char *table, int64_t rows);
 
 #endif

@@ -16,7 +16,7 @@
 
 #define WHAT "writing the release"
 
-enum { BATCH_ROWS = 1 << 16, COUNTS = 2 /* columns behind the released ones: the counts, the rows before */ };
+enum { BATCH_ROWS = 1 << 16, COUNTS = KN_ENGINE_COUNTS };
 
 /* Counted rows that are being repeated: the next one, how much of it was given, and how many rows are left of a part. */
 typedef struct repeating {
@@ -225,38 +225,6 @@ static void put_columns(kn_buffer *to, const kn_connection *c, const kn_batches 
     }
 }
 
-static void put_text(kn_buffer *to, const kn_connection *c, const char *text)
-{
-    kn_buffer_char(to, '\'');
-    for (; *text; text++) {
-        if (*text == '\'' || (*text == '\\' && c->dialect == KN_DIALECT_SPARK))
-            kn_buffer_char(to, c->dialect == KN_DIALECT_SPARK ? '\\' : '\'');
-        kn_buffer_char(to, *text);
-    }
-    kn_buffer_char(to, '\'');
-}
-
-/* Tasks have whole parts, in order: a file ends where a part does. */
-static void put_spark(kn_buffer *to, const kn_connection *c, const kn_batches *batches, int64_t rows,
-                      const char *target)
-{
-    const kn_batch_column *counts = &batches->columns[batches->column_count - COUNTS];
-    kn_buffer_add(to, "INSERT OVERWRITE DIRECTORY ");
-    put_text(to, c, target);
-    kn_buffer_format(to, " USING parquet OPTIONS ('maxRecordsPerFile' '%d', 'compression' 'snappy') SELECT ",
-                     KN_COLUMNAR_PART);
-    put_columns(to, c, batches);
-    kn_buffer_format(
-        to,
-        " FROM (SELECT /*+ REPARTITION_BY_RANGE(%" PRId64
-        ", kanon_part) */ * FROM (SELECT *, CAST(floor(kanon_row / %d) AS BIGINT) AS kanon_part FROM (SELECT *, ",
-        rows / KN_COLUMNAR_PART + 1, KN_COLUMNAR_PART);
-    kn_connection_put_name(to, c, counts[1].name);
-    kn_buffer_add(to, " + kanon_copy AS kanon_row FROM " ENTRIES " LATERAL VIEW explode(sequence(0L, ");
-    kn_connection_put_name(to, c, counts[0].name);
-    kn_buffer_add(to, " - 1)) t AS kanon_copy))) SORT BY kanon_row");
-}
-
 static void put_duckdb(kn_buffer *to, const kn_connection *c, const kn_batches *batches, const char *target)
 {
     const kn_batch_column *counts = &batches->columns[batches->column_count - COUNTS];
@@ -267,7 +235,7 @@ static void put_duckdb(kn_buffer *to, const kn_connection *c, const kn_batches *
     kn_buffer_add(to, ")) FROM " ENTRIES ") ORDER BY ");
     kn_connection_put_name(to, c, counts[1].name);
     kn_buffer_add(to, ") TO ");
-    put_text(to, c, target);
+    kn_connection_put_text(to, c, target);
     kn_buffer_add(to, " (FORMAT parquet, COMPRESSION snappy, ROW_GROUP_SIZE 122880)");
 }
 
@@ -285,9 +253,11 @@ kn_status kn_engine_write_there(kn_engine *e, const kn_batches *batches, const c
         for (int64_t j = 0; j < batches->arrays[b].length; j++) rows += counts[i++];
     KN_TRY(kn_connection_put(e->connection, e->ctx, ENTRIES, &stream, name, err));
     kn_buffer_init(&sql, e->ctx);
-    if (e->connection->dialect == KN_DIALECT_SPARK)
-        put_spark(&sql, e->connection, batches, rows, target_of(name));
-    else
+    if (e->connection->dialect == KN_DIALECT_SPARK) {
+        kn_buffer_add(&sql, "INSERT OVERWRITE DIRECTORY ");
+        kn_connection_put_text(&sql, e->connection, target_of(name));
+        kn_engine_put_spark(&sql, e->connection, batches, ENTRIES, rows);
+    } else
         put_duckdb(&sql, e->connection, batches, target_of(name));
     const char *text = kn_buffer_text(&sql);
     kn_status st = text ? kn_connection_run(e->connection, e->ctx, text, name, err) : kn_fail_memory(err, e->ctx, WHAT);
@@ -297,12 +267,5 @@ kn_status kn_engine_write_there(kn_engine *e, const kn_batches *batches, const c
 
 void kn_engine_put_target(kn_buffer *to, const kn_engine *e, const char *name)
 {
-    if (e->connection->dialect == KN_DIALECT_SPARK) {
-        kn_buffer_add(to, "parquet.");
-        kn_connection_put_name(to, e->connection, target_of(name));
-    } else {
-        kn_buffer_add(to, "read_parquet(");
-        put_text(to, e->connection, target_of(name));
-        kn_buffer_char(to, ')');
-    }
+    kn_connection_put_target(to, e->connection, target_of(name));
 }

@@ -25,6 +25,9 @@ bool kn_target_has_columns(const kn_context *ctx, const kn_spec *spec);
 bool kn_target_is_parquet(const kn_spec *spec);
 bool kn_target_in_parts(const kn_spec *spec);
 
+/* Is the release to be written by an engine, where it says? */
+bool kn_target_in_engine(const kn_spec *spec);
+
 /* Does the output's name mean tab-separated cells? */
 bool kn_target_has_tabs(const kn_spec *spec);
 

@@ -10,6 +10,7 @@
 #include "kn_database_write.h"
 #include "kn_error.h"
 #include "kn_memory.h"
+#include "kn_names.h"
 #include "kn_parts.h"
 #include "kn_records_scan.h"
 #include "kn_table_name.h"
@@ -84,7 +85,7 @@ kn_status kn_target_name_check(const kn_spec *spec, kn_error *err)
         return check_records(output, spec->table_count > 0 ? KN_RECORDS_DATABASE : kn_records_form_of(spec->inputs[0]),
                              err);
     if (kn_target_is_table(spec)) return KN_OK;
-    if (kn_target_in_parts(spec)) return KN_OK;
+    if (kn_target_in_parts(spec) || kn_target_in_engine(spec)) return KN_OK;
     KN_TRY(check_one_file(output, "a table is", "CSV", "FILE.csv", err));
     if (kn_target_is_parquet(spec)) return KN_OK;
     return is_foreign(output) || kn_table_kind_of(output) != KN_TABLE_TEXT
@@ -99,14 +100,20 @@ bool kn_target_has_columns(const kn_context *ctx, const kn_spec *spec)
     return spec->output && kn_memory_is(ctx, spec->output) && !strchr(slash ? slash : spec->output, '.');
 }
 
+bool kn_target_in_engine(const kn_spec *spec)
+{
+    return spec->output && kn_name_engine(spec->output);
+}
+
 bool kn_target_is_parquet(const kn_spec *spec)
 {
-    return spec->output && (kn_parts_is_parquet(spec->output) || kn_parts_is_output(spec->output));
+    return spec->output && !kn_target_in_engine(spec) &&
+           (kn_parts_is_parquet(spec->output) || kn_parts_is_output(spec->output));
 }
 
 bool kn_target_in_parts(const kn_spec *spec)
 {
-    return spec->output && kn_parts_is_output(spec->output);
+    return spec->output && !kn_target_in_engine(spec) && kn_parts_is_output(spec->output);
 }
 
 bool kn_target_has_tabs(const kn_spec *spec)

@@ -71,7 +71,7 @@ KN_CHECK kn_status kn_set_settle(kn_context *ctx, const char *output, bool wait,
                                  kn_error *err);
 
 /* The prefix of the files beside a release: a file's path, a folder's without its slashes, for a server the name of
- * the new schema. Freed with kn_free. */
+ * the new schema, for an engine "memory:out". Freed with kn_free. */
 KN_CHECK kn_status kn_set_base(char **out, kn_context *ctx, const char *output, kn_error *err);
 
 #endif

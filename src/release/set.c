@@ -79,6 +79,11 @@ kn_status kn_set_base(char **out, kn_context *ctx, const char *output, kn_error 
         from = schema ? schema + 1 : "release";
         if (strchr(from, '/')) return kn_fail(err, KN_USAGE, "the name of a schema has no slash");
     }
+    if (kn_name_engine(output)) { /* where that writes there may be no files of this machine */
+        from = "memory:out";
+        if (!kn_memory_is(ctx, from))
+            return kn_fail(err, KN_USAGE, "what stands beside a release of an engine goes to memory: kn_memory_enable");
+    }
     size_t size = strlen(from);
     while (size > 1 && from[size - 1] == '/') size--;
     *out = kn_strndup(ctx, from, size);
@@ -124,7 +129,7 @@ static kn_status find_place(kn_set *s, const char *output, kn_error *err)
     KN_TRY(kn_set_base(&s->base, s->ctx, output, err));
     s->output = kn_strndup(s->ctx, output, strlen(output));
     if (!s->output) return no_memory(s, err);
-    s->memory = kn_memory_is(s->ctx, output);
+    s->memory = kn_memory_is(s->ctx, s->base);
     if (s->memory) return KN_OK;
     s->beside = absolute(s->ctx, s->base);
     if (!s->beside) return errno ? KN_OK : no_memory(s, err); /* opening a file there reports why    */

@@ -21,6 +21,7 @@
 #include "kn_context.h"
 #include "kn_duckdb.h"
 #include "kn_duckdb_source.h"
+#include "kn_engine_source.h"
 #include "kn_error.h"
 #include "kn_memory.h"
 #include "kn_names.h"
@@ -62,6 +63,7 @@ kn_columnar_kind kn_columnar_kind_of(const kn_context *ctx, const char *name)
 {
     if (kn_memory_batches(ctx, name)) return KN_COLUMNAR_MEMORY;
     if (kn_name_duckdb(name)) return KN_COLUMNAR_DUCKDB;
+    if (kn_name_engine(name)) return KN_COLUMNAR_ENGINE;
     if (kn_name_sqlite(name) || kn_name_server(name)) return KN_COLUMNAR_NONE;
     if (is_json_lines(name)) return KN_COLUMNAR_JSON_LINES;
     if (kn_parts_is_parquet(name) || kn_parts_folder(name)) return KN_COLUMNAR_PARQUET;
@@ -207,7 +209,7 @@ static kn_status check_names(const kn_context *ctx, const char *const *names, in
         if (kn_columnar_kind_of(ctx, names[i]) != kind)
             return kn_fail(err, KN_USAGE, "%.300s and %.300s: files of one table are all of one format", names[0],
                            names[i]);
-    if (count > 1 && (kind == KN_COLUMNAR_MEMORY || kind == KN_COLUMNAR_DUCKDB))
+    if (count > 1 && kind != KN_COLUMNAR_PARQUET && kind != KN_COLUMNAR_JSON_LINES)
         return kn_fail(err, KN_USAGE, "%.300s: such a table is an input by itself", names[0]);
     return KN_OK;
 }
@@ -288,6 +290,10 @@ static kn_status open_rows(struct ArrowArrayStream *out, kn_context *ctx, const 
     opened      o;
     const char *name = kn_path_name(ctx, names[0]);
     *out = (struct ArrowArrayStream){.release = NULL};
+    if (kn_columnar_kind_of(ctx, names[0]) == KN_COLUMNAR_ENGINE) {
+        KN_TRY(check_names(ctx, names, count, err));
+        return kn_engine_source_open(out, ctx, name, columns, column_count, counts, err);
+    }
     kn_status st = describe(&o, ctx, names, count, err);
     if (st == KN_OK && counts) st = choose_grouping(&o, name, columns, column_count, err);
     if (st == KN_OK) st = select_columns(&o, name, columns, column_count, err);
@@ -432,6 +438,7 @@ kn_status kn_columnar_read_names(kn_csv_names *out, kn_context *ctx, const char 
     if (kn_columnar_kind_of(ctx, name) == KN_COLUMNAR_MEMORY) return kn_memory_read_names(out, ctx, name, options, err);
     const char *useless = kn_columnar_useless(NULL, options);
     if (useless) return kn_fail(err, KN_USAGE, "%.300s: %s", kn_path_name(ctx, name), useless);
+    if (kn_columnar_kind_of(ctx, name) == KN_COLUMNAR_ENGINE) return kn_engine_source_names(out, ctx, name, err);
     kn_status st = describe(&o, ctx, &name, 1, err);
     if (st == KN_OK) {
         out->delimiter = ',';

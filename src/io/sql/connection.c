@@ -99,6 +99,28 @@ void kn_connection_put_name(kn_buffer *to, const kn_connection *c, const char *n
     kn_buffer_char(to, quote);
 }
 
+void kn_connection_put_text(kn_buffer *to, const kn_connection *c, const char *text)
+{
+    bool spark = c->dialect == KN_DIALECT_SPARK;
+    kn_buffer_char(to, '\'');
+    for (; *text; text++) {
+        if (*text == '\'' || (*text == '\\' && spark)) kn_buffer_char(to, spark ? '\\' : '\'');
+        kn_buffer_char(to, *text);
+    }
+    kn_buffer_char(to, '\'');
+}
+
+void kn_connection_put_target(kn_buffer *to, const kn_connection *c, const char *target)
+{
+    bool spark = c->dialect == KN_DIALECT_SPARK;
+    kn_buffer_add(to, spark ? "parquet." : "read_parquet(");
+    if (spark)
+        kn_connection_put_name(to, c, target);
+    else
+        kn_connection_put_text(to, c, target);
+    kn_buffer_add(to, spark ? "" : ")");
+}
+
 /* ---- DuckDB ---- */
 
 static int code_of(kn_status st, const kn_error *said, char *message, size_t room)

@@ -19,7 +19,8 @@ typedef enum kn_columnar_kind {
     KN_COLUMNAR_MEMORY,
     KN_COLUMNAR_PARQUET,
     KN_COLUMNAR_JSON_LINES,
-    KN_COLUMNAR_DUCKDB /* duckdb:FILE#table, duckdb:FILE?query=... */
+    KN_COLUMNAR_DUCKDB, /* duckdb:FILE#table, duckdb:FILE?query=... */
+    KN_COLUMNAR_ENGINE  /* engine:NAME#RELATION                     */
 } kn_columnar_kind;
 
 /* By the name; a file that is not named .parquet, by its first and last bytes. */

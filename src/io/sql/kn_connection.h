@@ -41,6 +41,12 @@ KN_CHECK kn_status kn_connection_put(const kn_connection *c, kn_context *ctx, co
 /* A name in double quotes, or in backquotes where the dialect has those. */
 void kn_connection_put_name(kn_buffer *to, const kn_connection *c, const char *name);
 
+/* A text in single quotes. */
+void kn_connection_put_text(kn_buffer *to, const kn_connection *c, const char *text);
+
+/* What stands behind FROM for a release that the engine wrote: Spark a folder of Parquet, others a file. */
+void kn_connection_put_target(kn_buffer *to, const kn_connection *c, const char *target);
+
 /* A new DuckDB without a file, in half of the memory limit. `spill`: an existing folder for what does not fit; NULL: nowhere.
  * KN_IO: there is no libduckdb. */
 KN_CHECK kn_status kn_connection_duckdb(kn_connection *out, kn_context *ctx, const char *spill, const char *what, kn_error *err);

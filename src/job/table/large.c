@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "kn_alloc.h"
+#include "kn_engines.h"
 #include "kn_error.h"
 #include "kn_names.h"
 #include "kn_table_run.h"
@@ -86,10 +87,23 @@ static kn_status choose_method(kn_table_run *run, kn_error *err)
         "method optimal was taken: of the methods that auto tries it alone can release a table where it is");
 }
 
+/* An engine writes what is in it. */
+static kn_status check_engine(const kn_table_run *run, kn_error *err)
+{
+    const kn_spec *spec = run->all.spec;
+    kn_context    *ctx = run->all.ctx;
+    if (run->all.options->dry_run || !kn_target_in_engine(spec)) return KN_OK;
+    if (is_engine(run) && kn_engine_of(ctx, spec->output, NULL) == kn_engine_of(ctx, run->inputs[0], NULL))
+        return KN_OK;
+    return kn_fail(err, KN_USAGE, "%.300s: an engine writes the release of a table that it has; the input is another's",
+                   spec->output);
+}
+
 kn_status kn_table_run_stay(kn_table_run *run, const kn_csv_options *csv, kn_error *err)
 {
     int64_t rows = 0;
     bool    engine = is_engine(run);
+    KN_TRY(check_engine(run, err));
     if (!engine && (!kn_memory_limited(run->all.ctx) || !can_stay(run))) return KN_OK;
     KN_TRY(kn_engine_open(&run->engine, run->all.ctx, run->inputs, run->all.spec->input_count, csv->columns,
                           csv->column_count, err));

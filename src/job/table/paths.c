@@ -192,10 +192,20 @@ static kn_status open_table(kn_table_run *run, kn_error *err)
         "the file that the release is a table of has other tables: publish a copy of the table, not the file");
 }
 
+/* An engine writes the release itself; what stands beside it is in memory, and so is a file without content that stands for it. */
+static kn_status open_engine(kn_release_run *all, kn_error *err)
+{
+    if (all->spec->spreadsheet_safe)
+        return kn_fail(err, KN_USAGE, "spreadsheet-safe is for CSV, and the output is no such file; leave it out");
+    KN_TRY(open_set(all, err));
+    return kn_set_create(all->set, &all->output, KN_SET_RELEASE, all->base, err);
+}
+
 kn_status kn_table_run_open(kn_release_run *all, kn_error *err)
 {
     kn_table_run *run = kn_table_run_of(all);
     bool          stream = is_stream(all->ctx, all->spec->output);
+    if (kn_target_in_engine(all->spec)) return open_engine(all, err);
     if (kn_target_is_table(all->spec)) return open_table(run, err);
     if (kn_target_in_parts(all->spec)) return open_parts(all, err);
     if (stream && all->spec->keep_recipe)

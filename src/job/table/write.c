@@ -85,10 +85,11 @@ kn_recode_input kn_table_run_recode_input(const kn_table_run *run)
                              .take = run->large ? kn_table_run_put : NULL,
                              .take_arg = (void *)(uintptr_t)run,
                              .missing = missing_text(run->all.spec),
-                             .parquet = kn_target_is_parquet(run->all.spec),
+                             .parquet = kn_target_is_parquet(run->all.spec) || kn_target_in_engine(run->all.spec),
                              .parts = kn_target_in_parts(run->all.spec),
                              .columns_wanted = kn_target_has_columns(run->all.ctx, run->all.spec) ||
-                                               kn_target_is_parquet(run->all.spec)};
+                                               kn_target_is_parquet(run->all.spec) ||
+                                               kn_target_in_engine(run->all.spec)};
 }
 
 static kn_status note_formulas(kn_table_run *run, const int64_t *formulas, kn_error *err)

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests share: a cluster of two workers in this machine, and how releases are compared. scripts/spark runs them."""
+
+import os
+import shutil
+
+import pytest
+
+pyspark = pytest.importorskip("pyspark", reason="PySpark is not installed; scripts/setup spark fetches it")
+
+MASTER = os.environ.get("KANON_SPARK_MASTER", "local-cluster[2,1,1800]")
+
+
+def build_session(master: str = MASTER, **more):
+    """Small and quiet; the same zone everywhere."""
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master(master).appName("kanon")
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.shuffle.partitions": "4",
+        "spark.executor.memory": "1500m",
+        "spark.driver.memory": "1500m",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.driver.host": "127.0.0.1",
+        "spark.speculation": "true",  # a task that is a little late is run twice
+        "spark.speculation.interval": "10ms",
+        "spark.speculation.multiplier": "1.01",
+        "spark.speculation.quantile": "0.1",
+        "spark.speculation.minTaskRuntime": "0ms",
+        **more,
+    }
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    return session
+
+
+@pytest.fixture(scope="session")
+def session():
+    if not shutil.which("java") and not os.environ.get("JAVA_HOME"):
+        pytest.skip("there is no Java runtime")
+    made = build_session()
+    yield made
+    made.stop()
