@@ -8,7 +8,8 @@
  *     "MedicalCenter": [{"v": "Hospital1", "Disease": ["Gastritis"]}]                   class names as keys
  *
  * A single node needs no list; a text, number, true or false is a node with nothing below; null is none. The key of a
- * value is "v", or what the class declares. Any other key is skipped with its content.
+ * value is "v", or what the class declares. A class with a path stands inside objects, or lists of them, that are no nodes:
+ * its nodes belong to the node around these. Any other key is skipped with its content.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
@@ -27,10 +28,14 @@ typedef struct reading {
     bool          located;
     uint64_t     *seen; /* per depth: which keys of the object occurred: four of our own, then class names         */
     size_t        words;
+    kn_buffer prefix; /* the keys of the objects between a node and the current one that are none, each before a "/" */
+    uint64_t  outer;  /* classes whose keys came before, in these or inside others like them, as bits */
+    uint64_t  inside; /* classes whose keys occurred since the innermost of these began */
+    bool      listed; /* one of these is in a list                                                                  */
 } reading;
 
 /* Keys that are not class names. */
-enum { KEY_VALUE, KEY_CLASS, KEY_CHILDREN, KEY_ID, KEY_OTHER };
+enum { KEY_VALUE, KEY_CLASS, KEY_CHILDREN, KEY_ID, KEY_OTHER, KEY_WRAPPER = -1 };
 
 static kn_status next(reading *r, kn_error *err)
 {
@@ -86,20 +91,39 @@ static bool is_value_key(const reading *r, int64_t node, kn_string key)
     return false;
 }
 
+/* The class that a key stands for; -1: none. *wraps: classes may be found inside. */
+static int class_of_key(const reading *r, kn_string key, bool *wraps)
+{
+    const kn_spec_class *classes = r->c->options->classes;
+    size_t               before = r->prefix.size;
+    *wraps = false;
+    for (int i = 0; i < r->c->options->class_count; i++) {
+        const char *path = classes[i].path ? classes[i].path : classes[i].name;
+        if (before > 0 && (!classes[i].path || strncmp(path, r->prefix.data, before) != 0)) continue;
+        if (strncmp(path + before, key.data, key.size) != 0) continue;
+        if (path[before + key.size] == '\0') return i;
+        *wraps = *wraps || (classes[i].path && path[before + key.size] == '/');
+    }
+    return -1;
+}
+
 /* What a key of a node (-1: of the record) means; *cls: that of a class name, else -1. */
-static int meaning(const reading *r, int64_t node, int *cls)
+static int meaning(const reading *r, int64_t node, int *cls, bool *wraps)
 {
     kn_string key = r->json.text;
     *cls = -1;
-    if (is_value_key(r, node, key)) return KEY_VALUE;
-    *cls = kn_collector_class(r->c, key);
-    if (*cls >= 0) return KEY_OTHER;
+    *wraps = false;
+    if (r->prefix.size == 0 && is_value_key(r, node, key)) return KEY_VALUE;
+    *cls = class_of_key(r, key, wraps);
+    if (*cls >= 0 || *wraps) return *cls >= 0 ? KEY_OTHER : KEY_WRAPPER;
+    if (r->prefix.size > 0) return KEY_OTHER;
     if (node >= 0 && equals(key, "class")) return KEY_CLASS;
     if (equals(key, "children")) return KEY_CHILDREN;
     return node < 0 && equals(key, "id") ? KEY_ID : KEY_OTHER;
 }
 
 static kn_status read_nodes(reading *r, int64_t parent, int cls, bool in_list, kn_error *err);
+static kn_status read_object(reading *r, int64_t node, kn_error *err);
 
 static kn_status read_class(reading *r, int64_t node, kn_error *err)
 {
@@ -122,13 +146,18 @@ static void note_value(const reading *r, int64_t node)
     style->literals |= r->json.kind != KN_JSON_TEXT;
 }
 
-/* The classes whose keys came before in the object, as bits. */
+/* The classes whose keys came before in the object at a depth, as bits. */
+static uint64_t keys_at(const reading *r, int depth)
+{
+    const uint64_t *seen = r->seen + r->words * (size_t)(depth - 1);
+    return seen[0] >> KEY_OTHER | (r->words > 1 ? seen[1] << (64 - KEY_OTHER) : 0);
+}
+
+/* ... in the current one, whose key's value has been read so far as its first token. */
 static uint64_t keys_before(const reading *r, int cls)
 {
-    int             inside = r->json.kind == KN_JSON_OBJECT || r->json.kind == KN_JSON_LIST; /* it has just begun */
-    const uint64_t *seen = r->seen + r->words * (size_t)(r->json.depth - 1 - inside);
-    uint64_t        bits = seen[0] >> KEY_OTHER | (r->words > 1 ? seen[1] << (64 - KEY_OTHER) : 0);
-    return bits & ~((uint64_t)1 << cls);
+    int inside = r->json.kind == KN_JSON_OBJECT || r->json.kind == KN_JSON_LIST; /* it has just begun */
+    return (keys_at(r, r->json.depth - inside) | r->outer) & ~((uint64_t)1 << cls);
 }
 
 /* What follows the key of a class. */
@@ -144,8 +173,9 @@ static kn_status read_place(reading *r, int64_t parent, int cls, kn_error *err)
     r->c->layout->nested = true;
     KN_TRY(read_nodes(r, parent, cls, false, err));
     if (!place) return KN_OK;
+    r->inside |= (uint64_t)1 << cls;
     place->none |= kind == KN_JSON_NULL;
-    place->list |= kind == KN_JSON_LIST;
+    place->list |= kind == KN_JSON_LIST || r->listed;
     place->empty |= kind == KN_JSON_LIST && r->c->count == before;
     return KN_OK;
 }
@@ -169,15 +199,56 @@ static kn_status read_member(reading *r, int64_t node, int what, int cls, kn_err
     return read_place(r, node, cls, err);
 }
 
+/* What is inside an object, or a list of them, that is no node. */
+static kn_status read_wrapped(reading *r, int64_t node, bool in_list, kn_error *err)
+{
+    if (r->json.kind == KN_JSON_OBJECT) return read_object(r, node, err);
+    if (r->json.kind == KN_JSON_NULL) return KN_OK;
+    if (r->json.kind != KN_JSON_LIST || in_list)
+        return fail(r, err, "an object, or a list of objects, is expected: the path of a class leads through it");
+    bool listed = r->listed;
+    r->listed = true;
+    for (;;) {
+        KN_TRY(next(r, err));
+        if (r->json.kind == KN_JSON_LIST_END) break;
+        KN_TRY(read_wrapped(r, node, true, err));
+    }
+    r->listed = listed;
+    return KN_OK;
+}
+
+/* From the key of such an object to its end. */
+static kn_status read_wrapper(reading *r, int64_t node, kn_error *err)
+{
+    size_t   size = r->prefix.size;
+    uint64_t outer = r->outer, inside = r->inside;
+    kn_buffer_append(&r->prefix, r->json.text.data, r->json.text.size);
+    kn_buffer_char(&r->prefix, '/');
+    if (r->prefix.failed) return kn_fail_memory(err, r->c->ctx, "reading tree records");
+    r->outer |= keys_at(r, r->json.depth);
+    r->inside = 0;
+    KN_TRY(next(r, err));
+    KN_TRY(read_wrapped(r, node, false, err));
+    r->outer = outer | r->inside;
+    r->inside |= inside;
+    r->prefix.size = size;
+    return KN_OK;
+}
+
 /* From the token after "{" to "}". */
 static kn_status read_object(reading *r, int64_t node, kn_error *err)
 {
     forget_keys(r);
     for (;;) {
-        int cls = -1;
+        int  cls = -1;
+        bool wraps;
         KN_TRY(next(r, err));
         if (r->json.kind == KN_JSON_OBJECT_END) return KN_OK;
-        int what = meaning(r, node, &cls);
+        int what = meaning(r, node, &cls, &wraps);
+        if (what == KEY_WRAPPER) {
+            KN_TRY(read_wrapper(r, node, err));
+            continue;
+        }
         if (what != KEY_OTHER)
             KN_TRY(note_key(r, (size_t)what, err));
         else if (cls >= 0)
@@ -197,7 +268,21 @@ static kn_status read_node(reading *r, int64_t parent, int cls, kn_error *err)
     kn_class_style *style = kn_collector_style(r->c, node);
     if (style) style->objects |= object;
     if (!object) note_value(r, node);
-    return object ? read_object(r, node, err) : kn_collector_value(r->c, node, r->json.text, err);
+    if (!object) return kn_collector_value(r->c, node, r->json.text, err);
+    /* Paths begin anew inside a node. */
+    kn_buffer prefix = r->prefix;
+    uint64_t  outer = r->outer, inside = r->inside;
+    bool      listed = r->listed;
+    kn_buffer_init(&r->prefix, r->c->ctx);
+    r->outer = 0;
+    r->listed = false;
+    kn_status st = read_object(r, node, err);
+    kn_buffer_free(&r->prefix);
+    r->prefix = prefix;
+    r->outer = outer;
+    r->inside = inside;
+    r->listed = listed;
+    return st;
 }
 
 /* Nodes below `parent`: one, none (null) or a list of them. As deep as the document nests: KN_JSON_MAX_DEPTH. */
@@ -219,6 +304,7 @@ static kn_status read_record(reading *r, kn_error *err)
 {
     if (r->json.kind != KN_JSON_OBJECT) return fail(r, err, "a record is an object");
     kn_collector_begin(r->c, r->json.line, r->json.column);
+    r->outer = 0;
     KN_TRY(read_object(r, -1, err));
     return kn_collector_end(r->c, err);
 }
@@ -300,12 +386,14 @@ kn_status kn_json_read(kn_collector *c, bool lines, kn_error *err)
     r.path += r.path[0] == '/';
     r.words = kn_bitset_words(KEY_OTHER + (size_t)c->options->class_count);
     kn_buffer_init(&r.found, c->ctx);
+    kn_buffer_init(&r.prefix, c->ctx);
     r.seen = kn_alloc_array(c->ctx, r.words * KN_JSON_MAX_DEPTH, sizeof *r.seen);
     kn_status st = kn_json_open(&r.json, c->ctx, c->source, lines, err);
     if (st == KN_OK && !r.seen) st = kn_fail_memory(err, c->ctx, "reading tree records");
     if (st == KN_OK) st = lines ? read_lines(&r, err) : read_document(&r, err);
     kn_json_close(&r.json);
     kn_buffer_free(&r.found);
+    kn_buffer_free(&r.prefix);
     kn_free(r.seen);
     return st;
 }

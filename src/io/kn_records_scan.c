@@ -205,6 +205,12 @@ kn_status kn_records_scan(kn_context *ctx, const char *path, const kn_records_op
         (kn_records_layout){.form = options->form == KN_RECORDS_AUTO ? kn_records_form_of(path) : options->form};
     if (c.layout->form == KN_RECORDS_DATABASE)
         return kn_fail(err, KN_USAGE, "the persons of a database are read through its tables");
+    for (int i = 0; i < options->class_count; i++)
+        if (options->classes[i].path &&
+            (options->class_count > KN_STYLE_CLASSES ||
+             (c.layout->form != KN_RECORDS_JSON && c.layout->form != KN_RECORDS_JSON_LINES)))
+            return kn_fail(err, KN_USAGE, "%s: class \"%s\": a path is for JSON, with up to %d classes; leave it out",
+                           path, options->classes[i].name, KN_STYLE_CLASSES);
     if (options->delimiter && c.layout->form != KN_RECORDS_BASKETS)
         return kn_fail(err, KN_USAGE, "%s: only baskets have a delimiter; leave it out", path);
     if (options->record && c.layout->form == KN_RECORDS_BASKETS)

@@ -33,6 +33,7 @@ typedef struct writing {
     kn_records_style *style;            /* the layout's, wide enough for these records; NULL: none is kept          */
     uint8_t (*order)[KN_STYLE_CLASSES]; /* JSON, by the parent's class + 2: the classes as their keys stand */
     bool bare[KN_STYLE_CLASSES];        /* JSON: values of the original need no quotes                     */
+    bool paths;                         /* JSON: some classes have them                                    */
     bool attributes;                    /* XML: some classes are                                            */
 } writing;
 
@@ -316,11 +317,19 @@ static uint32_t siblings_end(const writing *w, uint64_t first, uint32_t from, ui
     return from;
 }
 
+/* The path of a class, from the node around it. */
+static const char *path_of(const writing *w, int cls)
+{
+    return w->classes && w->classes[cls].path ? w->classes[cls].path : name_of(w, cls);
+}
+
 static void json_begin(const writing *w, kn_buffer *to, int cls, bool *begun)
 {
+    const char *name = cls < 0 ? "children" : path_of(w, cls);
+    if (cls >= 0 && w->paths && w->classes[cls].path && strrchr(name, '/')) name = strrchr(name, '/') + 1;
     if (*begun) kn_buffer_add(to, ", ");
     *begun = true;
-    json_text(to, kn_string_of(cls < 0 ? "children" : name_of(w, cls)));
+    json_text(to, kn_string_of(name));
     kn_buffer_add(to, ": ");
 }
 
@@ -349,14 +358,60 @@ static void json_none(const writing *w, kn_buffer *to, int above, int cls, bool 
     kn_buffer_add(to, place->none ? "null" : "[]");
 }
 
+/* The siblings of each class below a node. */
+typedef struct families {
+    uint64_t there; /* the classes that it has */
+    uint32_t starts[KN_STYLE_CLASSES], ends[KN_STYLE_CLASSES];
+} families;
+
+static void json_family(const writing *w, kn_buffer *to, uint64_t first, const families *of, int above, int cls,
+                        bool *begun)
+{
+    if (of->there >> cls & 1)
+        json_siblings(w, to, first, of->starts[cls], of->ends[cls], above, cls, begun);
+    else
+        json_none(w, to, above, cls, begun);
+}
+
+/* Is something written of a class below a node? */
+static bool is_written(const writing *w, const families *of, int above, int cls)
+{
+    const kn_place_style *place = &w->style->below[above + 2][cls];
+    return (of->there >> cls & 1) || place->none || place->empty;
+}
+
+/* The classes whose paths begin with `prefix` of that size, and which are not in *done: each object on the way once. */
+static void json_paths(const writing *w, kn_buffer *to, uint64_t first, const families *of, int above,
+                       const char *prefix, size_t size, uint64_t *done, bool *begun)
+{
+    for (int i = 0; i < w->class_count; i++) {
+        int         cls = w->order[above + 2][i];
+        const char *path = path_of(w, cls), *rest = path + size;
+        if (*done >> cls & 1 || strncmp(path, prefix, size) != 0 || !is_written(w, of, above, cls)) continue;
+        const char *slash = w->classes[cls].path ? strchr(rest, '/') : NULL;
+        if (!slash) {
+            *done |= (uint64_t)1 << cls;
+            json_family(w, to, first, of, above, cls, begun);
+            continue;
+        }
+        bool inside = false;
+        if (*begun) kn_buffer_add(to, ", ");
+        *begun = true;
+        json_text(to, (kn_string){rest, (size_t)(slash - rest)});
+        kn_buffer_add(to, ": {");
+        json_paths(w, to, first, of, above, path, (size_t)(slash - path) + 1, done, &inside);
+        kn_buffer_char(to, '}');
+    }
+}
+
 /* The children of a node of class `above`, or of the record, as members of its object. Siblings are ordered by value,
  * and so by class: "*" first, then class by class. Keys have the order that they had in the original. Recursion as deep as
  * records are. */
 static void json_members(const writing *w, kn_buffer *to, uint64_t first, uint32_t from, uint32_t end, int above,
                          bool begun)
 {
-    uint32_t starts[KN_STYLE_CLASSES], ends[KN_STYLE_CLASSES];
-    uint64_t there = 0;
+    families of = {.there = 0};
+    uint64_t done = 0;
     bool     ordered = w->style && w->layout->nested;
     while (from < end) {
         int      cls = w->layout->nested ? class_of(w, w->records->value[first + from]) : -1;
@@ -364,21 +419,18 @@ static void json_members(const writing *w, kn_buffer *to, uint64_t first, uint32
         if (cls < 0 || !ordered) {
             json_siblings(w, to, first, from, next, above, cls, &begun);
         } else {
-            starts[cls] = from;
-            ends[cls] = next;
-            there |= (uint64_t)1 << cls;
+            of.starts[cls] = from;
+            of.ends[cls] = next;
+            of.there |= (uint64_t)1 << cls;
         }
         from = next;
     }
     if (!ordered) return;
-    const uint8_t *order = w->order[above + 2];
-    for (int i = 0; i < w->class_count; i++) {
-        int cls = order[i];
-        if (there >> cls & 1)
-            json_siblings(w, to, first, starts[cls], ends[cls], above, cls, &begun);
-        else
-            json_none(w, to, above, cls, &begun);
+    if (w->paths) {
+        json_paths(w, to, first, &of, above, "", 0, &done, &begun);
+        return;
     }
+    for (int i = 0; i < w->class_count; i++) json_family(w, to, first, &of, above, w->order[above + 2][i], &begun);
 }
 
 static void json_record(const writing *w, kn_buffer *to, int64_t record)
@@ -623,6 +675,7 @@ static kn_status take_style(writing *w, kn_error *err)
         return kn_fail_memory(err, ctx, "writing tree records");
     *w->style = *w->layout->style;
     const kn_class_style *unsaid = &w->style->of[0];
+    for (int cls = 0; cls < w->class_count; cls++) w->paths = w->paths || (w->classes && w->classes[cls].path);
     for (int cls = 0; cls < w->class_count; cls++) {
         kn_class_style *style = &w->style->of[cls + 1];
         w->bare[cls] = (style->literals || unsaid->literals) && !style->texts && !unsaid->texts;

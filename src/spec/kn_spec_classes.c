@@ -20,6 +20,20 @@ static kn_status read_value(kn_reader *r, const kn_yaml *value, void *target)
     return strcmp(c->value, "@") != 0 ? KN_OK : kn_field_fail(r, value, "the name of an attribute is expected after @");
 }
 
+static kn_status check_path(kn_reader *r, const kn_yaml *value, const char *path)
+{
+    size_t size = strlen(path);
+    if (path[0] != '/' && path[size - 1] != '/' && !strstr(path, "//")) return KN_OK;
+    return kn_field_fail(r, value, "a path is names with one / between them");
+}
+
+static kn_status read_path(kn_reader *r, const kn_yaml *value, void *target)
+{
+    kn_spec_class *c = target;
+    KN_TRY(kn_read_text(r, value, "a key or a path of them", &c->path));
+    return check_path(r, value, c->path);
+}
+
 static kn_status read_class_hierarchy(kn_reader *r, const kn_yaml *value, void *target)
 {
     kn_spec_class *c = target;
@@ -39,6 +53,7 @@ static kn_status read_class_role(kn_reader *r, const kn_yaml *value, void *targe
 static kn_status read_class(kn_reader *r, const kn_yaml *key, const kn_yaml *value, kn_spec_class *c)
 {
     static const kn_key keys[] = {{"value", read_value, 0},
+                                  {"path", read_path, 0},
                                   {"hierarchy", read_class_hierarchy, 0},
                                   {"role", read_class_role, offsetof(kn_spec_class, sensitive)},
                                   {"negative", kn_read_bool, offsetof(kn_spec_class, negative)},
@@ -66,6 +81,11 @@ static kn_status read_item(kn_reader *r, const kn_yaml *item, kn_spec_class *c)
     return read_class(r, item->first, item->first->value, c);
 }
 
+static const char *place_of(const kn_spec_class *c)
+{
+    return c->path ? c->path : c->name;
+}
+
 kn_status kn_read_classes(kn_reader *r, const kn_yaml *value, void *target)
 {
     kn_spec *spec = target;
@@ -80,9 +100,13 @@ kn_status kn_read_classes(kn_reader *r, const kn_yaml *value, void *target)
             KN_TRY(read_class(r, item, item->value, &list[count]));
         else
             KN_TRY(read_item(r, item, &list[count]));
-        for (int i = 0; i < count; i++)
+        for (int i = 0; i < count; i++) {
             if (strcmp(list[i].name, list[count].name) == 0)
                 return kn_field_fail(r, item, "class \"%s\" is given twice", list[i].name);
+            if (strcmp(place_of(&list[i]), place_of(&list[count])) == 0)
+                return kn_field_fail(r, item, "classes \"%s\" and \"%s\" have one path", list[i].name,
+                                     list[count].name);
+        }
         count++;
     }
     spec->classes = list;
