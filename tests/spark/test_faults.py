@@ -114,7 +114,6 @@ def test_the_driver_is_killed(few, tmp_path, stage):
         capture_output=True,
         text=True,
         check=False,
-        timeout=600,
     )
     assert done.returncode == -signal.SIGKILL, done.stdout + done.stderr
     assert not os.path.exists(f"{path}/_SUCCESS")
