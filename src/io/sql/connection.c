@@ -123,6 +123,8 @@ void kn_connection_put_target(kn_buffer *to, const kn_connection *c, const char 
 
 /* ---- DuckDB ---- */
 
+#define SCANNED "kanon (rows)"
+
 static int code_of(kn_status st, const kn_error *said, char *message, size_t room)
 {
     if (st == KN_OK) return 0;
@@ -142,25 +144,70 @@ static int query(void *state, const char *sql, struct ArrowArrayStream *out, cha
     return code_of(kn_duckdb_query(out, state, sql, NULL, &said), &said, message, room);
 }
 
+/* Rows whose schema is lent: DuckDB asks for it several times and never releases what it gets. */
+typedef struct lending {
+    struct ArrowArrayStream *rows;
+    struct ArrowSchema       schema;
+} lending;
+
+static void keep_schema(struct ArrowSchema *schema)
+{
+    schema->release = NULL;
+}
+
+static int lend_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out)
+{
+    *out = ((const lending *)stream->private_data)->schema;
+    out->release = keep_schema;
+    return 0;
+}
+
+static int lend_next(struct ArrowArrayStream *stream, struct ArrowArray *out)
+{
+    struct ArrowArrayStream *rows = ((const lending *)stream->private_data)->rows;
+    return rows->get_next(rows, out);
+}
+
+static const char *lend_error(struct ArrowArrayStream *stream)
+{
+    struct ArrowArrayStream *rows = ((const lending *)stream->private_data)->rows;
+    return rows->get_last_error(rows);
+}
+
+static void end_lending(struct ArrowArrayStream *stream)
+{
+    stream->release = NULL;
+}
+
 /* A view of the rows is scanned once, into the table. */
+static kn_status scan(kn_duckdb *db, const char *sql, struct ArrowArrayStream *rows, kn_error *said)
+{
+    lending                 l = {.rows = rows};
+    struct ArrowArrayStream lent = {lend_schema, lend_next, lend_error, end_lending, &l};
+    if (!sql) return kn_fail_memory(said, db->ctx, "handing a table to DuckDB");
+    if (rows->get_schema(rows, &l.schema) != 0) {
+        const char *message = rows->get_last_error(rows);
+        return kn_fail(said, KN_INPUT, "%.400s", message ? message : "a table without columns");
+    }
+    kn_status st = KN_OK;
+    if (db->api.arrow_scan(db->connection, SCANNED, (kn_ddb_arrow_stream)(void *)&lent) != KN_DDB_OK)
+        st = kn_fail(said, KN_INTERNAL, "DuckDB does not take a table's columns");
+    if (st == KN_OK) st = kn_duckdb_run(db, sql, NULL, said);
+    if (st == KN_OK) st = kn_duckdb_run(db, "DROP VIEW \"" SCANNED "\"", NULL, said);
+    if (l.schema.release) l.schema.release(&l.schema);
+    return st;
+}
+
 static int put(void *state, const char *name, struct ArrowArrayStream *rows, char *message, size_t room)
 {
-    static const char scanned[] = "kanon (rows)";
-    kn_duckdb        *db = state;
-    kn_error          said = KN_ERROR_INIT;
-    kn_buffer         sql;
+    kn_duckdb *db = state;
+    kn_error   said = KN_ERROR_INIT;
+    kn_buffer  sql;
     kn_buffer_init(&sql, db->ctx);
     kn_buffer_add(&sql, "CREATE OR REPLACE TEMP TABLE ");
     kn_duckdb_name(&sql, name);
-    kn_buffer_format(&sql, " AS SELECT * FROM \"%s\"", scanned);
-    const char *text = kn_buffer_text(&sql);
-    kn_status   st = KN_OK;
-    if (!text)
-        st = kn_fail_memory(&said, db->ctx, "handing a table to DuckDB");
-    else if (db->api.arrow_scan(db->connection, scanned, (kn_ddb_arrow_stream)(void *)rows) != KN_DDB_OK)
-        st = kn_fail(&said, KN_INTERNAL, "DuckDB does not take a table's columns");
-    if (st == KN_OK) st = kn_duckdb_run(db, text, NULL, &said);
-    if (st == KN_OK) st = kn_duckdb_run(db, "DROP VIEW \"kanon (rows)\"", NULL, &said);
+    kn_buffer_add(&sql, " AS SELECT * FROM \"" SCANNED "\"");
+    kn_status st = scan(db, kn_buffer_text(&sql), rows, &said);
     kn_buffer_free(&sql);
     if (rows->release) rows->release(rows);
     return code_of(st, &said, message, room);
