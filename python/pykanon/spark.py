@@ -17,7 +17,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -83,7 +83,7 @@ class _Statements:
         self.bytes_sent = 0
 
     @contextmanager
-    def _described(self, words: str) -> Iterator[None]:
+    def _described(self, words: str) -> Generator[None, None, None]:
         context = self.session.sparkContext
         before = context.getLocalProperty("spark.job.description")
         text = f"kanon: {self.stage}: {words}" if self.stage else f"kanon: {words}"
@@ -118,7 +118,7 @@ class _Statements:
 
     def put(self, name: str, capsule: object) -> str | None:
         import pyarrow
-        from pyspark.sql.functions import broadcast
+        from pyspark.sql.functions import broadcast  # pyright: ignore[reportMissingImports]
 
         try:
             table = _plain(pyarrow.table(_Stream(capsule)))
@@ -142,7 +142,7 @@ def _plain(table: Any) -> Any:
 
 
 @contextmanager
-def _connected(df: Any) -> Iterator[tuple[Job, _Statements]]:
+def _connected(df: Any) -> Generator[tuple[Job, _Statements], None, None]:
     """A job with the engine "spark", and the data frame as a view."""
     session = getattr(df, "sparkSession", None)
     if session is None:
@@ -256,7 +256,8 @@ def _manifest(folder: _Folder) -> dict[str, Any]:
         raise InputError(f"{folder.name}: there is no finished release: the marker {_MARKER} is missing")
     try:
         manifest: dict[str, Any] = json.loads(folder.read(_MARKER))
-        manifest["parts"], manifest["certificate"]
+        if not isinstance(manifest["parts"], list) or not isinstance(manifest["certificate"], str):
+            raise TypeError
     except (ValueError, KeyError, TypeError):
         raise InputError(f"{folder.name}: the marker {_MARKER} is not one that kanon wrote") from None
     return manifest
