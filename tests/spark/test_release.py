@@ -16,7 +16,7 @@ REQUESTS = {
     "optimal, k and suppression": {"method": "optimal", "k": 5, "suppression": 0.02},
     "incognito, k and l": {"method": "incognito", "k": 10, "l": 3},
     "datafly, k and t": {"method": "datafly", "k": 5, "t": 0.3, "suppression": 0.01},
-    "flash, suppressed rows left out": {"method": "flash", "k": 50, "suppression": 0.05, "suppressed": "drop"},
+    "samarati, suppressed rows left out": {"method": "samarati", "k": 50, "suppression": 0.05, "suppressed": "drop"},
 }
 
 
