@@ -163,7 +163,7 @@ SPOILED = {
     "a sensitive cell changed": lambda t: t.set_column(
         t.schema.get_field_index("diagnosis"), "diagnosis", pyarrow.array(["cured", *t["diagnosis"].to_pylist()[1:]])
     ),
-    "two sexes exchanged": lambda t: t.set_column(
+    "a quasi-identifier changed": lambda t: t.set_column(
         t.schema.get_field_index("sex"), "sex", pyarrow.array(["nobody", *t["sex"].to_pylist()[1:]])
     ),
 }
@@ -173,7 +173,4 @@ SPOILED = {
 def test_spoiled_parts_are_rejected_although_the_marker_lists_them(few, copy, how):
     rewrite(copy, SPOILED[how])
     seal(copy)
-    try:
-        assert ks.verify(few, copy, SPEC).outcome == "does not hold"
-    except kn.InputError:
-        pass
+    assert ks.verify(few, copy, SPEC).outcome == "does not hold"
