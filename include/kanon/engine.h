@@ -2,7 +2,7 @@
  *
  * A program that has a connection to such an engine (a cluster, a server, a DuckDB of its own) hands it in under a name; the
  * tables behind it are then inputs and outputs by their names: "engine:NAME#RELATION", where RELATION stands behind FROM in the
- * statements that kanon makes, and "engine:NAME#TARGET" (docs/big.md). Rows never pass through kanon, but for the distinct
+ * statements that kanon makes, and of Spark "engine:NAME#FOLDER" (docs/library.md). Rows never pass through kanon, but for the distinct
  * combinations of quasi-identifiers and sensitive values with their counts.
  * SPDX-License-Identifier: Apache-2.0
  */

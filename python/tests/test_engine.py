@@ -108,3 +108,15 @@ def test_the_context_keeps_its_functions():
     del job
     gc.collect()
     assert sys.getrefcount(bear) == before
+
+
+def test_only_spark_writes_a_release(tmp_path):
+    from pykanon._spec import Spec
+
+    place = tmp_path / "release.parquet"
+    bear = Bear(people(200, 3))
+    spec = Spec(None, qi=["age", "zip"], k=2, method="optimal")
+    asked = spec._arguments(input=["engine:bear#people"], output=f"engine:bear#{place}")
+    with pytest.raises(kn.UsageError, match="only Spark writes releases"):
+        job_with(bear).call("anonymize", asked)
+    assert not place.exists() and not any("COPY" in one or "INSERT" in one for one in bear.statements)

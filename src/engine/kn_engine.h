@@ -48,8 +48,8 @@ KN_CHECK kn_status kn_engine_group(kn_table **out, kn_engine *engine, const kn_c
 KN_CHECK kn_status kn_engine_write(kn_engine *engine, const kn_batches *batches, const char *path, const char *name, bool parts,
                                    kn_error *err);
 
-/* The same by an engine of the program, to what its name for the output says: Spark writes a folder of parts, DuckDB a file. KN_USAGE:
- * its dialect has no such statement. */
+/* The same by an engine of the program, which is Spark: it writes a folder of parts, to what its name for the output says. Who
+ * calls the library marks the folder as finished after it has been verified. */
 KN_CHECK kn_status kn_engine_write_there(kn_engine *engine, const kn_batches *batches, const char *name, kn_error *err);
 
 /* What stands behind FROM for that output. */

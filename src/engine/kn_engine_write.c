@@ -217,28 +217,6 @@ static const char *target_of(const char *name)
     return strchr(name, '#') + 1;
 }
 
-static void put_columns(kn_buffer *to, const kn_connection *c, const kn_batches *batches)
-{
-    for (int i = 0; i < batches->column_count - COUNTS; i++) {
-        if (i > 0) kn_buffer_add(to, ", ");
-        kn_connection_put_name(to, c, batches->columns[i].name);
-    }
-}
-
-static void put_duckdb(kn_buffer *to, const kn_connection *c, const kn_batches *batches, const char *target)
-{
-    const kn_batch_column *counts = &batches->columns[batches->column_count - COUNTS];
-    kn_buffer_add(to, "COPY (SELECT ");
-    put_columns(to, c, batches);
-    kn_buffer_add(to, " FROM (SELECT *, unnest(range(");
-    kn_connection_put_name(to, c, counts[0].name);
-    kn_buffer_add(to, ")) FROM " ENTRIES ") ORDER BY ");
-    kn_connection_put_name(to, c, counts[1].name);
-    kn_buffer_add(to, ") TO ");
-    kn_connection_put_text(to, c, target);
-    kn_buffer_add(to, " (FORMAT parquet, COMPRESSION snappy, ROW_GROUP_SIZE 122880)");
-}
-
 kn_status kn_engine_write_there(kn_engine *e, const kn_batches *batches, const char *name, kn_error *err)
 {
     kn_batches_lent         lent = {.batches = batches};
@@ -246,19 +224,13 @@ kn_status kn_engine_write_there(kn_engine *e, const kn_batches *batches, const c
     const int64_t          *counts = batches->columns[batches->column_count - COUNTS].data;
     int64_t                 rows = 0;
     kn_buffer               sql;
-    if (e->connection->dialect == KN_DIALECT_POSTGRESQL)
-        return kn_fail(err, KN_USAGE, "%.300s: a release of PostgreSQL is written by its own name (postgresql://...)",
-                       name);
     for (size_t b = 0, i = 0; b < batches->count; b++)
         for (int64_t j = 0; j < batches->arrays[b].length; j++) rows += counts[i++];
     KN_TRY(kn_connection_put(e->connection, e->ctx, ENTRIES, &stream, name, err));
     kn_buffer_init(&sql, e->ctx);
-    if (e->connection->dialect == KN_DIALECT_SPARK) {
-        kn_buffer_add(&sql, "INSERT OVERWRITE DIRECTORY ");
-        kn_connection_put_text(&sql, e->connection, target_of(name));
-        kn_engine_put_spark(&sql, e->connection, batches, ENTRIES, rows);
-    } else
-        put_duckdb(&sql, e->connection, batches, target_of(name));
+    kn_buffer_add(&sql, "INSERT OVERWRITE DIRECTORY ");
+    kn_connection_put_text(&sql, e->connection, target_of(name));
+    kn_engine_put_spark(&sql, e->connection, batches, ENTRIES, rows);
     const char *text = kn_buffer_text(&sql);
     kn_status st = text ? kn_connection_run(e->connection, e->ctx, text, name, err) : kn_fail_memory(err, e->ctx, WHAT);
     kn_buffer_free(&sql);

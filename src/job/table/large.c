@@ -64,6 +64,12 @@ static const char *needs_rows(const kn_table_run *run)
 static kn_status check_request(const kn_table_run *run, int64_t rows, kn_error *err)
 {
     const char *what = needs_rows(run), *name = kn_path_name(run->all.ctx, run->inputs[0]);
+    if (is_engine(run) && !run->all.options->dry_run && run->engine.connection->dialect != KN_DIALECT_SPARK)
+        return kn_fail(
+            err, KN_USAGE,
+            "%s: of the engines that a program hands in, only Spark writes releases; release a table of DuckDB or "
+            "PostgreSQL by its own name (duckdb:FILE#TABLE, postgresql://...)",
+            name);
     if (!what) return KN_OK;
     if (is_engine(run))
         return kn_fail(err, KN_USAGE, "%s: the rows of this table stay where they are, and its release cannot have %s",
