@@ -110,6 +110,38 @@ async function everyScreen(browser, address, steps) {
   }
 }
 
+/** The lattice, why not, taking a node, distributions, queries. */
+async function solutions(page) {
+  const circles = page.locator(".lattice circle");
+  await page.waitForSelector(".lattice circle.good");
+  ok("solutions: the lattice, with one choice marked", (await circles.count()) > 10 && (await page.locator(".lattice circle.chosen").count()) === 1);
+  await page.locator(".lattice circle.bad").first().click();
+  await page.waitForFunction(() => document.querySelector(".why .verdict strong.bad"));
+  await settled(page);
+  ok("why not this one: a sentence, and the promise that fails", (await page.locator(".why .verdict").textContent()).length > 40 && (await page.locator(".why .notes li").count()) > 0 && (await page.getByRole("button", {name: "Take these levels"}).isDisabled()));
+  const shown = await page.locator(".lattice circle.shown").getAttribute("data-key");
+  await page.keyboard.press("ArrowUp");
+  await page.waitForFunction((one) => document.querySelector(".lattice circle.shown").dataset.key !== one, shown);
+  ok("the lattice is walked by arrow keys", await page.evaluate(() => document.activeElement.classList.contains("shown")));
+  const other = page.locator(".lattice circle.good:not(.chosen)").nth(1);
+  const key = await other.getAttribute("data-key");
+  await other.click();
+  await page.waitForFunction(() => document.querySelector(".why .verdict strong.good"));
+  await page.getByRole("button", {name: "Take these levels"}).click();
+  await page.waitForFunction((one) => document.querySelector(".release pre").textContent.includes(`levels: [${one.replaceAll(",", ", ")}]`), key);
+  await settled(page);
+  ok("any node that keeps the promises can be taken", (await page.locator(".lattice circle.chosen").getAttribute("data-key")) === key);
+  ok("distributions before and after, of each released column", (await page.locator(".compared li").count()) === 5 && (await page.locator(".compared .spread").count()) === 10, await page.locator("main").textContent());
+  await page.getByLabel("Your queries", {exact: true}).first().fill("SELECT COUNT(*) WHERE country = 'France';\nSELECT COUNT(*) WHERE diagnosis <> 'flu';");
+  await page.getByRole("button", {name: "Ask them of both"}).click();
+  await page.waitForSelector("table.answers");
+  ok("queries: how wrong each becomes", (await page.locator("table.answers tbody tr").count()) === 2 && /%/.test(await page.locator("table.answers tbody tr").first().textContent()));
+  await page.getByRole("button", {name: "Undo"}).click();
+  await page.getByRole("button", {name: "Undo"}).click();
+  await page.waitForFunction(() => !document.querySelector(".release pre").textContent.includes("levels: ["));
+  await settled(page);
+}
+
 async function wholeWay(browser, folder, address, context) {
   const page = await context.newPage();
   const said = [];
@@ -191,6 +223,7 @@ async function wholeWay(browser, folder, address, context) {
   await page.getByRole("button", {name: "Undo"}).click();
   await settled(page);
   await page.waitForSelector(".figures");
+  await solutions(page);
   await go(page, "Publish");
   ok("nothing was written so far", !existsSync(join(folder, "release.yaml")) && !existsSync(join(folder, "release.csv")));
   await page.getByRole("button", {name: "Make the release"}).click();
