@@ -67,7 +67,7 @@ static kn_status set_role(kn_database *db, kn_database_table *t, const kn_attrib
     kn_hierarchy_free(column->hierarchy);
     column->hierarchy = NULL;
     if (kn_reference_of(t, c) >= 0 && a->role != KN_ROLE_IDENTIFIER) return refer(db, t, c, a, err);
-    if (a->role != KN_ROLE_QUASI) return KN_OK;
+    if (a->role != KN_ROLE_QUASI && !(a->role == KN_ROLE_SENSITIVE && a->has_hierarchy)) return KN_OK;
     return kn_hierarchy_make(&column->hierarchy, db->ctx, t->table, c, &spec, false, err);
 }
 
