@@ -35,7 +35,7 @@ typedef struct kn_database_column {
 typedef struct kn_foreign_key {
     int   target;         /* table; -1: one that was not read                     */
     int   reference;      /* table of the references, whose key it holds; -1: none */
-    bool  climbs;         /* of a reference: to one whose broader rows are its own, too (kn_reference.h) */
+    bool  climbs;         /* of a reference: to one whose broader rows are its own, too (kn_broader.h) */
     char *target_name;
     int   column_count;
     int  *columns;        /* of this table                                        */
@@ -64,7 +64,7 @@ typedef struct kn_database_table {
     /* Of a reference: */
     int  group_count; /* -1: not said */
     int *groups;      /* columns, narrowest first */
-    struct kn_broader *broader; /* the rows that a release adds; NULL: none (kn_reference.h) */
+    struct kn_broader *broader; /* the rows that a release adds; NULL: none (kn_broader.h) */
 } kn_database_table;
 
 struct kn_database {
