@@ -110,6 +110,63 @@ async function everyScreen(browser, address, steps) {
   }
 }
 
+/** The rows under one scroll bar: wheel, keys, the bar itself, a number. */
+async function grid(page) {
+  const seen = () => page.locator(".pager span").textContent();
+  const until = (text) => page.waitForFunction((one) => document.querySelector(".pager span").textContent.includes(one) && !document.querySelector(".grid tbody").textContent.includes("…"), text);
+  await page.getByRole("button", {name: "Last", exact: true}).click();
+  await until("600 of 600");
+  ok("the grid shows the last row", (await page.locator(".grid tbody tr").last().locator("th").textContent()) === "600" && (await page.locator(".grid tbody tr").count()) < 20);
+  await page.locator(".grid").focus();
+  await page.keyboard.press("Home");
+  await until("Rows 1 to");
+  await page.keyboard.press("ArrowDown");
+  await until("Rows 2 to");
+  ok("keys go row by row", true, await seen());
+  await page.locator(".grid").hover();
+  await page.mouse.wheel(0, 340);
+  await until("Rows 12 to");
+  ok("so does the wheel", true);
+  await page.locator(".grid").evaluate((box) => (box.scrollTop = box.scrollHeight));
+  await until("600 of 600");
+  ok("the bar leads to the end", true);
+  await page.getByLabel("Go to row").fill("301");
+  await page.getByLabel("Go to row").blur();
+  await until("Rows 301 to");
+  const first = await page.locator(".grid tbody tr").first().textContent();
+  ok("a number leads to its row", first.startsWith("301"), first);
+}
+
+/** Sets of columns as a picture, what an attacker with some columns finds, and the twelve questions. */
+async function risk(page) {
+  ok("risk: sets of columns that say too much", (await page.locator(".sets button").count()) > 0);
+  await page.locator(".sets button").first().click();
+  await settled(page);
+  ok("one of them can be looked at", (await page.locator(".sets button[aria-pressed=true]").count()) === 1);
+  ok("sets as a picture: every set of the four quasi-identifiers", (await page.locator(".diagram g[data-key]").count()) === 15 && (await page.locator(".diagram g.shown").count()) === 1);
+  const pair = page.locator(".diagram g[data-key]").nth(5);
+  const said = await pair.getAttribute("aria-label");
+  await pair.click();
+  await settled(page);
+  const verdict = await page.locator(".verdict strong").first().textContent();
+  ok("a set of the picture is looked at: its k is the one that is found", said.endsWith(verdict.replace(/\s+/g, " ")), said, verdict);
+  await pair.focus();
+  await page.keyboard.press("ArrowUp");
+  await settled(page);
+  ok("the picture is walked by arrow keys", (await page.locator(".ticks input:checked").count()) === 1);
+  await page.getByRole("button", {name: "All quasi-identifiers"}).click();
+  await settled(page);
+  const questions = page.locator(".questions summary");
+  ok("twelve questions", (await questions.count()) === 12);
+  for (let at = 0; at < 12; at++) {
+    await questions.nth(at).click();
+    await settled(page);
+  }
+  const answers = await page.locator(".questions .said").allTextContents();
+  ok("each is answered", answers.length === 12 && answers.every((text) => text.length > 3 && !text.includes("undefined")) && (await page.locator(".questions .problem").count()) === 0, ...answers);
+  await page.screenshot({path: join(OUT, "questions.png"), fullPage: true});
+}
+
 /** Groups as text, by keyboard, by dragging, from and to a file; lint; suggestions. */
 async function hierarchies(page, folder) {
   await page.getByRole("button", {name: "country", exact: true}).click();
@@ -175,25 +232,25 @@ async function hierarchies(page, folder) {
 
 /** The lattice, why not, taking a node, distributions, queries. */
 async function solutions(page) {
-  const circles = page.locator(".lattice circle");
-  await page.waitForSelector(".lattice circle.good");
-  ok("solutions: the lattice, with one choice marked", (await circles.count()) > 10 && (await page.locator(".lattice circle.chosen").count()) === 1);
-  await page.locator(".lattice circle.bad").first().click();
+  const circles = page.locator(".diagram g[data-key]");
+  await page.waitForSelector(".diagram g.good");
+  ok("solutions: the lattice, with one choice marked", (await circles.count()) > 10 && (await page.locator(".diagram g.chosen").count()) === 1);
+  await page.locator(".diagram g.bad").first().click();
   await page.waitForFunction(() => document.querySelector(".why .verdict strong.bad"));
   await settled(page);
   ok("why not this one: a sentence, and the promise that fails", (await page.locator(".why .verdict").textContent()).length > 40 && (await page.locator(".why .notes li").count()) > 0 && (await page.getByRole("button", {name: "Take these levels"}).isDisabled()));
-  const shown = await page.locator(".lattice circle.shown").getAttribute("data-key");
+  const shown = await page.locator(".diagram g.shown").getAttribute("data-key");
   await page.keyboard.press("ArrowUp");
-  await page.waitForFunction((one) => document.querySelector(".lattice circle.shown").dataset.key !== one, shown);
+  await page.waitForFunction((one) => document.querySelector(".diagram g.shown").dataset.key !== one, shown);
   ok("the lattice is walked by arrow keys", await page.evaluate(() => document.activeElement.classList.contains("shown")));
-  const other = page.locator(".lattice circle.good:not(.chosen)").nth(1);
+  const other = page.locator(".diagram g.good:not(.chosen)").nth(1);
   const key = await other.getAttribute("data-key");
   await other.click();
   await page.waitForFunction(() => document.querySelector(".why .verdict strong.good"));
   await page.getByRole("button", {name: "Take these levels"}).click();
   await page.waitForFunction((one) => document.querySelector(".release pre").textContent.includes(`levels: [${one.replaceAll(",", ", ")}]`), key);
   await settled(page);
-  ok("any node that keeps the promises can be taken", (await page.locator(".lattice circle.chosen").getAttribute("data-key")) === key);
+  ok("any node that keeps the promises can be taken", (await page.locator(".diagram g.chosen").getAttribute("data-key")) === key);
   ok("distributions before and after, of each released column", (await page.locator(".compared li").count()) === 5 && (await page.locator(".compared .spread").count()) === 10, await page.locator("main").textContent());
   await page.getByLabel("Your queries", {exact: true}).first().fill("SELECT COUNT(*) WHERE country = 'France';\nSELECT COUNT(*) WHERE diagnosis <> 'flu';");
   await page.getByRole("button", {name: "Ask them of both"}).click();
@@ -234,14 +291,9 @@ async function wholeWay(browser, folder, address, context) {
   }
   await page.waitForFunction(() => document.querySelector(".meter strong").textContent === "k = 1");
   ok("undo, by key and button, brings them back", (await page.getByLabel("zip: role").inputValue()) === "quasi");
-  await page.getByRole("button", {name: "Last", exact: true}).click();
-  await page.waitForFunction(() => document.querySelector(".pager span").textContent.includes("600 of 600"));
-  ok("the grid pages to the last row", (await page.locator("tbody tr").count()) === 25);
+  await grid(page);
   await go(page, "Risk");
-  ok("risk: sets of columns that say too much", (await page.locator(".sets button").count()) > 0);
-  await page.locator(".sets button").first().click();
-  await settled(page);
-  ok("one of them can be looked at", (await page.locator(".sets button[aria-pressed=true]").count()) === 1);
+  await risk(page);
   await go(page, "Hierarchies");
   await hierarchies(page, folder);
   await go(page, "Promises");
