@@ -3,6 +3,7 @@
 import type {Profile, ProfileDatabase, StudioDistributions} from "./answers";
 import {Grid} from "./grid";
 import {Answer, Notes, Section, Spread} from "./parts";
+import {Schema} from "./shapes";
 import type {Role} from "./release";
 import {useAnswer, useStore} from "./store";
 import {n, texts} from "./texts";
@@ -59,6 +60,8 @@ function Tables() {
       <Answer asked={found}>
         {(schema) => (
           <>
+            <Schema schema={schema} />
+            <ul class="legend roles-legend">{OF_TABLES.map((role) => <li key={role}><span class={role} aria-hidden="true" /> {texts.roles.short[role]}</li>)}</ul>
             <ul class="tables">
               {schema.tables.map((table) => (
                 <li key={table.name} class={table.place}>
