@@ -54,6 +54,7 @@ kn_status kn_studio_answer_lattice(kn_studio_question *q, kn_error *err);
 kn_status kn_studio_answer_search(kn_studio_question *q, kn_error *err);
 kn_status kn_studio_answer_preview(kn_studio_question *q, kn_error *err);
 kn_status kn_studio_answer_queries(kn_studio_question *q, kn_error *err);
+kn_status kn_studio_answer_trees(kn_studio_question *q, kn_error *err);
 kn_status kn_studio_answer_publish(kn_studio_question *q, kn_error *err);
 kn_status kn_studio_answer_verify(kn_studio_question *q, kn_error *err);
 kn_status kn_studio_answer_attack(kn_studio_question *q, kn_error *err);

@@ -9,6 +9,7 @@ import {Copy, Problem} from "./parts";
 import {Promises} from "./promises";
 import {Attack, Publish} from "./release-screens";
 import {Risk} from "./risk";
+import {DatabaseSolutions, RecordPromises, RecordSolutions} from "./shapes";
 import {Solutions} from "./solutions";
 import {Context, useAnswer, useSession, useStore} from "./store";
 import "./style.css";
@@ -16,10 +17,12 @@ import {n, texts} from "./texts";
 
 type Step = keyof typeof texts.steps;
 const ALL: Step[] = ["data", "risk", "hierarchies", "promises", "solutions", "attack", "publish"];
-const OF_SHAPE: Record<string, Step[]> = {table: ALL, database: ["data", "promises", "publish"], records: ["data", "publish"]};
+const OF_SHAPE: Record<string, Step[]> = {table: ALL, database: ["data", "promises", "solutions", "publish"], records: ["data", "promises", "solutions", "publish"]};
 const SCREENS: Record<Step, () => preact.JSX.Element> = {
   data: Data, risk: Risk, hierarchies: Hierarchies, promises: Promises, solutions: Solutions, attack: Attack, publish: Publish,
 };
+
+const OTHERS: Record<string, Partial<typeof SCREENS>> = {database: {solutions: DatabaseSolutions}, records: {promises: RecordPromises, solutions: RecordSolutions}};
 
 /** The k of the quasi-identifiers, wherever one is. */
 function Meter() {
@@ -125,7 +128,7 @@ function Open() {
   const steps = OF_SHAPE[store.session.shape ?? "table"]!;
   const [step, go] = useStep(steps);
   const main = useRef<HTMLElement>(null);
-  const Screen = SCREENS[step];
+  const Screen = OTHERS[store.session.shape ?? "table"]?.[step] ?? SCREENS[step];
   const next = steps[steps.indexOf(step) + 1];
   useEffect(() => {
     document.title = `${texts.steps[step]} · ${texts.name}`;
