@@ -425,17 +425,16 @@ static void check_absent(const problem *p, const trees *o, const trees *t, const
     kn_records_free(release);
 }
 
-static void absent_values(void **state)
+static void check_absences(int rounds, bool suppressing, uint64_t stream, int *counts)
 {
-    (void)state;
     kn_rng       rng;
     static trees o, t;
-    int          counts[3] = {0};
     kn_context  *ctx = testing_context(1);
-    kn_rng_init(&rng, testing_seed(), 3);
-    for (int i = 0; i < 500; i++) {
+    kn_rng_init(&rng, testing_seed(), stream);
+    for (int i = 0; i < rounds; i++) {
         problem p;
         random_absent_problem(&p, ctx, &rng, i % 8 ? 8 : 24, true);
+        if (suppressing) suppress(&p, &rng);
         p.spec.kmn.m = 1 + (int)kn_rng_below(&rng, i % 8 ? 3 : 2);
         p.spec.kmn.n = (int)kn_rng_below(&rng, 3);
         if (i % 8 == 1) { /* three values on one path, and one that is absent */
@@ -456,8 +455,24 @@ static void absent_values(void **state)
         free_problem(&p);
     }
     print_message("ok %d, only absences found: too few %d, more alike %d\n", counts[0], counts[1], counts[2]);
-    assert_true(counts[0] > 50 && counts[1] > 5); /* the third kind is rare: every tenth seed has none */
     testing_context_free(ctx);
+}
+
+static void absent_values(void **state)
+{
+    (void)state;
+    int counts[3] = {0};
+    check_absences(500, false, 3, counts);
+    assert_true(counts[0] > 50 && counts[1] > 5); /* the third kind is rare: every tenth seed has none */
+}
+
+/* ... where values of these classes, even all of them, are given up. */
+static void absent_and_suppressed(void **state)
+{
+    (void)state;
+    int counts[3] = {0};
+    check_absences(300, true, 5, counts);
+    assert_true(counts[0] > 15 && counts[1] > 0);
 }
 
 /* Three records lack x, three y, one both; and, of those who have q, all. */
@@ -652,6 +667,7 @@ int main(void)
         cmocka_unit_test(map_files),
         cmocka_unit_test(limits),
         cmocka_unit_test(absent_values),
+        cmocka_unit_test(absent_and_suppressed),
         cmocka_unit_test(absent_together),
         cmocka_unit_test(absent_in_figure_13),
         cmocka_unit_test(files),

@@ -179,11 +179,42 @@ static bool any_flag(const bool *flags, size_t count)
     return memchr(flags, true, count) != NULL;
 }
 
+/* Where absences may be known nothing at all may be, too (kn_tree.h): is each sensitive value in at most 1 / l of what stays?
+ * The search counts that only while a value that may be absent is left. */
+static kn_status check_all(const suppressing *s, bool *ok, kn_error *err)
+{
+    const kn_records    *r = s->problem->records;
+    const kn_vocabulary *v = s->vocabulary;
+    int64_t              stay = 0;
+    bool                 absent = false;
+    int64_t             *with = kn_alloc_array_zero(s->ctx, v->nodes, sizeof *with);
+    int64_t             *last = kn_alloc_array_zero(s->ctx, v->nodes, sizeof *last);
+    *ok = true;
+    for (int64_t t = 0; with && last && t < r->count; t++) {
+        bool stays = !(s->leaving && s->left_out[t]);
+        stay += stays;
+        for (uint64_t i = r->start[t]; i < r->start[t + 1]; i++) {
+            uint32_t value = r->value[i];
+            absent = absent || v->negative[v->cls[value]];
+            with[value] += stays && last[value] != t + 1;
+            last[value] = t + 1;
+        }
+    }
+    for (uint32_t u = 1; with && last && absent && u < v->nodes; u++)
+        if (v->sensitive[v->cls[u]] && with[u] > stay / s->problem->l) *ok = false;
+    kn_status st = with && last ? KN_OK : kn_fail_memory(err, s->ctx, WHAT);
+    KN_FREE(with, last);
+    return st;
+}
+
 /* Is it within the budget, and better than the best so far? */
 static kn_status judge(suppressing *s, kn_tree_result *found, kn_error *err)
 {
     size_t       values = s->vocabulary->nodes, records = (size_t)s->problem->records->count;
     kn_tree_loss loss;
+    bool         ok = true;
+    if (s->problem->l > 0) KN_TRY(check_all(s, &ok, err));
+    if (!ok) return KN_OK;
     if (any_flag(s->given_up, values)) KN_TRY(copy_flags(&found->plan->given_up, s->ctx, s->given_up, values, err));
     if (s->leaving) KN_TRY(copy_flags(&found->plan->left_out, s->ctx, s->left_out, records, err));
     KN_TRY(kn_tree_lose(&loss, s->ctx, s->problem->records, found->plan, err));

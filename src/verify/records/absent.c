@@ -371,11 +371,11 @@ static kn_status find_prices(absence *a, bool *any, kn_error *err)
         uint32_t label = v->original.label[i];
         if (seen[label]) continue;
         seen[label] = true;
-        if (v->image[label] == KN_V_NONE) continue; /* given up: nobody is ruled out by lacking it */
-        uint32_t             rank = a->view.rank_of[v->image[label]];
         const kn_spec_class *cls = v->classes[v->class_of[label]].spec;
         bool                 negative = cls && cls->negative && !kn_vlabel_sensitive(v, label);
         *any = *any || negative;
+        if (v->image[label] == KN_V_NONE) continue; /* given up: nobody is ruled out by lacking it */
+        uint32_t rank = a->view.rank_of[v->image[label]];
         other[rank] = other[rank] || !negative;
         a->price[rank]++;
     }
