@@ -189,8 +189,10 @@ static inline void make_vocabulary(problem *p)
     kn_vocabulary_leaves leaves[CLASSES];
     kn_string            first[CLASSES], all[CLASSES][8];
     char                 texts[CLASSES][16];
+    kn_spec_class        classes[CLASSES]; /* with the hierarchies that the values suggest where there is none */
+    kn_arena             rules = {.ctx = p->ctx};
     for (int c = 0; c < p->class_count; c++) { /* a value of each, for the shared file */
-        bool               ranges = p->classes[c].has_hierarchy && p->classes[c].hierarchy.kind == KN_HIERARCHY_RANGES;
+        bool ranges = p->classes[c].has_hierarchy ? p->classes[c].hierarchy.kind == KN_HIERARCHY_RANGES : c % 2 == 1;
         const char *const *values = ranges ? numbers : codes;
         int                count = ranges ? sizeof numbers / sizeof *numbers : sizeof codes / sizeof *codes;
         snprintf(texts[c], sizeof texts[c], "c%dg0l0", c);
@@ -199,7 +201,10 @@ static inline void make_vocabulary(problem *p)
         for (int i = 0; i < count; i++) all[c][i] = kn_string_of(values[i]);
         if (p->built[c]) leaves[c] = (kn_vocabulary_leaves){count, all[c]};
     }
-    assert_ok(kn_vocabulary_make(&p->vocabulary, p->ctx, p->classes, p->class_count, leaves, &err), err);
+    memcpy(classes, p->classes, sizeof classes);
+    assert_ok(kn_vocabulary_by_type(classes, p->class_count, leaves, &rules, &err), err);
+    assert_ok(kn_vocabulary_make(&p->vocabulary, p->ctx, classes, p->class_count, leaves, &err), err);
+    kn_arena_free(&rules);
 }
 
 static inline uint32_t random_leaf(const kn_vocabulary *v, kn_rng *rng, uint32_t from)
