@@ -308,6 +308,11 @@ void               kn_vtree_free(kn_vtree *tree);
 typedef struct kn_vtree_maker kn_vtree_maker;
 KN_CHECK kn_status kn_vtree_add(kn_vtree_maker *maker, const kn_string *path, uint32_t count, int64_t line, kn_error *err);
 
+/* A tree of the paths that a function gives; `name` is for messages. */
+typedef kn_status (*kn_vtree_fn)(kn_vtree_maker *maker, void *arg, kn_error *err);
+KN_CHECK kn_status kn_vtree_make_from(kn_vtree **out, kn_context *ctx, const char *name, kn_vtree_fn give, void *arg,
+                                      const kn_vdomain *domain, kn_error *err);
+
 /* The two file formats (hierarchy_file.c) and the built kinds (hierarchy_build.c). */
 KN_CHECK kn_status kn_vtree_read_file(kn_vtree_maker *maker, kn_context *ctx, const kn_hierarchy_spec *spec,
                                       kn_error *err);
