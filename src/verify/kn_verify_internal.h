@@ -97,6 +97,7 @@ typedef struct kn_vcolumn {
     uint32_t         count;
     int              width; /* bytes per row: 1, 2 or 4 */
     void            *codes;
+    bool             mixed; /* of a stream: it has missing cells and empty texts */
 } kn_vcolumn;
 
 /* What the bytes of a CSV file show beyond its cells (table/form.c): how records end, blank lines, and per kept
