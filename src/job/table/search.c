@@ -410,7 +410,8 @@ static kn_status search_full_domain(kn_table_run *run, kn_error *err)
 {
     kn_release_result *result = run->result;
     run->problem = kn_table_run_problem(run);
-    KN_TRY(kn_fulldomain_search(&run->found, run->all.ctx, &run->problem, err));
+    KN_TRY(run->judged ? kn_table_run_ask(run, err)
+                       : kn_fulldomain_search(&run->found, run->all.ctx, &run->problem, err));
     result->head.complete = run->found->complete;
     result->optimal = run->found->optimal;
     KN_TRY(copy_counters(run, err));

@@ -265,6 +265,28 @@ static kn_status look_at_files(kn_verifier *v, kn_error *err)
 
 /* ---- All of it ---- */
 
+/* Bytes that a distinct combination of the original takes at most, until all is judged. */
+enum { COMBINATION_BYTES = 250 };
+
+/* Can the original stay apart? Each column must show one level, and nothing is compared with a population. */
+static bool can_stay_apart(const kn_verifier *v)
+{
+    for (int i = 0; i < v->spec->model_count; i++)
+        if (v->spec->models[i].kind == KN_MODEL_K_MAP || v->spec->models[i].kind == KN_MODEL_PRESENCE) return false;
+    return !v->spec->method_auto && kn_method_family(v->spec->method) == KN_FAMILY_FULL_DOMAIN && !v->spec->population;
+}
+
+static kn_status read_original(kn_verifier *v, const kn_vread_options *options, kn_error *err)
+{
+    kn_status st = v->where->apart ? KN_MEMORY : read_side(&v->original, v, &v->where->original, false, options, err);
+    bool      fits = st == KN_OK && (!kn_memory_limited(v->ctx) ||
+                                (double)v->original->rows * COMBINATION_BYTES <= (double)v->ctx->memory_limit);
+    if (fits || (st != KN_OK && st != KN_MEMORY) || !can_stay_apart(v)) return st;
+    kn_vtable_free(v->original);
+    v->original = NULL;
+    return kn_vcoded_read(v, options, err);
+}
+
 static kn_status read_both(kn_verifier *v, kn_error *err)
 {
     kn_csv_options   csv = KN_CSV_OPTIONS_INIT;
@@ -272,7 +294,7 @@ static kn_status read_both(kn_verifier *v, kn_error *err)
     kn_vread_options release = {.csv = &csv, .all = true, .guarded = v->spec->spreadsheet_safe};
     KN_TRY(describe(v, &v->where->original, err));
     KN_TRY(describe(v, &v->where->release, err));
-    KN_TRY(read_side(&v->original, v, &v->where->original, false, &original, err));
+    KN_TRY(read_original(v, &original, err));
     KN_TRY(read_side(&v->release, v, &v->where->release, keeps_columns(v), &release, err));
     if (v->release->unguarded > 0)
         kn_vproblem(v->notes,
@@ -330,22 +352,36 @@ static kn_status check_request(const kn_spec *spec, const kn_verify_options *o, 
     return KN_OK;
 }
 
-kn_status kn_verify_where(kn_verify_report **out, kn_context *ctx, const kn_spec *spec, const kn_engine_table *original,
-                          const kn_engine_table *release, const kn_verify_options *options, kn_error *err)
+static kn_status verify(kn_verify_report **out, kn_context *ctx, const kn_spec *spec, kn_vwhere where,
+                        const kn_verify_options *options, kn_error *err)
 {
     *out = NULL;
     KN_OPTIONS(kn_verify_options, KN_VERIFY_OPTIONS_INIT, options, "verification options", err);
-    kn_vwhere where = {.original = {.table = original}, .release = {.table = release}};
     KN_TRY(kn_spec_check_one_table(spec, NULL, err));
     KN_TRY(check_request(spec, options, &where, err));
     kn_verifier v = {.ctx = ctx, .spec = spec, .options = options, .arena = {.ctx = ctx}, .where = &where};
     kn_progress_begin(ctx, "verifying", "rows", 0);
     kn_status st = kn_verify_in_time(ctx, options->time_limit, check(&v, err), err);
     kn_progress_end(ctx);
+    kn_vcoded_free(where.coded);
     kn_verifier_free(&v);
     if (st == KN_OK)
         *out = v.report;
     else
         kn_verify_report_free(v.report);
     return st;
+}
+
+kn_status kn_verify_where(kn_verify_report **out, kn_context *ctx, const kn_spec *spec, const kn_engine_table *original,
+                          const kn_engine_table *release, const kn_verify_options *options, kn_error *err)
+{
+    kn_vwhere where = {.original = {.table = original}, .release = {.table = release}};
+    return verify(out, ctx, spec, where, options, err);
+}
+
+kn_status kn_verify_apart(kn_verify_report **out, kn_context *ctx, const kn_spec *spec, const kn_engine_table *original,
+                          const kn_engine_table *release, const kn_verify_options *options, kn_error *err)
+{
+    kn_vwhere where = {.original = {.table = original}, .release = {.table = release}, .apart = true};
+    return verify(out, ctx, spec, where, options, err);
 }
