@@ -24,7 +24,6 @@
 
 typedef struct kn_judged {
     kn_coded       coded;
-    kn_csv_options csv;
     uint32_t     **codes;    /* per column and number: the code of the value */
     uint32_t     **distinct; /* per quasi-identifier and level               */
     int           *levels;   /* per column: room for a node                  */
@@ -155,7 +154,7 @@ static kn_status make_table(kn_table_run *run, kn_error *err)
     j->codes = kn_alloc_array_zero(run->all.ctx, (size_t)count + 1, sizeof *j->codes);
     j->levels = kn_alloc_array_zero(run->all.ctx, (size_t)count + 1, sizeof *j->levels);
     if (!t->columns || !t->counts || !j->codes || !j->levels) return no_memory(run, err);
-    KN_TRY(kn_engine_name_counts(&t->columns[count].name, &run->engine, &j->csv, err));
+    KN_TRY(kn_engine_name_counts(&t->columns[count].name, &run->engine, &run->asked, err));
     t->columns[count].width = 1;
     for (int i = 0; i < count; i++) KN_TRY(take_column(run, i, err));
     return read_node(run, t, NULL, err);
@@ -165,22 +164,21 @@ static kn_status code(kn_table_run *run, kn_error *err)
 {
     kn_judged     *j = run->judged;
     const kn_spec *spec = run->all.spec;
-    bool          *quasi = kn_alloc_array_zero(run->all.ctx, (size_t)j->csv.column_count + 1, sizeof *quasi);
+    bool          *quasi = kn_alloc_array_zero(run->all.ctx, (size_t)run->asked.column_count + 1, sizeof *quasi);
     if (!quasi) return no_memory(run, err);
-    for (int i = 0; i < j->csv.column_count; i++)
-        quasi[i] = spec->attributes[kn_spec_find(spec, j->csv.columns[i])].role == KN_ROLE_QUASI;
-    kn_status st = kn_coded_open(&j->coded, &run->engine, &j->csv, quasi, spec->missing == KN_MISSING_DROP, err);
+    for (int i = 0; i < run->asked.column_count; i++)
+        quasi[i] = spec->attributes[kn_spec_find(spec, run->asked.columns[i])].role == KN_ROLE_QUASI;
+    kn_status st = kn_coded_open(&j->coded, &run->engine, &run->asked, quasi, spec->missing == KN_MISSING_DROP, err);
     kn_free(quasi);
     if (st == KN_OK && j->coded.rows == 0)
         return kn_fail(err, KN_INPUT, "every row has a missing quasi-identifier (missing: drop)");
     return st == KN_OK ? make_table(run, err) : st;
 }
 
-kn_status kn_table_run_code(kn_table_run *run, const kn_csv_options *csv, kn_error *err)
+kn_status kn_table_run_code(kn_table_run *run, kn_error *err)
 {
     run->judged = kn_alloc_zero(run->all.ctx, sizeof *run->judged);
     if (!run->judged) return no_memory(run, err);
-    run->judged->csv = *csv;
     return code(run, err);
 }
 

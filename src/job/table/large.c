@@ -135,8 +135,7 @@ static bool fits(const kn_table_run *run)
            (double)run->table->rows * COMBINATION_BYTES <= (double)run->all.ctx->memory_limit;
 }
 
-/* The combinations do not fit: nodes can be judged without them. */
-static kn_status judge_there(kn_table_run *run, const kn_csv_options *csv, kn_error *err)
+kn_status kn_table_run_stay_apart(kn_table_run *run, kn_error *err)
 {
     const char *why_not = kn_table_run_needs_combinations(run), *name = kn_path_name(run->all.ctx, run->inputs[0]);
     if (why_not)
@@ -145,7 +144,9 @@ static kn_status judge_there(kn_table_run *run, const kn_csv_options *csv, kn_er
             "%s: its rows are too different: the combinations of the columns that are released do not fit the memory "
             "limit, here or in DuckDB, and %s; give a larger --memory-limit",
             name, why_not);
-    kn_status st = kn_table_run_code(run, csv, err);
+    kn_table_free(run->table);
+    run->table = NULL;
+    kn_status st = kn_table_run_code(run, err);
     if (st == KN_MEMORY)
         return kn_fail(err, KN_MEMORY,
                        "%s: its rows are too different: the values of single columns, or the combinations of the sensitive "
@@ -162,12 +163,9 @@ static kn_status judge_there(kn_table_run *run, const kn_csv_options *csv, kn_er
 kn_status kn_table_run_group(kn_table_run *run, const kn_csv_options *csv, kn_error *err)
 {
     kn_status st = kn_engine_group(&run->table, &run->engine, csv, err);
-    if (st == KN_OK && !fits(run) && !kn_table_run_needs_combinations(run)) {
-        kn_table_free(run->table);
-        run->table = NULL;
-        st = KN_MEMORY;
-    }
-    if (st == KN_MEMORY) return judge_there(run, csv, err);
+    run->asked = *csv;
+    if (st == KN_MEMORY || (st == KN_OK && !fits(run) && !kn_table_run_needs_combinations(run)))
+        return kn_table_run_stay_apart(run, err);
     if (st != KN_OK) return st;
     return kn_release_note(
         &run->all, err, "%s its %" PRId64 " rows where they are, and %" PRId64 " different ones were read",
