@@ -27,8 +27,8 @@ static kn_status no_memory(const kn_coded *t, kn_error *err)
 static kn_status run(const kn_coded *t, kn_buffer *sql, kn_error *err)
 {
     const char *text = kn_buffer_text(sql);
-    kn_status st = text ? kn_connection_run(t->engine->connection, t->engine->ctx, text, t->engine->name, err)
-                        : no_memory(t, err);
+    kn_status   st =
+        text ? kn_connection_run(t->engine->connection, t->engine->ctx, text, t->engine->name, err) : no_memory(t, err);
     kn_buffer_free(sql);
     return st;
 }
@@ -61,9 +61,9 @@ static kn_status make_values(const kn_coded *t, int column, kn_error *err)
     KN_TRY(drop_numbered(t, "kanon_values", column, err));
     kn_buffer_init(&sql, t->engine->ctx);
     kn_connection_put_create(&sql, t->engine->connection);
-    kn_buffer_format(&sql,
-                     "kanon_values_%d AS SELECT v, CAST(row_number() OVER (ORDER BY v) - 1 AS BIGINT) AS n, r FROM (SELECT ",
-                     column);
+    kn_buffer_format(
+        &sql, "kanon_values_%d AS SELECT v, CAST(row_number() OVER (ORDER BY v) - 1 AS BIGINT) AS n, r FROM (SELECT ",
+        column);
     kn_connection_put_name(&sql, t->engine->connection, t->csv->columns[column]);
     kn_buffer_format(&sql, " AS v, count(*) AS r FROM %s GROUP BY 1) AS g", t->engine->relation.data);
     return run(t, &sql, err);
@@ -73,10 +73,11 @@ static kn_status make_values(const kn_coded *t, int column, kn_error *err)
 static void put_taking_part(kn_buffer *to, int column, bool combined)
 {
     if (combined)
-        kn_buffer_format(to,
-                         " FROM kanon_values_%d AS t JOIN (SELECT q%d AS n, CAST(sum(n) AS BIGINT) AS r FROM kanon_rows "
-                         "GROUP BY 1) AS g ON g.n = t.n ORDER BY t.n",
-                         column, column);
+        kn_buffer_format(
+            to,
+            " FROM kanon_values_%d AS t JOIN (SELECT q%d AS n, CAST(sum(n) AS BIGINT) AS r FROM kanon_rows "
+            "GROUP BY 1) AS g ON g.n = t.n ORDER BY t.n",
+            column, column);
     else
         kn_buffer_format(to, " FROM kanon_values_%d AS t JOIN kanon_values_%d AS g ON g.n = t.n ORDER BY t.n", column,
                          column);
@@ -111,8 +112,9 @@ static kn_status read_values(kn_coded *t, int column, bool combined, kn_error *e
     kn_connection_put_name(&sql, t->engine->connection, t->csv->columns[column]);
     put_taking_part(&sql, column, combined);
     const char *text = kn_buffer_text(&sql);
-    kn_status   st = text ? kn_connection_query(&stream, t->engine->connection, t->engine->ctx, text, t->engine->name, err)
-                          : no_memory(t, err);
+    kn_status   st = text
+                         ? kn_connection_query(&stream, t->engine->connection, t->engine->ctx, text, t->engine->name, err)
+                         : no_memory(t, err);
     kn_buffer_free(&sql);
     if (st != KN_OK) return st;
     csv.columns = &t->csv->columns[column];
@@ -184,8 +186,8 @@ static kn_status open(kn_coded *t, bool dropping, kn_error *err)
     count_missing(t);
     dropping = dropping && t->missing_cells > 0;
     KN_TRY(make_rows(t, dropping, err));
-    KN_TRY(kn_connection_number(&t->rows, e->connection, e->ctx, "SELECT CAST(sum(n) AS BIGINT) FROM kanon_rows", e->name,
-                                err));
+    KN_TRY(kn_connection_number(&t->rows, e->connection, e->ctx, "SELECT CAST(sum(n) AS BIGINT) FROM kanon_rows",
+                                e->name, err));
     for (int i = 0; dropping && i < t->count; i++) KN_TRY(read_values(t, i, true, err));
     if (dropping ? t->rows <= t->rows_in : t->rows == t->rows_in) return KN_OK;
     return kn_fail(err, KN_INPUT, "%.300s: the table changed while it was read", e->name);

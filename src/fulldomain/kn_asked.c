@@ -219,9 +219,8 @@ static int64_t next_node(asking *a, int *levels)
     for (int64_t node = 0; node < a->s.lattice.count; node++) {
         if (kn_bitset_test(a->failed, (size_t)node) || kn_bitset_test(a->done, (size_t)node)) continue;
         kn_lattice_levels(&a->s.lattice, node, levels);
-        kn_u128 cost =
-            a->s.problem->objective->cells ? kn_objective_cells_of_node(a->s.problem->objective, levels) : 0;
-        int sum = sum_of(a, levels);
+        kn_u128 cost = a->s.problem->objective->cells ? kn_objective_cells_of_node(a->s.problem->objective, levels) : 0;
+        int     sum = sum_of(a, levels);
         if (best >= 0 && (cost > least || (cost == least && sum >= height))) continue;
         best = node;
         least = cost;
@@ -278,8 +277,8 @@ static kn_status climb(asking *a, kn_error *err)
         for (int q = 0; q < a->count; q++) {
             int at = (a->low ? a->low[q] : 0) + a->levels[q];
             if (a->levels[q] == a->s.lattice.heights[q]) continue;
-            if (next < 0 || a->oracle->distinct[q][at] >
-                                a->oracle->distinct[next][(a->low ? a->low[next] : 0) + a->levels[next]])
+            if (next < 0 ||
+                a->oracle->distinct[q][at] > a->oracle->distinct[next][(a->low ? a->low[next] : 0) + a->levels[next]])
                 next = q;
         }
         if (next < 0 || a->s.late) return KN_OK;
@@ -370,7 +369,8 @@ kn_status kn_fulldomain_ask(kn_fulldomain_result **out, kn_context *ctx, const k
     r->ctx = ctx;
     r->quasi_count = problem->quasi_count;
     r->good = -1;
-    kn_status st = problem->low ? search_bounded(r, ctx, problem, oracle, err) : search(r, ctx, problem, NULL, oracle, err);
+    kn_status st =
+        problem->low ? search_bounded(r, ctx, problem, oracle, err) : search(r, ctx, problem, NULL, oracle, err);
     if (st != KN_OK) {
         kn_fulldomain_result_free(r);
         return st;

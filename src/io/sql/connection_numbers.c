@@ -110,8 +110,8 @@ kn_status kn_connection_numbers(kn_numbers *out, int columns, const kn_connectio
     KN_TRY(kn_connection_query(&stream, c, ctx, sql, what, err));
     out->columns = kn_alloc_array_zero(ctx, (size_t)columns + 1, sizeof *out->columns);
     r.formats = kn_alloc_array_zero(ctx, (size_t)columns + 1, sizeof *r.formats);
-    kn_status st = out->columns && r.formats && grow(&r, 1) ? take_stream(&r, &stream, what, err)
-                                                            : kn_fail_memory(err, ctx, WHAT);
+    kn_status st =
+        out->columns && r.formats && grow(&r, 1) ? take_stream(&r, &stream, what, err) : kn_fail_memory(err, ctx, WHAT);
     stream.release(&stream);
     kn_free(r.formats);
     if (st != KN_OK) kn_numbers_free(out);
@@ -120,14 +120,14 @@ kn_status kn_connection_numbers(kn_numbers *out, int columns, const kn_connectio
 
 /* ---- Into it ---- */
 
-kn_status kn_connection_put_numbers(const kn_connection *c, kn_context *ctx, const char *name, const kn_numbers *numbers,
-                                    const char *what, kn_error *err)
+kn_status kn_connection_put_numbers(const kn_connection *c, kn_context *ctx, const char *name,
+                                    const kn_numbers *numbers, const char *what, kn_error *err)
 {
     size_t           count = (size_t)numbers->count;
     kn_batches      *batches = NULL;
     kn_batch_column *columns = kn_alloc_array_zero(ctx, count + 1, sizeof *columns);
-    char           (*names)[24] = kn_alloc_array_zero(ctx, count + 1, sizeof *names);
-    bool             room = columns && names;
+    char(*names)[24] = kn_alloc_array_zero(ctx, count + 1, sizeof *names);
+    bool room = columns && names;
     for (size_t i = 0; room && i < count; i++) {
         int64_t *copy = kn_alloc_array(ctx, (size_t)numbers->rows + 1, sizeof *copy);
         room = copy != NULL;

@@ -23,12 +23,12 @@
 #define WHAT "grouping a table where it is"
 
 typedef struct kn_judged {
-    kn_coded       coded;
-    uint32_t     **codes;    /* per column and number: the code of the value */
-    uint32_t     **distinct; /* per quasi-identifier and level               */
-    int           *levels;   /* per column: room for a node                  */
-    int64_t        least;    /* a class with fewer rows keeps no promise     */
-    bool           by_size;  /* sizes decide about a class                   */
+    kn_coded   coded;
+    uint32_t **codes;    /* per column and number: the code of the value */
+    uint32_t **distinct; /* per quasi-identifier and level               */
+    int       *levels;   /* per column: room for a node                  */
+    int64_t    least;    /* a class with fewer rows keeps no promise     */
+    bool       by_size;  /* sizes decide about a class                   */
 } kn_judged;
 
 static kn_status no_memory(const kn_table_run *run, kn_error *err)
@@ -117,8 +117,7 @@ static kn_status put_rows(kn_table_run *run, kn_table *to, kn_numbers *set, kn_e
         kn_column *c = &to->columns[i];
         void      *codes = kn_alloc_array(run->all.ctx, (size_t)set->rows + 1, (size_t)c->width);
         if (!codes) return no_memory(run, err);
-        for (int64_t row = 0; row < set->rows; row++)
-            put_code(c, codes, row, j->codes[i][set->columns[i][row]]);
+        for (int64_t row = 0; row < set->rows; row++) put_code(c, codes, row, j->codes[i][set->columns[i][row]]);
         kn_free(c->codes);
         kn_free(set->columns[i]);
         c->codes = codes;
@@ -370,10 +369,11 @@ static int64_t least_size(const kn_table_run *run)
 
 static kn_status too_large(kn_table_run *run, kn_error *err)
 {
-    return kn_fail(err, KN_MEMORY,
-                   "%s: its rows are too different: what a choice of levels shows together with the sensitive columns does "
-                   "not fit the memory limit either; give a larger --memory-limit",
-                   kn_path_name(run->all.ctx, run->inputs[0]));
+    return kn_fail(
+        err, KN_MEMORY,
+        "%s: its rows are too different: what a choice of levels shows together with the sensitive columns does "
+        "not fit the memory limit either; give a larger --memory-limit",
+        kn_path_name(run->all.ctx, run->inputs[0]));
 }
 
 static kn_status open_questions(kn_table_run *run, kn_error *err)
@@ -399,9 +399,10 @@ kn_status kn_table_run_ask(kn_table_run *run, kn_error *err)
         st = read_node(run, run->table, column_levels(run, run->found->best.levels), err);
     if (st == KN_MEMORY) return too_large(run, err);
     if (st != KN_OK) return st;
-    return kn_release_note(&run->all, err,
-                           "the levels were found by %" PRId64 " questions to the %s; the other choices were excluded by proof",
-                           j->coded.questions, run->engine.connection == &run->engine.own ? "engine, DuckDB" : "engine");
+    return kn_release_note(
+        &run->all, err,
+        "the levels were found by %" PRId64 " questions to the %s; the other choices were excluded by proof",
+        j->coded.questions, run->engine.connection == &run->engine.own ? "engine, DuckDB" : "engine");
 }
 
 /* ---- Before ---- */
@@ -427,7 +428,8 @@ kn_status kn_table_run_measure_there(kn_table_run *run, kn_cut_figures *out, kn_
         classes += many;
         for (int m = 0; m < r->model_count; m++)
             if (r->sensitive_of[m] < 0)
-                kn_cut_worse(&out->reached[r->asked[m]], &r->models[m], kn_requirements_reached(r, m, &view, NULL), i == 0);
+                kn_cut_worse(&out->reached[r->asked[m]], &r->models[m], kn_requirements_reached(r, m, &view, NULL),
+                             i == 0);
     }
     out->classes = classes;
     out->k = sizes.rows > 0 ? sizes.columns[0][0] : 0;

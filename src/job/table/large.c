@@ -148,14 +148,16 @@ kn_status kn_table_run_stay_apart(kn_table_run *run, kn_error *err)
     run->table = NULL;
     kn_status st = kn_table_run_code(run, err);
     if (st == KN_MEMORY)
-        return kn_fail(err, KN_MEMORY,
-                       "%s: its rows are too different: the values of single columns, or the combinations of the sensitive "
-                       "ones, do not fit the memory limit, here or in DuckDB; give a larger --memory-limit",
-                       name);
+        return kn_fail(
+            err, KN_MEMORY,
+            "%s: its rows are too different: the values of single columns, or the combinations of the sensitive "
+            "ones, do not fit the memory limit, here or in DuckDB; give a larger --memory-limit",
+            name);
     if (st != KN_OK) return st;
     return kn_release_note(
         &run->all, err,
-        "%s its %" PRId64 " rows where they are; their combinations do not fit either, and choices of levels are judged there",
+        "%s its %" PRId64
+        " rows where they are; their combinations do not fit either, and choices of levels are judged there",
         is_engine(run) ? "the engine grouped" : "the table does not fit the memory limit: DuckDB grouped",
         kn_table_total(run->table));
 }

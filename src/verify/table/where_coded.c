@@ -27,10 +27,10 @@
 
 /* A column of the original. */
 typedef struct coded_column {
-    int        column;  /* of the side                                        */
+    int        column; /* of the side                                        */
     bool       quasi, sensitive;
-    kn_vtable *values;  /* its distinct values, in the order of their numbers */
-    uint32_t  *text;    /* per number: which text of the original's column; NOBODY: no row that takes part has it */
+    kn_vtable *values; /* its distinct values, in the order of their numbers */
+    uint32_t  *text;   /* per number: which text of the original's column; NOBODY: no row that takes part has it */
     kn_string *texts;
     int64_t   *rows;
     uint32_t   count;
@@ -97,8 +97,8 @@ static kn_status read_values(kn_verifier *v, int i, const kn_vread_options *opti
     KN_TRY(forget_table(v, "kanon_verify_values", i, err));
     kn_buffer_init(&sql, v->ctx);
     kn_connection_put_create(&sql, t->connection);
-    kn_buffer_format(&sql, "kanon_verify_values_%d AS SELECT v, row_number() OVER (ORDER BY v) - 1 AS n FROM (SELECT DISTINCT ",
-                     i);
+    kn_buffer_format(
+        &sql, "kanon_verify_values_%d AS SELECT v, row_number() OVER (ORDER BY v) - 1 AS n FROM (SELECT DISTINCT ", i);
     kn_vside_put(&sql, k->side, k->columns[i].column);
     kn_buffer_format(&sql, " AS v FROM %s AS t) AS d", t->relation);
     KN_TRY(run(v, &sql, err));
@@ -222,8 +222,8 @@ static kn_status open_columns(kn_verifier *v, kn_error *err)
         const kn_attribute *a = &v->spec->attributes[i];
         int                 column = kn_vside_find(&w->original, a->name);
         if (!kn_verify_is_released(v->spec, a) || a->role == KN_ROLE_KEEP || column < 0) continue;
-        w->coded->columns[w->coded->count++] = 
-            (coded_column){.column = column, .quasi = a->role == KN_ROLE_QUASI, .sensitive = a->role == KN_ROLE_SENSITIVE};
+        w->coded->columns[w->coded->count++] = (coded_column){
+            .column = column, .quasi = a->role == KN_ROLE_QUASI, .sensitive = a->role == KN_ROLE_SENSITIVE};
     }
     return KN_OK;
 }
@@ -300,7 +300,8 @@ static kn_status put_codes(kn_verifier *v, int i, kn_error *err)
         rows++;
     }
     kn_numbers numbers = {3, rows, columns};
-    kn_status  st = room ? kn_connection_put_numbers(t->connection, v->ctx, table, &numbers, t->name, err) : no_memory(v, err);
+    kn_status  st =
+        room ? kn_connection_put_numbers(t->connection, v->ctx, table, &numbers, t->name, err) : no_memory(v, err);
     KN_FREE(columns[0], columns[1], columns[2]);
     return st;
 }
@@ -330,8 +331,7 @@ static kn_status put_release(kn_verifier *v, bool sensitive, kn_error *err)
     for (int64_t row = 0; room && row < v->release->rows; row++) {
         if (!sensitive && v->starred[row]) continue;
         for (int i = 0; i < k->count; i++)
-            if (!sensitive || k->columns[i].sensitive)
-                numbers.columns[i][numbers.rows] = released_code(v, k, i, row);
+            if (!sensitive || k->columns[i].sensitive) numbers.columns[i][numbers.rows] = released_code(v, k, i, row);
         numbers.columns[k->count][numbers.rows++] = kn_vcount(v->release, row);
     }
     kn_status st =
@@ -374,9 +374,10 @@ static kn_status compare(kn_verifier *v, bool sensitive, int64_t *invented, int6
     kn_buffer        sql;
     KN_TRY(put_release(v, sensitive, err));
     kn_buffer_init(&sql, v->ctx);
-    kn_buffer_add(&sql, "SELECT CAST(coalesce(sum(CASE WHEN n < 0 THEN -n ELSE 0 END), 0) AS BIGINT) AS a, "
-                        "CAST(coalesce(sum(CASE WHEN n > 0 THEN n ELSE 0 END), 0) AS BIGINT) AS b FROM (SELECT sum(n) AS n "
-                        "FROM (SELECT ");
+    kn_buffer_add(&sql,
+                  "SELECT CAST(coalesce(sum(CASE WHEN n < 0 THEN -n ELSE 0 END), 0) AS BIGINT) AS a, "
+                  "CAST(coalesce(sum(CASE WHEN n > 0 THEN n ELSE 0 END), 0) AS BIGINT) AS b FROM (SELECT sum(n) AS n "
+                  "FROM (SELECT ");
     put_original(&sql, k, 1, sensitive);
     kn_buffer_add(&sql, " UNION ALL SELECT ");
     for (int i = 0; i < k->count; i++)
@@ -440,8 +441,9 @@ static void judge(kn_verifier *v, int64_t invented)
         return;
     }
     if (is_ambiguous(v)) {
-        kn_vopen(v->notes, "whether every released row has an original of its own: a label of the hierarchies is on several "
-                           "levels; give more memory (--memory-limit)");
+        kn_vopen(v->notes,
+                 "whether every released row has an original of its own: a label of the hierarchies is on several "
+                 "levels; give more memory (--memory-limit)");
         return;
     }
     v->report->assignment = KN_ASSIGNMENT_REFUTED;
@@ -457,8 +459,9 @@ kn_status kn_verify_coded(kn_verifier *v, kn_error *err)
     v->report->assignment = KN_ASSIGNMENT_UNDECIDED;
     for (int i = 0; i < v->quasi_count; i++) {
         if (v->quasi[i].level >= 0 && !v->quasi[i].unclaimed) continue;
-        kn_vopen(v->notes, "whether every released row has an original of its own: the columns are not generalized to one "
-                           "level each; give more memory (--memory-limit)");
+        kn_vopen(v->notes,
+                 "whether every released row has an original of its own: the columns are not generalized to one "
+                 "level each; give more memory (--memory-limit)");
         return KN_OK;
     }
     for (int i = 0; i < v->where->coded->count; i++) KN_TRY(put_codes(v, i, err));
