@@ -445,7 +445,7 @@ static kn_status search_table(kn_table_run *run, bool *unmet, kn_error *err)
     return run->all.recipe ? kn_table_run_apply(run, err) : search_by_method(run, err);
 }
 
-/* The combinations of a table that stays where it is may fit, and a search of them not. */
+/* The combinations of a table that stays where it is may fit, and a search of them not. KN_MEMORY: it needs them, with the reason. */
 static kn_status search_again(kn_table_run *run, bool *unmet, kn_error *err)
 {
     kn_table_run_end_search(&run->all);
@@ -464,7 +464,7 @@ kn_status kn_table_run_search(kn_release_run *all, kn_error *err)
     if (all->recipe) KN_TRY(kn_table_run_admit(run, err));
     KN_TRY(kn_table_run_expand(run, err));
     kn_status st = search_table(run, &unmet, &failed);
-    if (st == KN_MEMORY && run->large && !run->judged && !kn_table_run_needs_combinations(run)) {
+    if (st == KN_MEMORY && run->large && !run->judged) {
         failed = (kn_error)KN_ERROR_INIT;
         st = search_again(run, &unmet, &failed);
     }
