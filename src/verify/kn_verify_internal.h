@@ -414,6 +414,8 @@ typedef struct kn_vside {
 typedef struct kn_vwhere {
     kn_vside          original, release;
     const kn_vcolumn *stars; /* of the released rows: "*" where every kept column is; NULL: there is no such column */
+    bool              whole; /* kept columns are among the combinations: judged here, not by the engine            */
+    bool              local; /* the release has no level per column, and the engine cannot judge kept columns      */
     bool              apart; /* the original's combinations are not to be read: its rows stay in the engine (table/where_coded.c) */
     struct kn_vcoded *coded; /* they do; NULL: they were read */
     double            squares; /* then: of the sizes of the original's classes at the levels of the release; NAN: not known */

@@ -41,7 +41,9 @@ static kn_status no_memory(const kn_table_run *run, kn_error *err)
 const char *kn_table_run_needs_combinations(const kn_table_run *run)
 {
     const kn_spec *spec = run->all.spec;
-    if (!kn_method_asks(spec->method)) return "method heuristic compares all of them";
+    if (!spec->method_auto && !kn_table_run_full_domain(run))
+        return "a method without levels for whole columns needs them";
+    if (!spec->method_auto && !kn_method_asks(spec->method)) return "method heuristic compares all of them";
     if (run->all.recipe) return "a recipe is applied to all of them";
     if (run->all.options->all_solutions) return "a list of all solutions needs them";
     if (spec->population) return "a population is compared with them";

@@ -464,7 +464,7 @@ kn_status kn_table_run_search(kn_release_run *all, kn_error *err)
     if (all->recipe) KN_TRY(kn_table_run_admit(run, err));
     KN_TRY(kn_table_run_expand(run, err));
     kn_status st = search_table(run, &unmet, &failed);
-    if (st == KN_MEMORY && run->large && !run->judged) {
+    if (st == KN_MEMORY && run->large && !run->judged && !all->asked->method_auto) { /* auto has other methods */
         failed = (kn_error)KN_ERROR_INIT;
         st = search_again(run, &unmet, &failed);
     }
