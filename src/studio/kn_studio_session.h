@@ -16,7 +16,8 @@ enum { KN_STUDIO_MOST_STEPS = 200 }; /* that can be undone */
 typedef struct kn_studio_table {
     kn_table   *table;
     kn_context *ctx;
-    char       *key; /* how it was read */
+    char       *key;   /* how it was read           */
+    json_t     *asked; /* columns with a given type */
     int         users;
 } kn_studio_table;
 

@@ -33,7 +33,7 @@ function Meter() {
   if (!some) return <p class="meter" role="status">{texts.k.none}</p>;
   const one = found.answer;
   return (
-    <p class={found.stale ? "meter stale" : "meter"} role="status">
+    <p class={found.stale || store.busy ? "meter stale" : "meter"} role="status">
       {one && !found.failure ? <><strong class={one.k > 1 ? "good" : "bad"}>k = {n(one.k)}</strong> <span>{one.k > 1 ? texts.k.crowd(one.k) : texts.k.alone(one.unique_rows, one.rows)}</span></> : found.failure ? <bdi>{found.failure.message}</bdi> : <strong>k …</strong>}
     </p>
   );
