@@ -36,7 +36,28 @@ bool kn_studio_session_init(kn_studio_session *s, const char *input, const char 
     s->input = input ? strdup(input) : NULL;
     s->path = strdup(release ? release : "release.yaml");
     s->written = json_object();
+    s->choosing = !input && !release;
     return s->path && s->written && (s->input || !input);
+}
+
+bool kn_studio_session_choose(kn_studio_session *s, const char *input, const char *release)
+{
+    char *named = input ? strdup(input) : NULL, *path = strdup(release ? release : "release.yaml");
+    pthread_mutex_lock(&s->lock);
+    bool fits = s->choosing && s->count == 0 && path && (named || !input);
+    if (fits) {
+        free(s->input);
+        free(s->path);
+        free(s->failure);
+        s->input = named;
+        s->path = path;
+        s->failure = NULL;
+    }
+    pthread_mutex_unlock(&s->lock);
+    if (fits) return true;
+    free(named);
+    free(path);
+    return false;
 }
 
 void kn_studio_step_free(kn_studio_step *step)
@@ -147,6 +168,7 @@ json_t *kn_studio_session_json(kn_studio_session *s)
         json_pack("{s:I, s:s, s:b, s:b, s:i, s:i}", "revision", (json_int_t)s->revision, "path", s->path, "open", open,
                   "saved", open && s->saved == s->revision, "undo", s->at, "redo", open ? s->count - 1 - s->at : 0);
     if (s->input) json_object_set_new(out, "input", json_string(s->input));
+    if (s->choosing) json_object_set_new(out, "choosing", json_true());
     if (s->failure) json_object_set_new(out, "failure", json_string(s->failure));
     if (s->notes) json_object_set(out, "notes", s->notes);
     if (open) {

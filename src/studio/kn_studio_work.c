@@ -235,8 +235,11 @@ static kn_status open_it(kn_studio_question *q, kn_error *err)
     kn_studio_session *s = q->job->owner->session;
     kn_studio_step     step = {0};
     kn_shape           shape = KN_SHAPE_TABLE;
-    json_t            *notes = json_array();
-    kn_status          st = s->input ? open_input(q, &step, &shape, notes, err) : open_release(q, &step, &shape, err);
+    if (q->job->step.release)
+        return kn_studio_error(err, KN_USAGE, "something is open already; start another studio for it");
+    kn_status st = s->choosing ? kn_studio_choose(q, err) : KN_OK;
+    json_t   *notes = json_array();
+    if (st == KN_OK) st = s->input ? open_input(q, &step, &shape, notes, err) : open_release(q, &step, &shape, err);
     kn_studio_table_give(s, q->table); /* the draft may ask for another reading */
     q->table = NULL;
     if (st == KN_OK && shape == KN_SHAPE_TABLE) st = kn_studio_need_table(q, err);
@@ -261,6 +264,7 @@ typedef struct kind_row {
 
 static const kind_row kinds[] = {
     {"open", open_it, false},
+    {"folder", kn_studio_answer_folder, false},
     {"profile", kn_studio_answer_profile, true},
     {"distributions", kn_studio_answer_distributions, true},
     {"diagnose", kn_studio_answer_diagnose, true},
