@@ -5,10 +5,12 @@
  * are put into the job's context under a name in memory.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <kanon/database.h>
 #include <kanon/memory.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "kn_studio_question.h"
 
@@ -183,13 +185,37 @@ static kn_status open_release(kn_studio_question *q, kn_studio_step *step, kn_sh
     return st;
 }
 
+/* Is it the name of a file of records, as kn_init takes it? */
+static bool records_named(const char *input)
+{
+    static const char *const endings[] = {".xml", ".json", ".jsonl", ".ndjson"};
+    size_t                   length = strlen(input);
+    if (length > 3 && strcmp(input + length - 3, ".gz") == 0) length -= 3;
+    if (length > 4 && strncmp(input + length - 4, ".zst", 4) == 0) length -= 4;
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+        size_t end = strlen(endings[i]);
+        if (length >= end && strncasecmp(input + length - end, endings[i], end) == 0) return true;
+    }
+    return false;
+}
+
 static kn_status open_input(kn_studio_question *q, kn_studio_step *step, kn_shape *shape, json_t *notes, kn_error *err)
 {
     const char     *input = q->job->owner->session->input;
     kn_init_options options = KN_INIT_OPTIONS_INIT;
     kn_draft       *draft = NULL;
+    kn_status       st = KN_OK;
     options.files = true;
-    kn_status st = kn_init(&draft, q->ctx, &input, 1, &options, err);
+    if (!kn_database_named(input) && !records_named(input)) { /* one reading for the draft and all that follows */
+        st = kn_spec_create(&q->spec, q->ctx, err);
+        if (st == KN_OK) st = kn_spec_set_texts(q->spec, "input", &input, 1, "input", err);
+        if (st == KN_OK) st = kn_studio_need_table(q, err);
+        if (st != KN_OK) return st;
+        options.table = q->table->table;
+    }
+    st = kn_init(&draft, q->ctx, &input, 1, &options, err);
+    kn_spec_free(q->spec);
+    q->spec = NULL;
     if (st != KN_OK) return st;
     *shape = draft->shape;
     step->release = strdup(draft->text);
@@ -209,8 +235,13 @@ static kn_status open_it(kn_studio_question *q, kn_error *err)
     kn_studio_session *s = q->job->owner->session;
     kn_studio_step     step = {0};
     kn_shape           shape = KN_SHAPE_TABLE;
-    json_t            *notes = json_array();
-    kn_status          st = s->input ? open_input(q, &step, &shape, notes, err) : open_release(q, &step, &shape, err);
+    if (q->job->step.release)
+        return kn_studio_error(err, KN_USAGE, "something is open already; start another studio for it");
+    kn_status st = s->choosing ? kn_studio_choose(q, err) : KN_OK;
+    json_t   *notes = json_array();
+    if (st == KN_OK) st = s->input ? open_input(q, &step, &shape, notes, err) : open_release(q, &step, &shape, err);
+    kn_studio_table_give(s, q->table); /* the draft may ask for another reading */
+    q->table = NULL;
     if (st == KN_OK && shape == KN_SHAPE_TABLE) st = kn_studio_need_table(q, err);
     if (st != KN_OK) {
         kn_studio_session_fail(s, err->message);
@@ -233,6 +264,7 @@ typedef struct kind_row {
 
 static const kind_row kinds[] = {
     {"open", open_it, false},
+    {"folder", kn_studio_answer_folder, false},
     {"profile", kn_studio_answer_profile, true},
     {"distributions", kn_studio_answer_distributions, true},
     {"diagnose", kn_studio_answer_diagnose, true},

@@ -3,6 +3,7 @@
 import {render} from "preact";
 import {useEffect, useRef, useState} from "preact/hooks";
 import type {Diagnose, StudioFailure} from "./answers";
+import {Choose} from "./choose";
 import {Data} from "./data";
 import {Hierarchies} from "./hierarchies";
 import {Copy, Problem} from "./parts";
@@ -33,7 +34,7 @@ function Meter() {
   if (!some) return <p class="meter" role="status">{texts.k.none}</p>;
   const one = found.answer;
   return (
-    <p class={found.stale ? "meter stale" : "meter"} role="status">
+    <p class={found.stale || store.busy ? "meter stale" : "meter"} role="status">
       {one && !found.failure ? <><strong class={one.k > 1 ? "good" : "bad"}>k = {n(one.k)}</strong> <span>{one.k > 1 ? texts.k.crowd(one.k) : texts.k.alone(one.unique_rows, one.rows)}</span></> : found.failure ? <bdi>{found.failure.message}</bdi> : <strong>k …</strong>}
     </p>
   );
@@ -166,6 +167,7 @@ function Page() {
   const {store, refused} = useSession();
   if (refused) return <main class="alone"><h1>{texts.refused}</h1><p>{refused}</p><p>{texts.refusedHow}</p></main>;
   if (!store) return <main class="alone"><h1>{texts.name}</h1><p role="status">{texts.reading}</p></main>;
+  if (store.session.choosing && !store.session.open) return <Context.Provider value={store}><Choose /></Context.Provider>;
   if (store.session.failure && !store.session.open)
     return <main class="alone"><h1>{texts.failed}</h1><Problem failure={{message: store.session.failure}} /></main>;
   if (!store.session.open) {

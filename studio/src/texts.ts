@@ -25,6 +25,12 @@ export const texts = {
   failed: "The data could not be read",
   undo: "Undo", redo: "Redo", save: "Save", saved: "Saved", cancel: "Cancel", close: "Close", copy: "Copy", copied: "Copied",
   replaceIt: "Replace it", waiting: "waiting", next: "Next", working: "Working",
+  choose: {
+    title: "Which data?", how: "Choose a table, records, a database's file or a release file of this machine, or drop one that lies in the folder shown. Nothing leaves the machine.",
+    up: "Folder above", asDatabase: "Open this folder as a database", more: "There are more files than are shown.",
+    opening: (name: string) => `Opening ${name} …`,
+    notHere: (name: string) => `A page cannot see where ${name || "a dropped file"} lies: show its folder here first, then drop it again or choose it.`,
+  },
   k: {
     title: "k",
     none: "No column is a quasi-identifier yet.",

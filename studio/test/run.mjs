@@ -425,6 +425,38 @@ async function otherShapes(browser) {
   }
 }
 
+/** Without a file: one is chosen among those of the folder, or dropped. */
+async function chosen(browser) {
+  for (const way of ["chosen", "dropped"]) {
+    const folder = mkdtempSync(join(tmpdir(), "kanon-studio-"));
+    execFileSync(KANON, ["generate", "patients", "--rows", "100", "--output", "patients.csv"], {cwd: folder, stdio: "ignore"});
+    const studio = await start(folder);
+    const page = await browser.newPage({viewport: {width: 1440, height: 900}});
+    await page.goto(studio.address);
+    const file = page.getByRole("button", {name: "patients.csv"});
+    await file.waitFor();
+    await settled(page);
+    await page.evaluate(AXE);
+    const found = await page.evaluate(() => globalThis.axe.run(document, {resultTypes: ["violations"]}));
+    if (way === "chosen") {
+      ok("without a file: axe finds nothing", found.violations.length === 0, ...found.violations.map((one) => one.id));
+      await page.screenshot({path: join(OUT, "choose.png")});
+      await file.click();
+    } else {
+      await page.locator(".choose").evaluate((target, text) => {
+        const data = new DataTransfer();
+        data.items.add(new File([text], "patients.csv"));
+        target.dispatchEvent(new DragEvent("drop", {bubbles: true, cancelable: true, dataTransfer: data}));
+      }, readFileSync(join(folder, "patients.csv"), "utf8"));
+    }
+    await page.waitForSelector(".column");
+    ok(`a file is ${way} and opened`, (await page.locator(".release pre").textContent()).includes("input: patients.csv"));
+    await page.close();
+    await stop(studio);
+    rmSync(folder, {recursive: true});
+  }
+}
+
 async function cancelled(browser) {
   const folder = mkdtempSync(join(tmpdir(), "kanon-studio-"));
   execFileSync(KANON, ["generate", "adult-like", "--rows", "200000", "--output", "big.csv"], {cwd: folder, stdio: "ignore"});
@@ -454,6 +486,7 @@ try {
   await wholeWay(browser, folder, studio.address, await browser.newContext({viewport: {width: 1440, height: 900}}));
   await hostile(browser);
   await otherShapes(browser);
+  await chosen(browser);
   await cancelled(browser);
 } catch (error) {
   ok("the way is walked to its end", false, String(error.stack ?? error));
