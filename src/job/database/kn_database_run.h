@@ -34,6 +34,9 @@ static inline kn_database_run *kn_database_run_of(kn_release_run *run)
     return (kn_database_run *)(void *)run;
 }
 
+/* Hierarchies of numbers and dates for which none was given. */
+KN_CHECK kn_status kn_database_run_by_type(kn_database_run *run, kn_error *err);
+
 /* What is said of references and keys once the database is read (references.c). KN_INPUT: a reference shows what persons
  * cause. */
 KN_CHECK kn_status kn_database_run_references(kn_database_run *run, kn_error *err);
