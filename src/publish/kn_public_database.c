@@ -83,6 +83,7 @@ static kn_status describe_table(kn_public *p, const kn_public_reader *reader, co
         column->name = kn_arena_strndup(&p->arena, name, strlen(name));
         if (!column->name) return kn_fail_memory(err, p->ctx, WHAT);
         if (is_quasi(column)) KN_TRY(measure_column(p, reader, &t->table->columns[c], part->rows, column, err));
+        if (t->columns[c].refers) column->lm = NAN; /* how broad a row of a reference is, is not known here */
     }
     const kn_attribute *sensitive = listed(p->spec, t);
     part->list = sensitive != NULL;

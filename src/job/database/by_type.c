@@ -17,6 +17,7 @@ static kn_status take(kn_database_run *run, kn_database_table *t, const kn_attri
     char              name[300];
     kn_hierarchy     *made = NULL;
     kn_hierarchy_spec rule;
+    if (t->columns[c].refers) return KN_OK; /* it has the one of its reference */
     KN_TRY(kn_hierarchy_by_type(&rule, &run->all.scratch, &t->table->columns[c], err));
     if (rule.kind != KN_HIERARCHY_RANGES && rule.kind != KN_HIERARCHY_CALENDAR) return KN_OK;
     rule.decimal = a->hierarchy.decimal;
