@@ -114,17 +114,20 @@ static bool spoil(world *w, texts *d, int way, kn_rng *rng)
 static void test_anatomy(void **state)
 {
     (void)state;
-    kn_rng      rng;
-    kn_context *ctx[2];
-    int         made = 0, spoiled = 0;
+    kn_rng                   rng;
+    kn_context              *ctx[2];
+    int                      made = 0, spoiled = 0;
+    static const char *const promises[] = {"[{k: 2}, {l-diversity: {attribute: #.s, kind: distinct, l: 2}}]",
+                                           "[{k: 2}, {alpha-k: {attribute: #.s, alpha: 0.7, k: 2}}]",
+                                           "[{k: 2}, {t-closeness: {attribute: #.s, distance: ordered, t: 0.5}}]",
+                                           "[{k: 2}, {beta-likeness: {attribute: #.s, beta: 3}}]"};
     kn_rng_init(&rng, testing_seed(), 4);
     contexts(ctx);
     for (int round = 0; round < testing_rounds(20); round++) {
         world                 w;
         kn_relational_problem problem = KN_RELATIONAL_PROBLEM_INIT;
         problem.method = KN_METHOD_DMIRACLE;
-        if (make_world(&w, ctx[0], &rng, &problem, "[{k: 2}, {l-diversity: {attribute: #.s, kind: distinct, l: 2}}]",
-                       below(&rng, 3), true)) {
+        if (make_world(&w, ctx[0], &rng, &problem, promises[round % 4], below(&rng, 3), true)) {
             made++;
             kn_database_verify_report *r = verify(ctx, &w, w.out, true);
             if (!r->ok) print_problems(r);

@@ -6,7 +6,8 @@
  * and nothing else of the old keys remains (docs/errata.md M4). Rows are sorted by what is written of them, column by
  * column: numbers of keys by value, texts by bytes, missing cells last.
  *
- * Cost: one sort per table. Memory: 4 bytes per row for the keys, 16 for the order of one table.
+ * Cost: one sort per table; cells are looked up on all threads. Memory: 4 bytes per row for the keys, 16 for the order of one
+ * table, 56 per cell of the rows at hand.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_database_write.h"
@@ -21,6 +22,7 @@
 #include "kn_feed.h"
 #include "kn_folder.h"
 #include "kn_names.h"
+#include "kn_parallel.h"
 #include "kn_postgres.h"
 #include "kn_reference_write.h"
 #include "kn_rng.h"
@@ -28,7 +30,11 @@
 #include "kn_sqlite.h"
 #include "kn_table_name.h"
 
-enum { KEY_TEXT = 40 }; /* space for a key as text: a number, or a UUID */
+enum {
+    KEY_TEXT = 40,     /* space for a key as text: a number, or a UUID                 */
+    AT_ONCE = 1 << 11, /* rows whose cells are looked up before they go to the sink  */
+    GRAIN = 1 << 7
+};
 
 struct kn_database_writer {
     kn_context      *ctx;
@@ -115,8 +121,9 @@ typedef struct table_writer {
     int                    *columns; /* of the table, those that are written             */
     int                    *written; /* per column of the table: its place; -1: it is not */
     kn_sort_record         *order;
-    kn_string              *cells;
-    char                   *texts; /* of keys: KEY_TEXT per column */
+    int64_t                 first; /* of the rows at hand, in that order               */
+    kn_string              *cells; /* AT_ONCE × columns                                */
+    char                   *texts; /* of keys: KEY_TEXT per cell                       */
 } table_writer;
 
 static void *take(table_writer *w, size_t count, size_t size)
@@ -196,8 +203,10 @@ static bool describe(table_writer *w)
     kn_sink_column          *columns = take(w, n, sizeof *columns);
     w->columns = take(w, n, sizeof *w->columns);
     w->written = take(w, n, sizeof *w->written);
-    w->cells = take(w, n, sizeof *w->cells);
-    w->texts = take(w, n, KEY_TEXT);
+    int64_t rows = w->rows->tables[w->table].rows;
+    size_t  block = n * (size_t)(rows < AT_ONCE ? rows : AT_ONCE);
+    w->cells = take(w, block, sizeof *w->cells);
+    w->texts = take(w, block, KEY_TEXT);
     if (!columns || !w->columns || !w->written || !w->cells || !w->texts) return false;
     w->sink.name = t->name;
     w->sink.columns = columns;
@@ -255,12 +264,21 @@ static uint64_t sort_key(const table_writer *w, int64_t row)
     return key;
 }
 
+static kn_status fill_keys(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    table_writer *w = arg;
+    (void)worker;
+    (void)err;
+    for (int64_t row = begin; row < end; row++) w->order[row] = (kn_sort_record){sort_key(w, row), (uint64_t)row};
+    return KN_OK;
+}
+
 static kn_status sort_rows(table_writer *w, kn_error *err)
 {
     int64_t n = w->rows->tables[w->table].rows;
     w->order = kn_alloc_array(w->ctx, (size_t)n + 1, sizeof *w->order);
     if (!w->order) return kn_fail_memory(err, w->ctx, "ordering rows");
-    for (int64_t row = 0; row < n; row++) w->order[row] = (kn_sort_record){sort_key(w, row), (uint64_t)row};
+    KN_TRY(kn_parallel_for(w->ctx, n, AT_ONCE, fill_keys, w, err));
     return kn_sort_records(w->ctx, w->order, (size_t)n, compare_rows, w, err);
 }
 
@@ -278,13 +296,13 @@ static kn_string key_text(const table_writer *w, int column, int64_t row, char *
     return (kn_string){room, (size_t)size};
 }
 
-static void fill_row(table_writer *w, int64_t row)
+static void fill_row(const table_writer *w, int64_t row, size_t at)
 {
     const kn_database_rows *r = w->rows;
-    for (int i = 0; i < w->sink.column_count; i++) {
-        kn_string *cell = &w->cells[i];
+    for (int i = 0; i < w->sink.column_count; i++, at++) {
+        kn_string *cell = &w->cells[at];
         if (w->sink.columns[i].key) {
-            *cell = key_text(w, w->columns[i], row, w->texts + (size_t)i * KEY_TEXT);
+            *cell = key_text(w, w->columns[i], row, w->texts + at * KEY_TEXT);
         } else if (!r->cell(r->arg, w->table, w->columns[i], row, cell)) {
             *cell = (kn_string){NULL, 0};
         } else if (!cell->data) {
@@ -293,15 +311,28 @@ static void fill_row(table_writer *w, int64_t row)
     }
 }
 
+static kn_status fill_rows(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    const table_writer *w = arg;
+    (void)worker;
+    (void)err;
+    for (int64_t i = begin; i < end; i++)
+        fill_row(w, (int64_t)w->order[w->first + i].id, (size_t)i * (size_t)w->sink.column_count);
+    return KN_OK;
+}
+
+/* A sink takes one row after the other; their cells are looked up on all threads. */
 static kn_status write_rows(table_writer *w, const kn_database_sink *sink, kn_error *err)
 {
     int64_t n = w->rows->tables[w->table].rows;
     KN_TRY(sink->table(sink->state, &w->sink, err));
-    for (int64_t i = 0; i < n; i++) {
-        if ((i & 0xfff) == 0 && kn_cancelled(w->ctx)) return kn_fail_cancelled(err);
-        fill_row(w, (int64_t)w->order[i].id);
-        KN_TRY(sink->row(sink->state, w->cells, err));
-        if ((i & 0xfff) == 0xfff) kn_progress_add(w->ctx, 0x1000);
+    for (w->first = 0; w->first < n; w->first += AT_ONCE) {
+        int64_t count = n - w->first < AT_ONCE ? n - w->first : AT_ONCE;
+        if (kn_cancelled(w->ctx)) return kn_fail_cancelled(err);
+        KN_TRY(kn_parallel_for(w->ctx, count, GRAIN, fill_rows, w, err));
+        for (int64_t i = 0; i < count; i++)
+            KN_TRY(sink->row(sink->state, w->cells + (size_t)i * (size_t)w->sink.column_count, err));
+        if (count == AT_ONCE) kn_progress_add(w->ctx, AT_ONCE);
     }
     return sink->table_end(sink->state, err);
 }
