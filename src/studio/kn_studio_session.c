@@ -44,8 +44,9 @@ bool kn_studio_session_choose(kn_studio_session *s, const char *input, const cha
 {
     char *named = input ? strdup(input) : NULL, *path = strdup(release ? release : "release.yaml");
     pthread_mutex_lock(&s->lock);
-    bool fits = s->choosing && s->count == 0 && path && (named || !input);
+    bool fits = s->choosing && !s->opening && s->count == 0 && path && (named || !input);
     if (fits) {
+        s->opening = true;
         free(s->input);
         free(s->path);
         free(s->failure);
@@ -124,6 +125,7 @@ void kn_studio_session_fail(kn_studio_session *s, const char *message)
     pthread_mutex_lock(&s->lock);
     free(s->failure);
     s->failure = strdup(message);
+    s->opening = false;
     s->revision++;
     pthread_mutex_unlock(&s->lock);
 }

@@ -37,6 +37,7 @@ typedef struct kn_studio_session {
     char            *input;          /* as it was named; NULL: the release file's                   */
     char            *path;           /* of the release file                                         */
     bool             choosing;       /* nothing was named: the page asks                            */
+    bool             opening;        /* what was chosen is being opened: nothing else can be        */
     bool             ours;           /* the file of that name was read or written by this session   */
     json_t          *written;        /* names of hierarchies that this session wrote                */
     char            *failure;        /* why nothing could be read; NULL: it could, or it is not done */
@@ -47,7 +48,8 @@ typedef struct kn_studio_session {
 bool kn_studio_session_init(kn_studio_session *session, const char *input, const char *release);
 void kn_studio_session_free(kn_studio_session *session);
 
-/* Names the input, or the release file, of a session that was started without. False: one is open, or memory ran out. */
+/* Names the input, or the release file, of a session that was started without. False: one is open or being opened, or memory
+ * ran out. */
 bool kn_studio_session_choose(kn_studio_session *session, const char *input, const char *release);
 
 /* A copy of the present state; false: there is none yet, or memory ran out. */

@@ -238,8 +238,9 @@ static kn_status open_it(kn_studio_question *q, kn_error *err)
     if (q->job->step.release)
         return kn_studio_error(err, KN_USAGE, "something is open already; start another studio for it");
     kn_status st = s->choosing ? kn_studio_choose(q, err) : KN_OK;
-    json_t   *notes = json_array();
-    if (st == KN_OK) st = s->input ? open_input(q, &step, &shape, notes, err) : open_release(q, &step, &shape, err);
+    if (st != KN_OK) return st; /* another may be chosen, or is being opened */
+    json_t *notes = json_array();
+    st = s->input ? open_input(q, &step, &shape, notes, err) : open_release(q, &step, &shape, err);
     kn_studio_table_give(s, q->table); /* the draft may ask for another reading */
     q->table = NULL;
     if (st == KN_OK && shape == KN_SHAPE_TABLE) st = kn_studio_need_table(q, err);

@@ -17,6 +17,7 @@ export function Choose() {
   const [over, setOver] = useState(false);
   const found = useAnswer<StudioFolder>("folder", path === null ? {} : {path}, 0);
   const folder = found.answer;
+  const last = [...store.jobs.values()].filter((job) => job.kind === "open").at(-1);
   const open = (name: string) => {
     setSaid(words.opening(name));
     const place = `${folder!.path === "/" ? "" : folder!.path}/${name}`;
@@ -36,8 +37,7 @@ export function Choose() {
     }}>
       <h1>{words.title}</h1>
       <p class="how">{words.how}</p>
-      {store.session.failure && <Problem failure={{message: store.session.failure}} />}
-      <p role="status">{said}</p>
+      {last?.error ? <Problem failure={last.error} /> : <p role="status">{said}</p>}
       <Answer asked={found}>
         {(one) => (
           <>
