@@ -86,6 +86,55 @@ static void test_random_forests(void **state)
     testing_context_free(contexts[1]);
 }
 
+static bool is_identity(const kn_tree_result *r, const kn_records *records)
+{
+    for (uint64_t i = 0; i < records->nodes; i++)
+        if (r->plan->image[records->value[i]] != records->value[i]) return false;
+    return r->plan->disassociation_count == 0;
+}
+
+/* Records that keep the promise stay as they are, but for flat ones, which have a search of their own; others are released as ever. */
+static void test_as_is(void **state)
+{
+    (void)state;
+    kn_context *ctx = testing_context(1);
+    kn_rng      rng;
+    int         kept = 0, blurred = 0, others = 0;
+    uint64_t    seed = testing_seed();
+    for (int i = 0; i < testing_rounds(600); i++) {
+        kn_rng_init(&rng, seed, (uint64_t)i);
+        kn_error        err = KN_ERROR_INIT;
+        tree_shape      shapes[] = {TREE_SHAPE_DISASSOCIATED, {3, 2, 3, 24, 9, 8, true, true, false, false}};
+        kn_records     *records = tree_random(ctx, &rng, &shapes[i % 2]);
+        kn_tree_problem p = tree_random_problem(&rng, records);
+        kn_tree_result *plain = NULL, *result = NULL;
+        if (i % 3 == 0) p.k = 1;
+        if (i % 2 && p.method == KN_METHOD_ACS) p.method = KN_METHOD_GCS;
+        assert_ok(kn_tree_search(&plain, ctx, &p, &err), err);
+        p.as_is = true;
+        assert_ok(kn_tree_search(&result, ctx, &p, &err), err);
+        bool holds = records->count >= p.k && tree_holds_against(records, records, p.k, p.m, p.n, p.semantics, p.l);
+        if (holds && (p.k == 1 || is_identity(result, records))) {
+            assert_true(result->found && is_identity(result, records));
+            kept++;
+            blurred += !plain->found || !is_identity(plain, records);
+        } else {
+            assert_same(result, plain);
+            others++;
+            for (uint64_t n = 0, flat = 0; holds && n < records->nodes; n++) {
+                flat += records->parent[n] != KN_RECORDS_ROOT;
+                assert_int_equal(flat, 0);
+            }
+        }
+        kn_tree_result_free(plain);
+        kn_tree_result_free(result);
+        kn_records_free(records);
+    }
+    printf("as they were %d, of which the search alone would blur %d; others %d\n", kept, blurred, others);
+    assert_true(kept > testing_least(100) && others > testing_least(100) && (blurred > 0 || TESTING_SANITIZED));
+    testing_context_free(ctx);
+}
+
 /* More records than stand side by side in one block, equal ones among them. */
 static void test_many_records(void **state)
 {
@@ -150,6 +199,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_forests),
+        cmocka_unit_test(test_as_is),
         cmocka_unit_test(test_acs_is_best),
         cmocka_unit_test(test_many_records),
     };

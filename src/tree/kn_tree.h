@@ -86,9 +86,10 @@ typedef struct kn_tree_problem {
     bool              reference;  /* the plain algorithm: same plan, slowly                                       */
     int64_t           spare_nodes;   /* suppression: of the original's nodes, how many may be given up; not with strict ... */
     int64_t           spare_records; /* ... and of its records                                                      */
+    bool              as_is;         /* records that keep the promise as they are stay so: without, a blur may cost less */
 } kn_tree_problem;
 
-#define KN_TREE_PROBLEM_INIT {NULL, KN_METHOD_GCS, 2, 2, 1, 2, KN_SEMANTICS_PAIRS, false, false, 0, 0, false, 0, 0}
+#define KN_TREE_PROBLEM_INIT {NULL, KN_METHOD_GCS, 2, 2, 1, 2, KN_SEMANTICS_PAIRS, false, false, 0, 0, false, 0, 0, false}
 
 typedef struct kn_tree_counters {
     int64_t cuts;          /* looked at                                                   */

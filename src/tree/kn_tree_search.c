@@ -386,6 +386,50 @@ static kn_status search_flat(search *s, kn_error *err)
     return st;
 }
 
+/* Does some value that may be known belong to fewer than k records? Then they do not keep the promise. */
+static kn_status has_rare_value(search *s, bool *rare, kn_error *err)
+{
+    const kn_records    *r = s->problem->records;
+    const kn_vocabulary *v = s->vocabulary;
+    int64_t             *support = kn_alloc_array_zero(s->ctx, v->nodes, sizeof *support);
+    int64_t             *last = kn_alloc_array_zero(s->ctx, v->nodes, sizeof *last);
+    kn_status            st = support && last ? KN_OK : kn_fail_memory(err, s->ctx, "searching the cuts");
+    for (int64_t t = 0; st == KN_OK && t < r->count; t++)
+        for (uint64_t i = r->start[t]; i < r->start[t + 1]; i++) {
+            support[r->value[i]] += last[r->value[i]] != t + 1;
+            last[r->value[i]] = t + 1;
+        }
+    *rare = false;
+    for (uint32_t u = 1; st == KN_OK && u < v->nodes; u++)
+        *rare = *rare || (support[u] > 0 && support[u] < s->problem->k && !v->sensitive[v->cls[u]]);
+    KN_FREE(support, last);
+    return st;
+}
+
+/* The cut of all leaves, without any disassociation. Many flat records are left to their own search: to count all of their
+ * combinations here would take longer. */
+static kn_status try_as_is(search *s, kn_error *err)
+{
+    kn_outcome outcome = {0};
+    kn_cut     leaves = {0};
+    bool       rare = false;
+    KN_TRY(has_rare_value(s, &rare, err));
+    if (rare || (s->problem->k > 1 && kn_flat_fits(s->problem, s->synopsis))) return KN_OK;
+    uint32_t *values = kn_alloc_array(s->ctx, s->vocabulary->nodes, sizeof *values);
+    if (!values) return kn_fail_memory(err, s->ctx, "searching the cuts");
+    for (uint32_t u = 0; u < s->vocabulary->nodes; u++)
+        if (s->vocabulary->end[u] == u + 1) values[leaves.size++] = u;
+    leaves.values = values;
+    kn_status st = look_at(s, &leaves, &s->scratch[0], &outcome, err);
+    if (st == KN_OK && outcome.solution && outcome.count == 0) {
+        s->result->found = true;
+        s->result->cost = outcome.cost.value;
+        st = make_plan(s, values, leaves.size, err);
+    }
+    KN_FREE(values, outcome.disassociations, outcome.rare);
+    return st;
+}
+
 static kn_status search_cuts(search *s, kn_error *err)
 {
     s->domain = kn_alloc_array(s->ctx, s->vocabulary->nodes, sizeof *s->domain);
@@ -396,6 +440,7 @@ static kn_status search_cuts(search *s, kn_error *err)
     kn_cost_domains(s->domain, s->vocabulary, s->problem->level_domains);
     if (s->problem->time_limit > 0) s->deadline = kn_clock_seconds() + s->problem->time_limit;
     KN_TRY(kn_synopsis_make(&s->synopsis, s->ctx, s->problem->records, err));
+    if (s->problem->as_is) return try_as_is(s, err);
     if (kn_flat_fits(s->problem, s->synopsis)) return search_flat(s, err);
     KN_TRY(kn_cuts_make(&s->cuts, s->ctx, s->vocabulary, err));
     kn_key_layout layout;
@@ -463,9 +508,13 @@ kn_status kn_tree_search_once(kn_tree_result **out, kn_context *ctx, const kn_tr
     kn_tree_result *r = kn_alloc_zero(ctx, sizeof *r);
     if (!r) return kn_fail_memory(err, ctx, "searching the cuts");
     r->complete = true;
-    kn_status st = KN_OK;
-    if (problem->k <= problem->records->count)
-        st = problem->reference ? kn_tree_reference_search(r, ctx, problem, err) : search_fast(r, ctx, problem, err);
+    kn_status       st = KN_OK;
+    kn_tree_problem inner = *problem;
+    bool            enough = problem->k <= problem->records->count;
+    if (enough && problem->as_is) st = search_fast(r, ctx, &inner, err);
+    inner.as_is = false;
+    if (st == KN_OK && enough && !r->found)
+        st = problem->reference ? kn_tree_reference_search(r, ctx, &inner, err) : search_fast(r, ctx, &inner, err);
     if (st != KN_OK) {
         kn_tree_result_free(r);
         return st;

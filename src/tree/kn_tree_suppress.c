@@ -476,6 +476,7 @@ static kn_status try_all(suppressing *s, kn_error *err)
     s->rare = kn_alloc_array(s->ctx, values, sizeof *s->rare);
     if (!s->given_up || !s->left_out || !s->rare) return kn_fail_memory(err, s->ctx, WHAT);
     KN_TRY(try_it(s, err));
+    if (s->best && s->best_loss.loss <= 0) return KN_OK; /* nothing is lost */
     KN_TRY(try_values(s, err));
     KN_TRY(leave_out(s, err));
     if (!s->leaving) return KN_OK;

@@ -137,6 +137,7 @@ static kn_status search(kn_release_run *all, kn_error *err)
     problem.time_limit = spec->time_limit;
     problem.l = promised_l(spec);
     problem.reference = spec->reference;
+    problem.as_is = true;
     problem.spare_nodes = kn_fraction_of(spec->suppression, (int64_t)run->records->nodes);
     problem.spare_records = kn_fraction_of(spec->suppression, run->records->count);
     KN_TRY(kn_tree_search(&run->found, run->all.ctx, &problem, err));
