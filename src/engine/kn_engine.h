@@ -36,6 +36,10 @@ void               kn_engine_close(kn_engine *engine);
 /* How many rows it has. Of Parquet their footers say so. */
 KN_CHECK kn_status kn_engine_rows(int64_t *out, kn_engine *engine, kn_error *err);
 
+/* About how many bytes its different values take as texts, in these columns: by the first 100,000 rows. */
+KN_CHECK kn_status kn_engine_texts(double *out, kn_engine *engine, int64_t rows, const char *const *columns, int count,
+                                   kn_error *err);
+
 /* From now on what does not fit DuckDB's memory goes to a folder beside `output` (NULL: in TMPDIR), which ends with the engine; one that
  * a killed run left is removed when the next begins. */
 KN_CHECK kn_status kn_engine_spill(kn_engine *engine, const char *output, kn_error *err);

@@ -97,6 +97,7 @@ typedef struct kn_vcolumn {
     uint32_t         count;
     int              width; /* bytes per row: 1, 2 or 4 */
     void            *codes;
+    bool             mixed; /* of a stream: it has missing cells and empty texts */
     const int64_t   *rows; /* of each text, where the table's own rows do not show them (table/where_coded.c); NULL: they do */
 } kn_vcolumn;
 
@@ -308,6 +309,11 @@ void               kn_vtree_free(kn_vtree *tree);
 /* Receives the paths of the leaves one by one, from the leaf to the root. */
 typedef struct kn_vtree_maker kn_vtree_maker;
 KN_CHECK kn_status kn_vtree_add(kn_vtree_maker *maker, const kn_string *path, uint32_t count, int64_t line, kn_error *err);
+
+/* A tree of the paths that a function gives; `name` is for messages. */
+typedef kn_status (*kn_vtree_fn)(kn_vtree_maker *maker, void *arg, kn_error *err);
+KN_CHECK kn_status kn_vtree_make_from(kn_vtree **out, kn_context *ctx, const char *name, kn_vtree_fn give, void *arg,
+                                      const kn_vdomain *domain, kn_error *err);
 
 /* The two file formats (hierarchy_file.c) and the built kinds (hierarchy_build.c). */
 KN_CHECK kn_status kn_vtree_read_file(kn_vtree_maker *maker, kn_context *ctx, const kn_hierarchy_spec *spec,

@@ -1,7 +1,7 @@
 /* table/large.c: a table that does not fit the memory limit is grouped where it is, released and verified there (docs/big.md).
  *
  * Whether it fits is decided before it is read: by its rows and the columns that are wanted, for each of which a release holds its code,
- * its place in the order and what the verifier reads of it. One that fits is read whole, as ever. Of one that does not, the distinct
+ * its place in the order and what the verifier reads of it, and by how long the different texts of its first rows are. One that fits is read whole, as ever. Of one that does not, the distinct
  * combinations of the wanted columns come here as counted rows; all later stages see a counted table. What needs every row by itself is
  * refused, with the reason.
  * SPDX-License-Identifier: Apache-2.0
@@ -17,8 +17,8 @@
 #include "kn_targets.h"
 #include "kn_verify_where.h"
 
-/* Bytes that a release in memory takes at its most, per row and per cell. */
-enum { ROW_BYTES = 40, CELL_BYTES = 12 };
+/* Bytes that a release in memory takes at its most: per row, per cell, and so often those of its different texts. */
+enum { ROW_BYTES = 40, CELL_BYTES = 12, TEXT_TIMES = 3 };
 
 /* ... and, where the table stays, per distinct combination: while it is searched, written and verified. */
 enum { COMBINATION_BYTES = 250 };
@@ -103,8 +103,11 @@ kn_status kn_table_run_stay(kn_table_run *run, const kn_csv_options *csv, kn_err
     KN_TRY(kn_engine_open(&run->engine, run->all.ctx, run->inputs, run->all.spec->input_count, csv->columns,
                           csv->column_count, err));
     if (!engine) KN_TRY(kn_engine_rows(&rows, &run->engine, err));
+    double texts = 0, limit = (double)run->all.ctx->memory_limit;
     double bytes = (double)rows * (ROW_BYTES + CELL_BYTES * (double)csv->column_count);
-    run->large = engine || bytes > (double)run->all.ctx->memory_limit;
+    if (!engine && bytes <= limit && !needs_rows(run)) /* what can only be done in memory is tried there */
+        KN_TRY(kn_engine_texts(&texts, &run->engine, rows, csv->columns, csv->column_count, err));
+    run->large = engine || bytes + TEXT_TIMES * texts > limit;
     if (!run->large) {
         kn_engine_close(&run->engine);
         return KN_OK;

@@ -5,14 +5,15 @@
  * levels, the metrics, and whether every released row has an original of its own. Kept columns, which would make every
  * combination different, are compared by the engine (table/where_kept.c). It can do that where each column has one level; where
  * regions or groups of rows have their own ranges, kept columns are read among the combinations, and if these do not fit, it stays
- * open whether they belong to their rows. What can mark a row although the cells do not show it is asked for by one more
- * statement, and a Parquet file or folder behind the release is looked at as ever.
+ * open whether they belong to their rows. What can mark a row although the cells do not show it is seen in the groups, or asked
+ * for by one more statement, and a Parquet file or folder behind the release is looked at as ever.
  *
  * All statements are made here and in table/where_kept.c, in the SQL that DuckDB, PostgreSQL and Spark have in common; a name
  * and the word for texts are all that differs. Nothing is cast, so that a cell's text is that of kn_arrow.h; a column with a
  * dictionary is read as text.
  *
- * Cost: one GROUP BY of each table, one pass over the release. Memory: the distinct combinations of both.
+ * Cost: one GROUP BY of each table; of kept texts and numbers with fractions one more pass over the release. Memory: the
+ * distinct combinations of both.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_verify_where.h"
@@ -145,6 +146,13 @@ static void put_stars(kn_buffer *to, const kn_verifier *v, const kn_vside *side)
     kn_buffer_free(&all);
 }
 
+/* The column of an attribute that is grouped; -1: it is not. */
+static int grouped_column(const kn_verifier *v, const kn_vside *side, const kn_attribute *a)
+{
+    bool kept = a->role == KN_ROLE_KEEP && !v->where->whole;
+    return kn_verify_is_released(v->spec, a) && !kept ? kn_vside_find(side, a->name) : -1;
+}
+
 /* `stars`: with a column of that. */
 static void put_grouping(kn_buffer *to, const kn_verifier *v, const kn_vside *side, bool stars)
 {
@@ -152,9 +160,8 @@ static void put_grouping(kn_buffer *to, const kn_verifier *v, const kn_vside *si
     kn_buffer_add(to, "SELECT ");
     for (int i = 0; i < v->spec->attribute_count; i++) {
         const kn_attribute *a = &v->spec->attributes[i];
-        int                 column = kn_vside_find(side, a->name);
-        if (!kn_verify_is_released(v->spec, a) || column < 0) continue;
-        if (a->role == KN_ROLE_KEEP && !v->where->whole) continue;
+        int                 column = grouped_column(v, side, a);
+        if (column < 0) continue;
         kn_vside_put(to, side, column);
         kn_buffer_add(to, " AS ");
         kn_connection_put_name(to, side->table->connection, a->name);
@@ -200,6 +207,24 @@ static bool keeps_columns(const kn_spec *spec)
 
 /* ---- Form ---- */
 
+/* The place of a column among those that were grouped; -1: it is none of them. */
+static int grouped_place(const kn_verifier *v, const kn_vside *side, int column)
+{
+    for (int i = 0, place = 0; i < v->spec->attribute_count; i++) {
+        int found = grouped_column(v, side, &v->spec->attributes[i]);
+        if (found < 0) continue;
+        if (found == column) return place;
+        place++;
+    }
+    return -1;
+}
+
+/* Must the rows be asked for its marks? Groups tell missing texts from empty ones. */
+static bool is_asked(const kn_verifier *v, const kn_vside *side, int column)
+{
+    return side->real[column] || (side->text[column] && grouped_place(v, side, column) < 0);
+}
+
 /* Two numbers per column: of texts the missing and the empty ones, of numbers with fractions the negative zeros and those that are
  * none. */
 static void put_marks(kn_buffer *to, const kn_verifier *v, const kn_vside *side)
@@ -208,7 +233,7 @@ static void put_marks(kn_buffer *to, const kn_verifier *v, const kn_vside *side)
     kn_buffer_init(&cell, v->ctx);
     kn_buffer_add(to, "SELECT count(*) AS n");
     for (int i = 0; i < side->count; i++) {
-        if (!side->text[i] && !side->real[i]) continue;
+        if (!is_asked(v, side, i)) continue;
         kn_buffer_clear(&cell);
         kn_vside_put(&cell, side, i);
         const char *c = kn_buffer_text(&cell), *word = word_for_text(side);
@@ -232,7 +257,7 @@ static bool counts_any(const kn_vtable *t, int column)
     return t->rows == 1 && !kn_string_equal(t->columns[column].texts[0], (kn_string){"0", 1});
 }
 
-static kn_status look_for_marks(kn_verifier *v, const kn_vside *side, kn_error *err)
+static kn_status ask_for_marks(kn_verifier *v, const kn_vside *side, kn_error *err)
 {
     struct ArrowArrayStream stream;
     kn_vtable              *t = NULL;
@@ -244,7 +269,7 @@ static kn_status look_for_marks(kn_verifier *v, const kn_vside *side, kn_error *
     KN_TRY(ask(&stream, v, side, &sql, err));
     KN_TRY(kn_vtable_read_stream(&t, v->ctx, &stream, side->table->name, &read, err));
     for (int i = 0, at = 1; i < side->count && at + 1 < t->column_count; i++) {
-        if (!side->text[i] && !side->real[i]) continue;
+        if (!is_asked(v, side, i)) continue;
         bool a = counts_any(t, at), b = counts_any(t, at + 1);
         int marks = side->text[i] ? (a && b ? KN_VMARK_EMPTY : 0) : (a ? KN_VMARK_ZERO : 0) | (b ? KN_VMARK_HIDDEN : 0);
         kn_vform_marks(side->names[i], marks, kn_vproblem_sentence, v->notes);
@@ -252,6 +277,18 @@ static kn_status look_for_marks(kn_verifier *v, const kn_vside *side, kn_error *
     }
     kn_vtable_free(t);
     return KN_OK;
+}
+
+static kn_status look_for_marks(kn_verifier *v, const kn_vside *side, kn_error *err)
+{
+    bool asked = false;
+    for (int i = 0; i < side->count; i++) {
+        int place = side->text[i] ? grouped_place(v, side, i) : -1;
+        if (place >= 0 && v->release->columns[place].mixed)
+            kn_vform_marks(side->names[i], KN_VMARK_EMPTY, kn_vproblem_sentence, v->notes);
+        asked = asked || is_asked(v, side, i);
+    }
+    return asked ? ask_for_marks(v, side, err) : KN_OK;
 }
 
 /* Of the file or folder behind the release. */
