@@ -479,7 +479,7 @@ KN_CHECK kn_status kn_verify_kept(kn_verifier *v, kn_error *err);
  * row has an original of its own, by the engine (table/where_coded.c). */
 KN_CHECK kn_status kn_vcoded_read(kn_verifier *v, const kn_vread_options *options, kn_error *err);
 KN_CHECK kn_status kn_verify_coded(kn_verifier *v, kn_error *err);
-void               kn_vcoded_free(struct kn_vcoded *coded); /* NULL is fine */
+void               kn_vcoded_free(kn_verifier *v); /* and what the engine holds for it; there may be none */
 /* Numbers by which cells are compared there: of a value of the original (or KN_V_MISSING) at the column's level, of a released cell. */
 enum { KN_VCODE_NO_ORIGINAL = -1, KN_VCODE_NO_RELEASE = -2, KN_VCODE_LEFT_OUT = -3, KN_VCODE_MISSING = -4 };
 int64_t kn_vquasi_code(const kn_verifier *v, const kn_vquasi *q, int level, uint32_t value);

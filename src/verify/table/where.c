@@ -413,7 +413,7 @@ static kn_status verify_once(kn_verify_report **out, bool *local, const kn_verif
     kn_progress_begin(v.ctx, "verifying", "rows", 0);
     kn_status st = kn_verify_in_time(v.ctx, v.options->time_limit, check(&v, err), err);
     kn_progress_end(v.ctx);
-    kn_vcoded_free(where.coded);
+    kn_vcoded_free(&v);
     kn_verifier_free(&v);
     *local = where.local;
     if (st == KN_OK)

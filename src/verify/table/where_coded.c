@@ -47,17 +47,6 @@ static kn_status no_memory(const kn_verifier *v, kn_error *err)
     return kn_fail_memory(err, v->ctx, WHAT);
 }
 
-void kn_vcoded_free(kn_vcoded *k)
-{
-    if (!k) return;
-    for (int i = 0; k->columns && i < k->count; i++) {
-        coded_column *c = &k->columns[i];
-        kn_vtable_free(c->values);
-        KN_FREE(c->text, c->texts, c->rows);
-    }
-    KN_FREE(k->columns, k);
-}
-
 /* ---- Statements ---- */
 
 static kn_status run(const kn_verifier *v, kn_buffer *sql, kn_error *err)
@@ -83,6 +72,24 @@ static kn_status forget_table(const kn_verifier *v, const char *name, int number
     char                   text[60];
     snprintf(text, sizeof text, number < 0 ? "%s" : "%s_%d", name, number);
     return kn_connection_drop(t->connection, v->ctx, text, t->name, err);
+}
+
+void kn_vcoded_free(kn_verifier *v)
+{
+    static const char *const numbered[] = {"kanon_verify_values", "kanon_verify_codes"};
+    static const char *const single[] = {"kanon_verify_rows", "kanon_verify_release"};
+    kn_vcoded               *k = v->where->coded;
+    kn_error                 ignored = KN_ERROR_INIT; /* the session ends with them, else */
+    if (!k) return;
+    for (int i = 0; k->columns && i < k->count; i++) {
+        coded_column *c = &k->columns[i];
+        for (int t = 0; t < 2; t++) (void)!forget_table(v, numbered[t], i, &ignored);
+        kn_vtable_free(c->values);
+        KN_FREE(c->text, c->texts, c->rows);
+    }
+    for (int t = 0; t < 2; t++) (void)!forget_table(v, single[t], -1, &ignored);
+    KN_FREE(k->columns, k);
+    v->where->coded = NULL;
 }
 
 /* ---- Values ---- */
