@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "testing.h"
 
+#include <sodium.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 #include "kn_error.h"
 #include "kn_parallel.h"
 #include "kn_rng.h"
+#include "kn_sha256.h"
 #include "kn_sort.h"
 
 typedef struct sum_job {
@@ -329,6 +331,34 @@ static void passwords_are_taken_out_of_messages(void **state)
     assert_null(strstr(err.message, "ss"));
 }
 
+/* Against another library's, in pieces of any size, and the standard's own example. */
+static void digests_are_sha_256(void **state)
+{
+    (void)state;
+    kn_rng    rng;
+    kn_sha256 sha;
+    uint8_t   data[5000], hash[crypto_hash_sha256_BYTES];
+    char      text[KN_SHA256_TEXT], expected[KN_SHA256_TEXT];
+    kn_rng_init(&rng, 1, 0);
+    kn_sha256_begin(&sha);
+    kn_sha256_add(&sha, "abc", 3);
+    kn_sha256_text(&sha, text);
+    assert_string_equal(text, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    for (size_t i = 0; i < sizeof data; i++) data[i] = (uint8_t)kn_rng_below(&rng, 256);
+    for (size_t size = 0; size <= sizeof data; size += 1 + (size_t)kn_rng_below(&rng, 97)) {
+        kn_sha256_begin(&sha);
+        for (size_t at = 0, piece; at < size; at += piece) {
+            piece = 1 + (size_t)kn_rng_below(&rng, 200);
+            if (piece > size - at) piece = size - at;
+            kn_sha256_add(&sha, data + at, piece);
+        }
+        kn_sha256_text(&sha, text);
+        crypto_hash_sha256(hash, data, size);
+        sodium_bin2hex(expected, sizeof expected, hash, sizeof hash);
+        assert_string_equal(text, expected);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -346,6 +376,7 @@ int main(void)
         cmocka_unit_test(random_numbers_repeat_and_stay_in_range),
         cmocka_unit_test(sets_have_as_much_in_common_as_their_members),
         cmocka_unit_test(statuses_have_exit_codes),
+        cmocka_unit_test(digests_are_sha_256),
     };
     return cmocka_run_group_tests_name("base", tests, NULL, NULL);
 }

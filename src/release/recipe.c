@@ -6,7 +6,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
-#include <sodium.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,6 +16,7 @@
 #include "kn_memory.h"
 #include "kn_recipe.h"
 #include "kn_recipe_fields.h"
+#include "kn_sha256.h"
 #include "kn_spec.h"
 #include "kn_spec_write.h"
 
@@ -268,10 +268,11 @@ bool kn_recipe_parts_equal_rows(kn_method method)
 
 kn_status kn_recipe_digest(char *out, char **text, size_t *size, const kn_document *doc, kn_error *err)
 {
-    unsigned char hash[crypto_hash_sha256_BYTES];
+    kn_sha256 state;
     KN_TRY(kn_document_json(text, size, doc, err));
-    crypto_hash_sha256(hash, (const unsigned char *)*text, *size);
-    sodium_bin2hex(out, 2 * sizeof hash + 1, hash, sizeof hash);
+    kn_sha256_begin(&state);
+    kn_sha256_add(&state, *text, *size);
+    kn_sha256_text(&state, out);
     return KN_OK;
 }
 

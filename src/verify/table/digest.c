@@ -7,25 +7,24 @@
  * Cost: one pass over the cells. Memory: two pieces per thread.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <sodium.h>
-
 #include "kn_alloc.h"
 #include "kn_buffer.h"
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_parallel.h"
+#include "kn_sha256.h"
 #include "kn_verify_internal.h"
 
 enum { PIECE_ROWS = 1 << 14 };
 
 typedef struct digesting {
-    const kn_vtable         *table;
-    kn_arena                 room;
-    const kn_string        **cells; /* per column of the file: its texts as CSV */
-    kn_buffer               *made, *done;
-    int64_t                  first; /* row of made[0] */
-    int64_t                  made_count, done_count;
-    crypto_hash_sha256_state state;
+    const kn_vtable  *table;
+    kn_arena          room;
+    const kn_string **cells; /* per column of the file: its texts as CSV */
+    kn_buffer        *made, *done;
+    int64_t           first; /* row of made[0] */
+    int64_t           made_count, done_count;
+    kn_sha256         state;
 } digesting;
 
 static kn_status no_memory(const digesting *d, kn_error *err)
@@ -73,10 +72,10 @@ static kn_status digest_header(digesting *d, kn_error *err)
     for (int c = 0; c < t->name_count; c++) {
         kn_string name = as_csv(&d->room, t->names[c]);
         if (!name.data) return no_memory(d, err);
-        if (c > 0) crypto_hash_sha256_update(&d->state, (const unsigned char *)",", 1);
-        crypto_hash_sha256_update(&d->state, (const unsigned char *)name.data, name.size);
+        if (c > 0) kn_sha256_add(&d->state, ",", 1);
+        kn_sha256_add(&d->state, name.data, name.size);
     }
-    crypto_hash_sha256_update(&d->state, (const unsigned char *)"\n", 1);
+    kn_sha256_add(&d->state, "\n", 1);
     return KN_OK;
 }
 
@@ -104,7 +103,7 @@ static kn_status run_task(void *arg, int64_t begin, int64_t end, int worker, kn_
     for (int64_t i = begin; i < end; i++) {
         if (i == 0) {
             for (int64_t p = 0; p < d->done_count; p++) {
-                crypto_hash_sha256_update(&d->state, (const unsigned char *)d->done[p].data, d->done[p].size);
+                kn_sha256_add(&d->state, d->done[p].data, d->done[p].size);
                 kn_buffer_clear(&d->done[p]);
             }
             continue;
@@ -135,18 +134,16 @@ static kn_status digest_rows(digesting *d, int64_t pieces, kn_error *err)
 
 kn_status kn_vtable_digest(kn_vtable *t, kn_error *err)
 {
-    unsigned char bytes[crypto_hash_sha256_BYTES];
-    int64_t       pieces = 2 * (int64_t)kn_context_threads(t->ctx);
-    kn_buffer    *buffers = kn_alloc_array(t->ctx, (size_t)pieces * 2, sizeof *buffers);
-    digesting     d = {.table = t, .room = {.ctx = t->ctx}, .made = buffers, .done = buffers ? buffers + pieces : NULL};
+    int64_t    pieces = 2 * (int64_t)kn_context_threads(t->ctx);
+    kn_buffer *buffers = kn_alloc_array(t->ctx, (size_t)pieces * 2, sizeof *buffers);
+    digesting  d = {.table = t, .room = {.ctx = t->ctx}, .made = buffers, .done = buffers ? buffers + pieces : NULL};
     if (!buffers) return no_memory(&d, err);
     for (int64_t i = 0; i < pieces * 2; i++) kn_buffer_init(&buffers[i], t->ctx);
-    crypto_hash_sha256_init(&d.state);
+    kn_sha256_begin(&d.state);
     kn_status st = prepare(&d, err);
     if (st == KN_OK) st = digest_header(&d, err);
     if (st == KN_OK) st = digest_rows(&d, pieces, err);
-    crypto_hash_sha256_final(&d.state, bytes);
-    if (st == KN_OK) sodium_bin2hex(t->sha256, sizeof t->sha256, bytes, sizeof bytes);
+    if (st == KN_OK) kn_sha256_text(&d.state, t->sha256);
     for (int64_t i = 0; i < pieces * 2; i++) kn_buffer_free(&buffers[i]);
     kn_free(buffers);
     kn_arena_free(&d.room);

@@ -12,7 +12,6 @@
  */
 #include <dirent.h>
 #include <limits.h>
-#include <sodium.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -22,6 +21,7 @@
 #include "kn_duckdb.h"
 #include "kn_error.h"
 #include "kn_memory.h"
+#include "kn_sha256.h"
 #include "kn_verify_internal.h"
 
 static const char pairs[] = "SELECT count(*) FROM parquet_kv_metadata(";
@@ -76,12 +76,11 @@ static bool holds_others(const char *folder)
     return parts == 0 || parts != entries;
 }
 
-static bool add_file(crypto_hash_sha256_state *state, const char *path)
+static bool add_file(kn_sha256 *state, const char *path)
 {
     unsigned char buffer[1 << 14];
     FILE         *file = fopen(path, "rb");
-    for (size_t got; file && (got = fread(buffer, 1, sizeof buffer, file)) > 0;)
-        crypto_hash_sha256_update(state, buffer, got);
+    for (size_t got; file && (got = fread(buffer, 1, sizeof buffer, file)) > 0;) kn_sha256_add(state, buffer, got);
     bool good = file && !ferror(file);
     if (file) fclose(file);
     return good;
@@ -89,16 +88,14 @@ static bool add_file(crypto_hash_sha256_state *state, const char *path)
 
 void kn_vdigest_file(const char *path, char out[65])
 {
-    char                     part[PATH_MAX];
-    unsigned char            bytes[crypto_hash_sha256_BYTES];
-    crypto_hash_sha256_state state;
-    bool                     folder = is_folder(path), good = true;
-    crypto_hash_sha256_init(&state);
+    char      part[PATH_MAX];
+    kn_sha256 state;
+    bool      folder = is_folder(path), good = true;
+    kn_sha256_begin(&state);
     if (!folder) good = add_file(&state, path);
     for (int64_t i = 0; folder && good && (i == 0 || part_path(part, path, i)); i++)
         good = part_path(part, path, i) && add_file(&state, part);
-    crypto_hash_sha256_final(&state, bytes);
-    if (good) sodium_bin2hex(out, 65, bytes, sizeof bytes);
+    if (good) kn_sha256_text(&state, out);
 }
 
 static kn_status look(kn_vtable *t, kn_duckdb *db, const char *path, kn_error *err)

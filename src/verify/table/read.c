@@ -10,7 +10,6 @@
  * the previous one in its column is recognized by its bytes, without hashing: sorted releases are read fastest.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <sodium.h>
 #include <stdio.h>
 
 #include "kn_alloc.h"
@@ -20,6 +19,7 @@
 #include "kn_csv_scan.h"
 #include "kn_error.h"
 #include "kn_parallel.h"
+#include "kn_sha256.h"
 #include "kn_source.h"
 #include "kn_utf8.h"
 #include "kn_verify_internal.h"
@@ -50,26 +50,26 @@ typedef struct worker {
 } worker;
 
 typedef struct reader {
-    kn_context              *ctx;
-    kn_arena                 arena; /* freed with the reader     */
-    const kn_vread_options  *opt;
-    kn_vtable               *t;
-    kn_source               *source;
-    char                    *window;
-    size_t                   capacity, filled, at, hashed;
-    bool                     ended;
-    uint64_t                 line, told;
-    size_t                   piece_size;
-    worker                  *workers;
-    int                      worker_count;
-    piece                   *pieces;
-    int                      piece_count, piece_capacity;
-    uint32_t               **common; /* per worker and kept column: local number → common number */
-    uint32_t                *merged; /* per worker and kept column: how many have one            */
-    size_t                  *common_capacity;
-    int                     *place; /* per kept column: its position in a record                  */
-    size_t                   row_capacity;
-    crypto_hash_sha256_state digest;
+    kn_context             *ctx;
+    kn_arena                arena; /* freed with the reader     */
+    const kn_vread_options *opt;
+    kn_vtable              *t;
+    kn_source              *source;
+    char                   *window;
+    size_t                  capacity, filled, at, hashed;
+    bool                    ended;
+    uint64_t                line, told;
+    size_t                  piece_size;
+    worker                 *workers;
+    int                     worker_count;
+    piece                  *pieces;
+    int                     piece_count, piece_capacity;
+    uint32_t              **common; /* per worker and kept column: local number → common number */
+    uint32_t               *merged; /* per worker and kept column: how many have one            */
+    size_t                 *common_capacity;
+    int                    *place; /* per kept column: its position in a record                  */
+    size_t                  row_capacity;
+    kn_sha256               digest;
 } reader;
 
 static kn_status no_memory(const reader *r, kn_error *err)
@@ -239,7 +239,7 @@ static void scan_piece(reader *r, piece *p, int number)
 static void add_to_digest(reader *r)
 {
     if (!r->opt->digest) return;
-    crypto_hash_sha256_update(&r->digest, (const unsigned char *)r->window + r->hashed, r->filled - r->hashed);
+    kn_sha256_add(&r->digest, r->window + r->hashed, r->filled - r->hashed);
     r->hashed = r->filled;
 }
 
@@ -704,15 +704,8 @@ static kn_status open_reader(reader *r, kn_error *err)
         kn_buffer_init(&r->workers[i].single, r->ctx);
         kn_buffer_init(&r->workers[i].utf8, r->ctx);
     }
-    crypto_hash_sha256_init(&r->digest);
+    kn_sha256_begin(&r->digest);
     return KN_OK;
-}
-
-static void write_digest(reader *r)
-{
-    unsigned char bytes[crypto_hash_sha256_BYTES];
-    crypto_hash_sha256_final(&r->digest, bytes);
-    sodium_bin2hex(r->t->sha256, sizeof r->t->sha256, bytes, sizeof bytes);
 }
 
 kn_status kn_vtable_read(kn_vtable **out, kn_context *ctx, const char *const *paths, int path_count,
@@ -728,7 +721,7 @@ kn_status kn_vtable_read(kn_vtable **out, kn_context *ctx, const char *const *pa
     for (int i = 0; st == KN_OK && i < path_count; i++) st = read_one(&r, paths[i], i == 0, fields, err);
     kn_free(fields);
     if (st == KN_OK) st = kn_parallel_for(ctx, r.t->column_count, 1, renumber_range, &r, err);
-    if (st == KN_OK && options->digest) write_digest(&r);
+    if (st == KN_OK && options->digest) kn_sha256_text(&r.digest, r.t->sha256);
     if (st == KN_OK && options->guarded) kn_vtable_unguard(r.t);
     close_reader(&r);
     if (st != KN_OK) {

@@ -13,7 +13,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <sodium.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
