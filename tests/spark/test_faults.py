@@ -13,6 +13,7 @@ import data
 import killed
 import pyarrow
 import pyarrow.parquet
+import pyspark
 import pytest
 
 import pykanon as kn
@@ -138,7 +139,8 @@ def two_hosts(tmp_path):
         os.environ, SPARK_DAEMON_MEMORY="300m", SPARK_NO_DAEMONIZE="1", SPARK_WORKER_DIR=str(tmp_path / "worker")
     )
     environment.pop("SPARK_LOCAL_IP", None)
-    program = os.path.join(os.path.dirname(sys.executable), "spark-class")
+    environment["SPARK_HOME"] = os.path.dirname(pyspark.__file__)
+    program = os.path.join(environment["SPARK_HOME"], "bin", "spark-class")
     started = []
 
     def start(*words):

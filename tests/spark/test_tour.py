@@ -9,6 +9,7 @@ import sys
 
 import pyarrow
 import pyarrow.parquet
+import pyspark
 import pytest
 
 import pykanon as kn
@@ -54,7 +55,7 @@ def test_the_page(session, place):
 
 
 def test_the_example_for_spark_submit(place):
-    program = os.path.join(os.path.dirname(sys.executable), "spark-submit")
+    program = os.path.join(os.path.dirname(pyspark.__file__), "bin", "spark-submit")
     words = ["--master", "local[1]", "--driver-memory", "800m", "--conf", "spark.ui.enabled=false"]
     request, target = str(place / "hospital" / "release.yaml"), str(place / "submitted")
     done = subprocess.run(
