@@ -77,7 +77,7 @@ class _Statements:
         self.session = session
         self.stage = ""
         self.views: list[str] = []
-        self.begin: Any = None  # called before a statement that may write, and
+        self.begin: Any = None  # called before the statement that writes, and
         self.written: Any = None  # after it
         self.begun = False
         self.bytes_collected = 0
@@ -97,13 +97,16 @@ class _Statements:
             _LOG.info("%s: %.1f s", text, time.monotonic() - began)
 
     def run(self, sql: str) -> str | None:
+        writes = sql.startswith("INSERT OVERWRITE DIRECTORY ")
+        if sql.startswith("CACHE TABLE "):
+            self.views.append(sql.split()[2])
         try:
-            if self.begin is not None:
+            if writes and self.begin is not None:
                 self.begun = True
                 self.begin()
-            with self._described("write"):
+            with self._described("write" if writes else "make a table"):
                 self.session.sql(sql)
-            if self.written is not None:
+            if writes and self.written is not None:
                 self.written()
         except Exception as error:
             return _reason(error)

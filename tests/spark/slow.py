@@ -26,7 +26,7 @@ SETTINGS = {
 
 
 def make_late():
-    """A function of Spark's that gives back its argument, and is late at the first row of the first part, in the first attempt."""
+    """A function of Spark's that gives back its argument, late at the first row of the first part, in the first attempt."""
     waited = []
 
     def late(value):

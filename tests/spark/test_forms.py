@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The same rows in other forms: files, partitions, encodings, widths, types. The release is the same, or the reason is said."""
+"""The same rows in other forms: files, parts, encodings, widths, types. The release is the same, or the reason is told."""
 
 import os
 

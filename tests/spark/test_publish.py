@@ -84,17 +84,25 @@ def test_what_stands_where(published):
     assert published.to_df().count() == published.rows
 
 
+def parts_of(path):
+    """Name and content of each part, in order."""
+    return [(os.path.basename(part), pathlib.Path(part).read_bytes()) for part in sorted(glob.glob(f"{path}/part-*.parquet"))]
+
+
+def digest(content):
+    return hashlib.sha256(content).hexdigest()
+
+
 def test_the_certificate_has_the_digest_of_the_parts_in_order(few, published, tmp_path):
-    everything = hashlib.sha256()
-    for part in sorted(glob.glob(f"{published.path}/part-*.parquet")):
-        with open(part, "rb") as file:
-            everything.update(file.read())
-    assert published.certificate["sha256"] == published.private["release_sha256"] == everything.hexdigest()
+    everything = digest(b"".join(content for _, content in parts_of(published.path)))
+    assert published.certificate["sha256"] == published.private["release_sha256"] == everything
     other = ks.anonymize(few, SPEC).write(str(tmp_path / "other"), digest=False)  # by the executors, and none of all parts
     assert other.certificate["sha256"] == "" and ks.verify(few, other.path, SPEC).outcome == "holds"
-    manifests = [json.loads(pathlib.Path(path, "_SUCCESS").read_text()) for path in (published.path, other.path)]
-    digests = [[(part["bytes"], part["sha256"]) for part in manifest["parts"]] for manifest in manifests]
-    assert digests[0] == digests[1]
+    for path in (published.path, other.path):
+        listed = json.loads(pathlib.Path(path, "_SUCCESS").read_text())["parts"]
+        assert listed == [
+            {"name": name, "bytes": len(content), "sha256": digest(content)} for name, content in parts_of(path)
+        ]
 
 
 def test_the_layout_is_the_releases_alone(session, few, published, tmp_path):
@@ -152,6 +160,19 @@ def texts(table):
     """The rows as texts, in an order of their own."""
     columns = [table[name].cast(pyarrow.string()).to_pylist() for name in sorted(table.column_names)]
     return sorted(zip(*[[text or "" for text in column] for column in columns], strict=True))
+
+
+def test_combinations_that_do_not_fit_are_judged_in_spark(session, few, published, tmp_path):
+    kn.options(memory_limit=3_000_000)
+    try:
+        apart = ks.anonymize(few, SPEC).write(str(tmp_path / "apart"))
+    finally:
+        kn.options(memory_limit=0)
+    assert any("judged there" in note for note in apart.answer["notes"])
+    assert (apart.k, apart.suppressed, apart.answer["node"]) == (published.k, published.suppressed, published.answer["node"])
+    assert texts(apart.to_df().toArrow()) == texts(published.to_df().toArrow())
+    assert ks.verify(few, apart.path, SPEC).outcome == "holds"
+    assert not [table.name for table in session.catalog.listTables() if table.name.startswith("kanon")]
 
 
 def test_a_changed_byte_is_noticed(few, copy):
