@@ -162,19 +162,6 @@ def texts(table):
     return sorted(zip(*[[text or "" for text in column] for column in columns], strict=True))
 
 
-def test_combinations_that_do_not_fit_are_judged_in_spark(session, few, published, tmp_path):
-    kn.options(memory_limit=3_000_000)
-    try:
-        apart = ks.anonymize(few, SPEC).write(str(tmp_path / "apart"))
-    finally:
-        kn.options(memory_limit=0)
-    assert any("judged there" in note for note in apart.answer["notes"])
-    assert (apart.k, apart.suppressed, apart.answer["node"]) == (published.k, published.suppressed, published.answer["node"])
-    assert texts(apart.to_df().toArrow()) == texts(published.to_df().toArrow())
-    assert ks.verify(few, apart.path, SPEC).outcome == "holds"
-    assert not [table.name for table in session.catalog.listTables() if table.name.startswith("kanon")]
-
-
 def test_a_changed_byte_is_noticed(few, copy):
     with open(first_part(copy), "r+b") as file:
         file.seek(40)
