@@ -12,7 +12,8 @@ from pyspark.sql import SparkSession
 
 def main() -> int:
     source, request, target = sys.argv[1:4]
-    logging.basicConfig(level=logging.INFO, format="%(message)s")
+    logging.basicConfig(format="%(message)s")
+    logging.getLogger("pykanon.spark").setLevel(logging.INFO)
     session = SparkSession.builder.appName("kanon").getOrCreate()
     try:
         release = ks.anonymize(session.read.parquet(source), request).write(target, overwrite=True)

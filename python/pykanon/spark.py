@@ -77,8 +77,9 @@ class _Statements:
         self.session = session
         self.stage = ""
         self.views: list[str] = []
-        self.begin: Any = None  # called before a statement that may write, and
+        self.begin: Any = None  # called before the statement that writes, and
         self.written: Any = None  # after it
+        self.begun = False
         self.bytes_collected = 0
         self.bytes_sent = 0
 
@@ -96,12 +97,16 @@ class _Statements:
             _LOG.info("%s: %.1f s", text, time.monotonic() - began)
 
     def run(self, sql: str) -> str | None:
+        writes = sql.startswith("INSERT OVERWRITE DIRECTORY ")
+        if sql.startswith("CACHE TABLE "):
+            self.views.append(sql.split()[2])
         try:
-            if self.begin is not None:
+            if writes and self.begin is not None:
+                self.begun = True
                 self.begin()
-            with self._described("write"):
+            with self._described("write" if writes else "make a table"):
                 self.session.sql(sql)
-            if self.written is not None:
+            if writes and self.written is not None:
                 self.written()
         except Exception as error:
             return _reason(error)
@@ -208,8 +213,11 @@ class _Folder:
         entries = {str(one.getPath().getName()): (int(one.getLen()), int(one.getModificationTime())) for one in found}
         return {name: entry for name, entry in entries.items() if not (name.startswith(".") and name.endswith(".crc"))}
 
+    def open(self, name: str) -> Any:
+        return self._fs.open(self._at(name))
+
     def read(self, name: str) -> bytes:
-        stream = self._fs.open(self._at(name))
+        stream = self.open(name)
         try:
             return bytes(stream.readAllBytes())
         finally:
@@ -243,11 +251,29 @@ def _parts(folder: _Folder) -> dict[str, tuple[int, int]]:
     return listed
 
 
-def _digests(session: Any, folder: _Folder) -> list[dict[str, Any]]:
-    """Size and SHA-256 of each part, read by the executors."""
+def _spread_digests(session: Any, folder: _Folder) -> list[dict[str, Any]]:
+    """Name, size and SHA-256 of each part, read by the executors."""
     path = folder.name.replace("`", "``")
     rows = session.sql(f"SELECT path, length, sha2(content, 256) AS sha256 FROM binaryFile.`{path}` ORDER BY path").collect()
     return [{"name": row["path"].rsplit("/", 1)[-1], "bytes": row["length"], "sha256": row["sha256"]} for row in rows]
+
+
+def _digests(session: Any, folder: _Folder, whole: bool) -> tuple[list[dict[str, Any]], str]:
+    """Name, size and SHA-256 of each part; if ``whole``, also that of all their bytes in order, by one reading in the driver's
+    Java, as one digest cannot be made in pieces. Otherwise executors read the parts, each for itself."""
+    if not whole:
+        return _spread_digests(session, folder), ""
+    java = session._jvm.java.security
+    everything = java.MessageDigest.getInstance("SHA-256")
+    parts = []
+    for name, (size, _) in sorted(_parts(folder).items()):
+        stream = java.DigestInputStream(folder.open(name), everything)
+        try:
+            digest = str(session._jvm.org.apache.commons.codec.digest.DigestUtils.sha256Hex(stream))
+        finally:
+            stream.close()
+        parts.append({"name": name, "bytes": size, "sha256": digest})
+    return parts, bytes(everything.digest()).hex()
 
 
 def _manifest(folder: _Folder) -> dict[str, Any]:
@@ -284,6 +310,28 @@ def _begin(session: Any, folder: _Folder) -> None:
     _private(session, folder.name).write(_UNFINISHED, b"")
     if folder.exists(_MARKER):
         folder.delete(_MARKER)  # before anything else of an old release
+
+
+def _take_back(session: Any, folder: _Folder) -> None:
+    """Removes what an unfinished release has written; if that fails, too, ``unfinished`` goes on to say what the folder is."""
+    private = _private(session, folder.name)
+    try:
+        if not private.exists(_UNFINISHED):
+            return
+        beside = (_CERTIFICATE, _PUBLIC_REPORT, _MARKER)
+        ours = {"_temporary", *beside, *(f"_{name}.new" for name in beside)}
+        for name in folder.list():
+            if name in ours or name.startswith("part-"):
+                folder.delete(name)
+        if folder.list():
+            return  # something that others put there
+        folder.delete()
+        private.delete(_UNFINISHED)
+        if not private.list():
+            private.delete()
+        _LOG.warning("%s: what was written could not be published, and was removed", folder.name)
+    except Exception as error:
+        _LOG.warning("%s: an unfinished release is left there (%s)", folder.name, _reason(error))
 
 
 # ---- Releasing ----
@@ -344,9 +392,19 @@ def _beside(job: Job) -> dict[str, bytes]:
     return found
 
 
-def _publish(session: Any, folder: _Folder, files: dict[str, bytes], seen: dict[str, tuple[int, int]]) -> None:
+def _seal(document: bytes, key: str, digest: str) -> bytes:
+    """The document with the release's digest, which the library leaves empty: it does not see the files."""
+    sealed = document.replace(f'"{key}": ""'.encode(), f'"{key}": "{digest}"'.encode(), 1)
+    if digest and sealed == document:
+        raise SystemFailure(f"there is no place for {key} in a document of the release")
+    return sealed
+
+
+def _publish(session: Any, folder: _Folder, files: dict[str, bytes], seen: dict[str, tuple[int, int]], whole: bool) -> None:
     """Everything beside a verified release, and the marker last."""
-    parts = _digests(session, folder)
+    parts, digest = _digests(session, folder, whole)
+    files["certificate.json"] = _seal(files["certificate.json"], "sha256", digest)
+    files["private.json"] = _seal(files["private.json"], "release_sha256", digest)
     if _parts(folder) != seen or sorted(seen) != sorted(part["name"] for part in parts):
         raise SystemFailure(f"{folder.name}: its files were changed while they were checked; nothing is published")
     beside = _private(session, folder.name)
@@ -356,8 +414,8 @@ def _publish(session: Any, folder: _Folder, files: dict[str, bytes], seen: dict[
     folder.write(_CERTIFICATE, files["certificate.json"])
     if "public.html" in files:
         folder.write(_PUBLIC_REPORT, files["public.html"])
-    digest = hashlib.sha256(files["certificate.json"]).hexdigest()
-    manifest = {"kanon": _kanon.version(), "certificate": digest, "parts": parts}
+    certificate = hashlib.sha256(files["certificate.json"]).hexdigest()
+    manifest = {"kanon": _kanon.version(), "certificate": certificate, "parts": parts}
     folder.write(_MARKER, (json.dumps(manifest, indent=1) + "\n").encode())
     beside.delete(_UNFINISHED)
 
@@ -372,41 +430,57 @@ class Plan:
         self._recipe = recipe
 
     def write(
-        self, path: str | os.PathLike[str], *, overwrite: bool = False, report: bool = True, public_report: bool = False
+        self,
+        path: str | os.PathLike[str],
+        *,
+        overwrite: bool = False,
+        report: bool = True,
+        public_report: bool = False,
+        digest: bool = True,
     ) -> SparkRelease:
         """Decides, lets Spark write the release into the folder ``path`` as Parquet, reads it back and checks every promise
         again. Only then the certificate and, last, the marker ``_SUCCESS`` appear; what is private goes to ``path.private``.
-        A job that failed or was killed leaves no marker: write again. ``NoRelease``: there is none."""
+        A job that fails removes what it wrote; one that was killed leaves no marker: write again. ``digest=False``: the
+        certificate does without the digest of all parts, for which the driver reads them one after the other.
+        ``NoRelease``: there is none."""
         place = os.fspath(path).rstrip("/")
         session = getattr(self._df, "sparkSession", None)
         with _connected(self._df) as (job, statements):
             folder = _Folder(session, place)
             _check_place(session, folder, overwrite)
-            seen: list[dict[str, tuple[int, int]]] = []
             statements.begin = lambda: _begin(session, folder)
-            statements.written = lambda: seen.append(_parts(folder))
-            self._spec._place(job)
-            fields: dict[str, Any] = {"input": [f"engine:spark#{_ORIGINAL}"], "output": f"engine:spark#{place}"}
-            fields["report"] = "memory:report.html" if report else None
-            fields["public_report"] = "memory:public.html" if public_report else None
-            asked = {**self._spec._arguments(**fields), "recipe": True}
-            if self._recipe is not None:
-                job.put_bytes("memory:recipe.json", self._recipe.content)
-                asked["recipe"] = "memory:recipe.json"
-            answer = Document(_call(job, statements, self._command, asked))
-            if not answer["found"]:
-                raise NoRelease(answer.get("reason") or "there is no such release", answer=answer)
-            files = _beside(job)
-            statements.stage = "publish"
-            with statements._described("digest of each part"):
-                _publish(session, folder, files, seen[-1] if seen else {})
-            return SparkRelease(session, place, answer, files)
+            try:
+                return self._make(job, statements, folder, (report, public_report, digest))
+            except BaseException:
+                if statements.begun:
+                    _take_back(session, folder)
+                raise
+
+    def _make(self, job: Job, statements: _Statements, folder: _Folder, wanted: tuple[bool, bool, bool]) -> SparkRelease:
+        report, public_report, digest = wanted
+        seen: list[dict[str, tuple[int, int]]] = []
+        statements.written = lambda: seen.append(_parts(folder))
+        self._spec._place(job)
+        fields: dict[str, Any] = {"input": [f"engine:spark#{_ORIGINAL}"], "output": f"engine:spark#{folder.name}"}
+        fields["report"] = "memory:report.html" if report else None
+        fields["public_report"] = "memory:public.html" if public_report else None
+        asked = {**self._spec._arguments(**fields), "recipe": True}
+        if self._recipe is not None:
+            job.put_bytes("memory:recipe.json", self._recipe.content)
+            asked["recipe"] = "memory:recipe.json"
+        answer = Document(_call(job, statements, self._command, asked))
+        if not answer["found"]:
+            raise NoRelease(answer.get("reason") or "there is no such release", answer=answer)
+        files = _beside(job)
+        statements.stage = "publish"
+        with statements._described("digest of each part"):
+            _publish(statements.session, folder, files, seen[-1] if seen else {}, digest)
+        return SparkRelease(statements.session, folder.name, answer, files)
 
 
 def anonymize(df: Any, spec: Spec | str | os.PathLike[str] | Mapping[str, Any] | None = None, **keywords: Any) -> Plan:
     """A release of a Spark data frame that keeps every promise: ``anonymize(df, spec).write(path)``. ``spec`` and keywords
-    are those of ``pykanon.anonymize``; methods that choose one level per column (the full-domain family) can be applied in
-    Spark, others are refused with the reason."""
+    are those of ``pykanon.anonymize``, with every method for a table; what needs single rows is refused with the reason."""
     return Plan(df, "anonymize", Spec(spec, **keywords))
 
 
@@ -469,11 +543,14 @@ def verify(original: Any, path: str | os.PathLike[str], spec: Any, **keywords: A
         if hashlib.sha256(folder.read(_CERTIFICATE)).hexdigest() != manifest["certificate"]:
             raise InputError(f"{place}: the certificate is not the one that was published")
         _parts(folder)
+        sealed = json.loads(folder.read(_CERTIFICATE)).get("sha256") or ""
         statements.stage = "verify"
         with statements._described("digest of each part"):
-            found = _digests(session, folder)
+            found, digest = _digests(session, folder, bool(sealed))
         if found != manifest["parts"]:
             raise InputError(f"{place}: {_difference(found, manifest['parts'])}")
+        if digest != sealed:
+            raise InputError(f"{place}: the certificate is one of other parts")
         whole._place(job)
         quoted = place.replace("`", "``")
         fields = {"input": [f"engine:spark#{_ORIGINAL}"], "output": f"engine:spark#parquet.`{quoted}`"}

@@ -94,9 +94,23 @@ static int64_t count_persons(kn_row_judge *j, row_list rows)
     return persons;
 }
 
-static void add_value(kn_row_judge *j, int s, uint32_t code, int64_t *values)
+static int64_t weight_at(const kn_row_judge *j, uint32_t row)
 {
-    if (j->rows_of[s][code]++ == 0) j->codes[s][(*values)++] = code;
+    return j->weights ? j->weights[row] : 1;
+}
+
+static int64_t count_rows(const kn_row_judge *j, row_list rows)
+{
+    int64_t sum = 0;
+    if (!j->weights) return rows.count;
+    for (uint32_t i = 0; i < rows.count; i++) sum += j->weights[row_at(rows, i)];
+    return sum;
+}
+
+static void add_value(kn_row_judge *j, int s, uint32_t code, int64_t rows, int64_t *values)
+{
+    if (j->rows_of[s][code] == 0) j->codes[s][(*values)++] = code;
+    j->rows_of[s][code] += rows;
 }
 
 /* Each person counts once for each of their values. */
@@ -115,7 +129,7 @@ static kn_status add_persons(kn_row_judge *j, row_list rows, int s, int64_t *val
     }
     qsort(j->pairs, n, sizeof *j->pairs, kn_compare_u64);
     for (size_t i = 0; i < n; i++)
-        if (i == 0 || j->pairs[i] != j->pairs[i - 1]) add_value(j, s, (uint32_t)(j->pairs[i] >> 32), values);
+        if (i == 0 || j->pairs[i] != j->pairs[i - 1]) add_value(j, s, (uint32_t)(j->pairs[i] >> 32), 1, values);
     return KN_OK;
 }
 
@@ -127,7 +141,10 @@ static kn_status make_histogram(kn_row_judge *j, row_list list, int s, kn_error 
     if (j->requirements->entity >= 0)
         status = add_persons(j, list, s, &values, err);
     else
-        for (uint32_t i = 0; i < list.count; i++) add_value(j, s, kn_column_code(column, row_at(list, i)), &values);
+        for (uint32_t i = 0; i < list.count; i++) {
+            uint32_t row = row_at(list, i);
+            add_value(j, s, kn_column_code(column, row), weight_at(j, row), &values);
+        }
     qsort(j->codes[s], (size_t)values, sizeof **j->codes, kn_compare_u32);
     for (int64_t i = 0; i < values; i++) {
         int64_t *count = &j->rows_of[s][j->codes[s][i]];
@@ -142,7 +159,7 @@ static kn_status make_histogram(kn_row_judge *j, row_list list, int s, kn_error 
 kn_status kn_row_judge_holds(bool *out, kn_row_judge *j, const void *rows, size_t stride, uint32_t count, kn_error *err)
 {
     row_list      list = {rows, stride, count};
-    kn_class_view view = {.rows = count, .histograms = j->histograms, .population_unit = 1};
+    kn_class_view view = {.rows = count_rows(j, list), .histograms = j->histograms, .population_unit = 1};
     *out = false;
     if (view.rows < j->smallest) return KN_OK;
     view.persons = j->requirements->entity >= 0 ? count_persons(j, list) : view.rows;

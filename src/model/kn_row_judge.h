@@ -24,6 +24,7 @@ typedef struct kn_row_judge {
     uint64_t               *pairs;      /* entity: (value, person) of one class                       */
     size_t                  pair_capacity;
     int64_t                 smallest;   /* rows (persons) that every class must have, average risk included */
+    const int64_t          *weights;    /* rows that each row stands for; NULL, as made: one          */
 } kn_row_judge;
 
 /* KN_USAGE: requirements about a population. */

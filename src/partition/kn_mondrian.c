@@ -58,6 +58,7 @@ typedef struct scored {
 
 typedef struct worker_state {
     kn_row_judge          judge;
+    uint32_t              size; /* rows of the region that is being cut */
     kn_span              *spans;
     scored               *order;
     uint32_t             *counts; /* per position; 0 between regions */
@@ -94,6 +95,7 @@ bool kn_regions_add(kn_regions *regions, kn_context *ctx, kn_region region)
     return true;
 }
 
+/* Its records. */
 static uint32_t size_of(kn_region region)
 {
     return region.end - region.begin;
@@ -177,8 +179,8 @@ static int order_dimensions(const mondrian *m, worker_state *w, kn_region region
         else {
             kn_space_count(m->space, region, q, w->counts);
             w->counters.frequency_sets++;
-            score = m->problem->choose == KN_CHOOSE_ENTROPY ? entropy_of(w->counts, span, size_of(region))
-                                                            : saving_of(d, w->counts, span, size_of(region));
+            score = m->problem->choose == KN_CHOOSE_ENTROPY ? entropy_of(w->counts, span, w->size)
+                                                            : saving_of(d, w->counts, span, w->size);
             memset(w->counts + span.low, 0, ((size_t)(span.high - span.low) + 1) * sizeof *w->counts);
         }
         w->order[count++] = (scored){score * weight_of(m->problem, q), q};
@@ -197,7 +199,7 @@ static kn_status try_cut(uint32_t *middle, const mondrian *m, worker_state *w, k
     bool holds = true;
     *middle = 0;
     w->counters.cuts_tried++;
-    if (first < w->judge.smallest || size_of(region) - first < w->judge.smallest) return KN_OK;
+    if (first < w->judge.smallest || w->size - first < w->judge.smallest) return KN_OK;
     uint32_t at = kn_space_cut(m->space, region, cut);
     if (!kn_row_judge_size_says_all(&w->judge)) {
         KN_TRY(kn_region_holds(&holds, m->space, &w->judge, (kn_region){region.begin, at, 0}, err));
@@ -219,7 +221,7 @@ static kn_status cut_at_median(uint32_t *middle, const mondrian *m, worker_state
                                kn_error *err)
 {
     kn_span  span = w->spans[q];
-    uint32_t median = median_of(w->counts, span, size_of(region));
+    uint32_t median = median_of(w->counts, span, w->size);
     uint32_t below = median > span.low ? rows_between(w->counts, span.low, median - 1) : 0;
     if (median < span.high)
         KN_TRY(try_cut(middle, m, w, region, (kn_cut){q, 0, median}, below + w->counts[median], err));
@@ -234,7 +236,7 @@ static kn_status cut_off_child(uint32_t *middle, const mondrian *m, worker_state
 {
     const kn_hierarchy *h = m->space->dimensions[q].hierarchy;
     kn_span             span = w->spans[q];
-    uint32_t            rows = size_of(region), tried[CHILDREN_TRIED];
+    uint32_t            rows = w->size, tried[CHILDREN_TRIED];
     if (span.high == h->leaves) { /* missing cells that could not be cut off: use the values                 */
         for (span.high--; w->counts[span.high] == 0;) span.high--;
         if (span.low == span.high) return KN_OK;
@@ -309,7 +311,7 @@ static kn_status cut_dimension(uint32_t *middle, const mondrian *m, worker_state
     const kn_dimension *d = &m->space->dimensions[q];
     if (w->spans[q].high == d->positions) {
         uint32_t missing = w->counts[d->positions];
-        KN_TRY(try_cut(middle, m, w, region, (kn_cut){q, 0, d->positions - 1}, size_of(region) - missing, err));
+        KN_TRY(try_cut(middle, m, w, region, (kn_cut){q, 0, d->positions - 1}, w->size - missing, err));
         if (*middle) return KN_OK;
     }
     if (m->relaxed) return cut_in_half(middle, m, w, region, q, err);
@@ -332,7 +334,8 @@ static kn_status cut_for_workload(uint32_t *middle, const mondrian *m, worker_st
 static kn_status cut_region(uint32_t *middle, const mondrian *m, worker_state *w, kn_region region, kn_error *err)
 {
     *middle = 0;
-    if (size_of(region) < 2 * (uint64_t)w->judge.smallest) return KN_OK;
+    w->size = kn_space_size(m->space, region);
+    if (w->size < 2 * (uint64_t)w->judge.smallest) return KN_OK;
     if (kn_cancelled(m->ctx)) return kn_fail_cancelled(err);
     int count = order_dimensions(m, w, region);
     if (w->chooser) KN_TRY(cut_for_workload(middle, m, w, region, err));
@@ -570,7 +573,7 @@ static kn_status make_workers(mondrian *m, kn_error *err)
         if (!KN_ALLOC(m->ctx, w->spans, dimensions) || !KN_ALLOC(m->ctx, w->order, dimensions) ||
             !KN_ALLOC_ZERO(m->ctx, w->counts, m->space->most_positions))
             return kn_fail_memory(err, m->ctx, WHAT);
-        KN_TRY(kn_row_judge_make(&w->judge, m->ctx, m->problem->table, m->problem->requirements, err));
+        KN_TRY(kn_region_judge_make(&w->judge, m->space, m->problem, err));
         if (m->workload) KN_TRY(kn_cut_chooser_make(&w->chooser, m->space, m->workload, err));
         if (m->bucket == 0) continue;
         w->records = kn_alloc_array(m->ctx, m->bucket, m->space->stride);

@@ -19,6 +19,15 @@ static inline kn_status kn_region_holds(bool *out, const kn_space *space, kn_row
     return kn_row_judge_holds(out, judge, rows, space->stride, region.end - region.begin, err);
 }
 
+/* A judge of regions, which counts rows as the space does. */
+static inline kn_status kn_region_judge_make(kn_row_judge *out, const kn_space *space,
+                                             const kn_partition_problem *problem, kn_error *err)
+{
+    kn_status status = kn_row_judge_make(out, space->ctx, problem->table, problem->requirements, err);
+    if (status == KN_OK) out->weights = space->counts;
+    return status;
+}
+
 KN_CHECK bool kn_regions_add(kn_regions *regions, kn_context *ctx, kn_region region);
 
 /* Strict (mondrian) and relaxed partitioning: the finished regions, in the order of the cuts. The caller frees items. */

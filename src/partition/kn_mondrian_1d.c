@@ -110,7 +110,7 @@ static void mark_bad_places(single *s, size_t which)
     for (size_t r = 0; r < s->regions.count; r++) {
         if (!inside(s, r, which)) continue;
         kn_region region = s->regions.items[r];
-        int64_t   before = 0, rows = region.end - region.begin;
+        int64_t   before = 0, rows = kn_space_size(s->space, region);
         kn_space_count(s->space, region, v->dimension, s->counts);
         s->counters->frequency_sets++;
         for (uint32_t p = span.low; p <= span.high; p++) {
@@ -238,7 +238,7 @@ kn_status kn_mondrian_1d_run(kn_regions *out, kn_span **spans, kn_partition_coun
     single s = {.ctx = space->ctx, .space = space, .problem = problem, .counters = counters};
     *out = (kn_regions){0};
     *spans = NULL;
-    KN_TRY(kn_row_judge_make(&s.judge, space->ctx, problem->table, problem->requirements, err));
+    KN_TRY(kn_region_judge_make(&s.judge, space, problem, err));
     kn_progress_begin(space->ctx, WHAT, "cuts", 0);
     kn_status status = begin(&s, err);
     while (status == KN_OK) {

@@ -364,7 +364,7 @@ static void consider_children(kn_cut_chooser *c, choice *to, int dimension, kn_s
 int kn_choose_cuts(kn_cut_chooser *c, kn_region region, const kn_span *spans, uint64_t smallest, kn_chosen_cut *cuts,
                    int64_t *frequency_sets)
 {
-    choice to = {cuts, 0, smallest, region.end - region.begin};
+    choice to = {cuts, 0, smallest, kn_space_size(c->space, region)};
     find_affected(c, spans);
     for (int d = 0; d < c->space->count && c->affected_count > 0; d++) {
         kn_span span = spans[d];

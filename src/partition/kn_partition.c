@@ -13,7 +13,7 @@
 static kn_status whole_table_holds(bool *out, const kn_space *space, const kn_partition_problem *problem, kn_error *err)
 {
     kn_row_judge judge;
-    KN_TRY(kn_row_judge_make(&judge, space->ctx, problem->table, problem->requirements, err));
+    KN_TRY(kn_region_judge_make(&judge, space, problem, err));
     kn_status status = kn_region_holds(out, space, &judge, (kn_region){0, space->rows, 0}, err);
     kn_row_judge_free(&judge);
     return status;

@@ -84,7 +84,7 @@ static kn_status plan(kn_plan **out, applying *a, kn_error *err)
 {
     KN_TRY(kn_regions_plan(out, &a->space, &a->good, NULL, err));
     for (size_t r = 0; r < a->bad.count; r++) {
-        (*out)->suppressed += a->bad.items[r].end - a->bad.items[r].begin;
+        (*out)->suppressed += kn_space_size(&a->space, a->bad.items[r]);
         for (uint32_t i = a->bad.items[r].begin; i < a->bad.items[r].end; i++)
             (*out)->class_of_row[kn_space_row(&a->space, i)] = KN_CLASS_SUPPRESSED;
     }
@@ -98,7 +98,7 @@ kn_status kn_partition_apply(kn_plan **out, kn_context *ctx, const kn_partition_
     *out = NULL;
     KN_TRY(kn_space_make(&a.space, ctx, problem, err));
     kn_region rest = {0, a.space.rows, 0};
-    kn_status st = kn_row_judge_make(&a.judge, ctx, problem->table, problem->requirements, err);
+    kn_status st = kn_region_judge_make(&a.judge, &a.space, problem, err);
     if (st == KN_OK) st = set_aside(&a, &rest, lacking, err);
     if (st == KN_OK) st = send_down(&a, rest, err);
     if (st == KN_OK) st = plan(out, &a, err);

@@ -201,7 +201,7 @@ static kn_status take_cells(planner *p, uint32_t classes, kn_error *err)
     for (size_t r = 0; r < p->regions->count; r++) {
         uint32_t c = p->class_of[r];
         if (rows[c] == 0) memmove(p->cells + c * dimensions, p->cells + r * dimensions, dimensions * sizeof *p->cells);
-        rows[c] += p->regions->items[r].end - p->regions->items[r].begin;
+        rows[c] += kn_space_size(p->space, p->regions->items[r]);
     }
     kn_free(p->plan->cells);
     p->plan->cells = p->cells;

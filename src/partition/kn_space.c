@@ -1,6 +1,6 @@
 /* kn_space.c: the rows of a table as points (kn_space.h).
  *
- * Cost: one pass over a region for each operation. Memory: per row 4 bytes and, per dimension, 1, 2 or 4.
+ * Cost: one pass over a region for each operation. Memory: per record 4 bytes and, per dimension, 1, 2 or 4.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_space.h"
@@ -129,7 +129,7 @@ static kn_status fill(kn_space *space, const kn_table *table, kn_error *err)
 {
     fill_job  job = {space, table, NULL};
     uint32_t *starts = NULL, at = 0;
-    if (kn_table_total(table) != table->rows) {
+    if (space->rows != table->rows) {
         if (!KN_ALLOC(space->ctx, starts, (size_t)table->rows + 1))
             return kn_fail_memory(err, space->ctx, "partitioning");
         for (int64_t row = 0; row < table->rows; at += (uint32_t)table->counts[row++]) starts[row] = at;
@@ -145,7 +145,8 @@ kn_status kn_space_make(kn_space *out, kn_context *ctx, const kn_partition_probl
     *out = (kn_space){.ctx = ctx, .count = p->quasi_count};
     if (kn_table_total(p->table) >= UINT32_MAX - 1)
         return kn_fail(err, KN_USAGE, "partitioning takes at most 4,294,967,294 rows; this table has more");
-    out->rows = (uint32_t)kn_table_total(p->table);
+    if (p->method != KN_METHOD_MONDRIAN_BEST && p->method != KN_METHOD_MONDRIAN_RELAXED) out->counts = p->table->counts;
+    out->rows = (uint32_t)(out->counts ? p->table->rows : kn_table_total(p->table));
     out->table_rows = p->table->rows;
     if (!KN_ALLOC_ZERO(ctx, out->dimensions, (size_t)p->quasi_count)) return kn_fail_memory(err, ctx, "partitioning");
     for (int q = 0; q < p->quasi_count; q++) {
@@ -232,7 +233,18 @@ void kn_space_spans(const kn_space *space, kn_region region, kn_span *spans)
 
 void kn_space_count(const kn_space *space, kn_region region, int dimension, uint32_t *counts)
 {
-    EACH_POSITION(space, region, &space->dimensions[dimension], position, counts[position]++);
+    const kn_dimension *d = &space->dimensions[dimension];
+    if (!space->counts) EACH_POSITION(space, region, d, position, counts[position]++);
+    for (uint32_t i = region.begin; space->counts && i < region.end; i++)
+        counts[kn_space_position(space, d, i)] += (uint32_t)space->counts[kn_space_row(space, i)];
+}
+
+uint32_t kn_space_size(const kn_space *space, kn_region region)
+{
+    int64_t rows = 0;
+    if (!space->counts) return region.end - region.begin;
+    for (uint32_t i = region.begin; i < region.end; i++) rows += space->counts[kn_space_row(space, i)];
+    return (uint32_t)rows;
 }
 
 static inline bool goes_first(const kn_space *space, const kn_dimension *d, kn_cut cut, uint32_t record)

@@ -2,7 +2,9 @@
  *
  * Each quasi-identifier is a dimension; a value's place in it is its position: the code of an ordered column, the leaf of
  * a column with a hierarchy; "missing" has the last position. A point is one small record (positions and row number), so
- * that a region is a range of records and a cut moves records inside its range: no index, no second copy.
+ * that a region is a range of records and a cut moves records inside its range: no index, no second copy. Of a counted table a
+ * point is a row of the table with its count, so that memory follows the different rows; mondrian-best and mondrian-relaxed,
+ * which may part equal rows or count points, have a record for every row that is counted.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_SPACE_H
@@ -30,8 +32,9 @@ typedef struct kn_space {
     uint32_t       most_positions; /* of any dimension, with "missing" */
     size_t         stride;
     size_t         row_offset;
-    uint32_t       rows;       /* records: a counted row has as many as it stands for */
-    int64_t        table_rows; /* of the table                                        */
+    uint32_t       rows;       /* records                                                       */
+    int64_t        table_rows; /* of the table                                                  */
+    const int64_t *counts;     /* per row of the table: rows that its record stands for; NULL: one */
     unsigned char *records;
 } kn_space;
 
@@ -70,6 +73,9 @@ static inline uint32_t kn_space_row(const kn_space *space, uint32_t record)
 {
     return *(const uint32_t *)(const void *)(space->records + (size_t)record * space->stride + space->row_offset);
 }
+
+/* The rows of a region. */
+uint32_t kn_space_size(const kn_space *space, kn_region region);
 
 /* Frees the records except their row numbers; positions must not be used any more. */
 void kn_space_keep_rows(kn_space *space);

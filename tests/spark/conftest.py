@@ -24,11 +24,6 @@ def build_session(master: str = MASTER, **more):
         "spark.driver.memory": "1500m",
         "spark.sql.session.timeZone": "UTC",
         "spark.driver.host": "127.0.0.1",
-        "spark.speculation": "true",  # a task that is a little late is run twice
-        "spark.speculation.interval": "10ms",
-        "spark.speculation.multiplier": "1.01",
-        "spark.speculation.quantile": "0.1",
-        "spark.speculation.minTaskRuntime": "0ms",
         **more,
     }
     for name, value in settings.items():

@@ -5,6 +5,7 @@ import glob
 import hashlib
 import json
 import os
+import pathlib
 import shutil
 import stat
 
@@ -83,6 +84,27 @@ def test_what_stands_where(published):
     assert published.to_df().count() == published.rows
 
 
+def parts_of(path):
+    """Name and content of each part, in order."""
+    return [(os.path.basename(part), pathlib.Path(part).read_bytes()) for part in sorted(glob.glob(f"{path}/part-*.parquet"))]
+
+
+def digest(content):
+    return hashlib.sha256(content).hexdigest()
+
+
+def test_the_certificate_has_the_digest_of_the_parts_in_order(few, published, tmp_path):
+    everything = digest(b"".join(content for _, content in parts_of(published.path)))
+    assert published.certificate["sha256"] == published.private["release_sha256"] == everything
+    other = ks.anonymize(few, SPEC).write(str(tmp_path / "other"), digest=False)  # by the executors, and none of all parts
+    assert other.certificate["sha256"] == "" and ks.verify(few, other.path, SPEC).outcome == "holds"
+    for path in (published.path, other.path):
+        listed = json.loads(pathlib.Path(path, "_SUCCESS").read_text())["parts"]
+        assert listed == [
+            {"name": name, "bytes": len(content), "sha256": digest(content)} for name, content in parts_of(path)
+        ]
+
+
 def test_the_layout_is_the_releases_alone(session, few, published, tmp_path):
     shuffled = few.repartition(7, "zip").sortWithinPartitions("diagnosis")
     again = ks.anonymize(shuffled, SPEC).write(str(tmp_path / "again"))
@@ -122,11 +144,22 @@ def test_no_release_leaves_nothing(few, tmp_path):
     assert os.listdir(tmp_path) == []
 
 
-@pytest.mark.parametrize("method", ["mondrian", "kmsd"])
-def test_a_method_without_levels_is_refused_by_name(few, tmp_path, method):
-    with pytest.raises(kn.UsageError, match="a method without levels for whole columns"):
-        ks.anonymize(few, attributes=ROLES, k=5, method=method).write(str(tmp_path / "none"))
-    assert os.listdir(tmp_path) == []
+@pytest.mark.parametrize("method", ["mondrian", "mondrian-best", "kmsd", "auto"])
+def test_methods_without_levels_release_what_they_do_in_memory(session, tmp_path, method):
+    rows = data.people(session, 3_000).drop("name").cache()
+    spec = kn.Spec(attributes=data.ROLES, k=5, l=2, method=method)  # with a kept column
+    release = ks.anonymize(rows, spec).write(str(tmp_path / "release"))
+    here = kn.anonymize(rows.toArrow(), spec)
+    assert release.k >= 5 and release.classes > 1
+    assert (release.k, release.classes, release.method) == (here.k, here.classes, here.method)
+    assert texts(release.to_df().toArrow()) == texts(pyarrow.table(here))
+    assert ks.verify(rows, release.path, spec).outcome == "holds"
+
+
+def texts(table):
+    """The rows as texts, in an order of their own."""
+    columns = [table[name].cast(pyarrow.string()).to_pylist() for name in sorted(table.column_names)]
+    return sorted(zip(*[[text or "" for text in column] for column in columns], strict=True))
 
 
 def test_a_changed_byte_is_noticed(few, copy):

@@ -6,6 +6,7 @@
  * that), and counted rows one by one.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <inttypes.h>
 #include <string.h>
 
 #include "kn_alloc.h"
@@ -33,9 +34,15 @@ kn_status kn_table_run_expand(kn_table_run *run, kn_error *err)
         return kn_fail(err, KN_USAGE,
                        "method %s looks at rows one by one and takes at most 4,294,967,294; this table stands for more",
                        kn_method_name(run->all.spec->method));
-    KN_TRY(kn_table_order(&list, run->all.ctx, run->table, run->quasi, run->quasi_count, err));
-    kn_status st = kn_table_arrange(&rows, run->all.ctx, run->table, list, err);
+    kn_status st = kn_table_order(&list, run->all.ctx, run->table, run->quasi, run->quasi_count, err);
+    if (st == KN_OK) st = kn_table_arrange(&rows, run->all.ctx, run->table, list, err);
     kn_free(list);
+    if (st == KN_MEMORY && run->large)
+        return kn_fail(err, KN_MEMORY,
+                       "method %s looks at rows one by one, and %" PRId64
+                       " of them do not fit the memory limit; give a larger --memory-limit, or take method mondrian or "
+                       "optimal, which look at different rows only",
+                       kn_method_name(run->all.spec->method), run->table->total);
     if (st != KN_OK) return st;
     run->whole = run->table;
     run->table = rows;
