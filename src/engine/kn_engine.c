@@ -117,8 +117,7 @@ kn_status kn_engine_spill(kn_engine *e, const char *output, kn_error *err)
     return st == KN_OK ? kn_connection_spill(e->connection, e->spill, e->name, err) : st;
 }
 
-/* A name that no column has, nor the same in parentheses: for the counts, and for the places that a release needs. */
-static kn_status name_counts(char **out, kn_engine *e, const kn_csv_options *csv, kn_error *err)
+kn_status kn_engine_name_counts(char **out, kn_engine *e, const kn_csv_options *csv, kn_error *err)
 {
     *out = kn_strformat(e->ctx, "(rows)");
     for (int c = 0; *out && c < csv->column_count; c++) {
@@ -146,7 +145,7 @@ kn_status kn_engine_group(kn_table **out, kn_engine *e, const kn_csv_options *cs
     kn_csv_options used = *csv;
     kn_buffer      sql;
     *out = NULL;
-    KN_TRY(name_counts(&counts, e, csv, err));
+    KN_TRY(kn_engine_name_counts(&counts, e, csv, err));
     kn_buffer_init(&sql, e->ctx);
     kn_buffer_add(&sql, "SELECT ");
     for (int c = 0; c < csv->column_count; c++) {

@@ -20,6 +20,9 @@
 /* Bytes that a release in memory takes at its most: per row, per cell, and so often those of its different texts. */
 enum { ROW_BYTES = 40, CELL_BYTES = 12, TEXT_TIMES = 3 };
 
+/* ... and, where the table stays, per distinct combination: while it is searched, written and verified. */
+enum { COMBINATION_BYTES = 250 };
+
 #define REMEDY "; give a larger --memory-limit, so that it can be read whole"
 
 /* ---- Does it fit? ---- */
@@ -113,15 +116,59 @@ kn_status kn_table_run_stay(kn_table_run *run, const kn_csv_options *csv, kn_err
     return kn_engine_spill(&run->engine, run->all.base, err);
 }
 
-kn_status kn_table_run_group(kn_table_run *run, const kn_csv_options *csv, kn_error *err)
+/* Is there room for all that is done with the combinations? */
+static bool fits(const kn_table_run *run)
 {
-    kn_status st = kn_engine_group(&run->table, &run->engine, csv, err);
-    if (st == KN_MEMORY)
+    return !kn_memory_limited(run->all.ctx) ||
+           (double)run->table->rows * COMBINATION_BYTES <= (double)run->all.ctx->memory_limit;
+}
+
+/* auto tries methods on all combinations; of those that need none the optimal one is the best. */
+static kn_status choose_method(kn_table_run *run, kn_error *err)
+{
+    if (!run->all.spec->method_auto) return KN_OK;
+    run->all.chosen = *run->all.spec;
+    run->all.chosen.method = run->all.head->method = KN_METHOD_OPTIMAL;
+    run->all.chosen.method_auto = false;
+    run->all.spec = &run->all.chosen;
+    return kn_release_note(&run->all, err,
+                           "method optimal was taken: most of those that auto tries need all combinations in memory");
+}
+
+kn_status kn_table_run_stay_apart(kn_table_run *run, kn_error *err)
+{
+    KN_TRY(choose_method(run, err));
+    const char *why_not = kn_table_run_needs_combinations(run), *name = kn_path_name(run->all.ctx, run->inputs[0]);
+    if (why_not)
         return kn_fail(
             err, KN_MEMORY,
             "%s: its rows are too different: the combinations of the columns that are released do not fit the memory "
-            "limit, here or in DuckDB; give a larger --memory-limit, or leave out kept columns",
-            kn_path_name(run->all.ctx, run->inputs[0]));
+            "limit, here or in DuckDB, and %s; give a larger --memory-limit",
+            name, why_not);
+    kn_table_free(run->table);
+    run->table = NULL;
+    kn_status st = kn_table_run_code(run, err);
+    if (st == KN_MEMORY)
+        return kn_fail(
+            err, KN_MEMORY,
+            "%s: its rows are too different: the values of single columns, or the combinations of the sensitive "
+            "ones, do not fit the memory limit, here or in DuckDB; give a larger --memory-limit",
+            name);
+    if (st != KN_OK) return st;
+    return kn_release_note(
+        &run->all, err,
+        "%s its %" PRId64
+        " rows where they are; their combinations do not fit either, and choices of levels are judged there",
+        is_engine(run) ? "the engine grouped" : "the table does not fit the memory limit: DuckDB grouped",
+        kn_table_total(run->table));
+}
+
+kn_status kn_table_run_group(kn_table_run *run, const kn_csv_options *csv, kn_error *err)
+{
+    kn_status st = kn_engine_group(&run->table, &run->engine, csv, err);
+    run->asked = *csv;
+    if (st == KN_MEMORY || (st == KN_OK && !fits(run) && !kn_table_run_needs_combinations(run)))
+        return kn_table_run_stay_apart(run, err);
     if (st != KN_OK) return st;
     return kn_release_note(
         &run->all, err, "%s its %" PRId64 " rows where they are, and %" PRId64 " different ones were read",

@@ -305,6 +305,31 @@ static kn_status look_at_files(kn_verifier *v, kn_error *err)
 
 /* ---- All of it ---- */
 
+/* Bytes that a distinct combination of the original takes at most, until all is judged. */
+enum { COMBINATION_BYTES = 250 };
+
+/* Can the original stay apart? Each column must show one level, and nothing is compared with a population. */
+static bool can_stay_apart(const kn_verifier *v)
+{
+    for (int i = 0; i < v->spec->model_count; i++)
+        if (v->spec->models[i].kind == KN_MODEL_K_MAP || v->spec->models[i].kind == KN_MODEL_PRESENCE) return false;
+    return !v->where->whole && !v->spec->method_auto && kn_method_family(v->spec->method) == KN_FAMILY_FULL_DOMAIN &&
+           !v->spec->population;
+}
+
+static kn_status read_original(kn_verifier *v, const kn_vread_options *options, kn_error *err)
+{
+    kn_status st = v->where->apart && can_stay_apart(v)
+                       ? KN_MEMORY
+                       : read_side(&v->original, v, &v->where->original, false, options, err);
+    bool      fits = st == KN_OK && (!kn_memory_limited(v->ctx) ||
+                                (double)v->original->rows * COMBINATION_BYTES <= (double)v->ctx->memory_limit);
+    if (fits || (st != KN_OK && st != KN_MEMORY) || !can_stay_apart(v)) return st;
+    kn_vtable_free(v->original);
+    v->original = NULL;
+    return kn_vcoded_read(v, options, err);
+}
+
 static kn_status read_both(kn_verifier *v, kn_error *err)
 {
     kn_csv_options   csv = KN_CSV_OPTIONS_INIT;
@@ -312,7 +337,7 @@ static kn_status read_both(kn_verifier *v, kn_error *err)
     kn_vread_options release = {.csv = &csv, .all = true, .guarded = v->spec->spreadsheet_safe};
     KN_TRY(describe(v, &v->where->original, err));
     KN_TRY(describe(v, &v->where->release, err));
-    KN_TRY(read_side(&v->original, v, &v->where->original, false, &original, err));
+    KN_TRY(read_original(v, &original, err));
     KN_TRY(read_side(&v->release, v, &v->where->release, !v->where->whole && keeps_columns(v->spec), &release, err));
     if (v->release->unguarded > 0)
         kn_vproblem(v->notes,
@@ -388,6 +413,7 @@ static kn_status verify_once(kn_verify_report **out, bool *local, const kn_verif
     kn_progress_begin(v.ctx, "verifying", "rows", 0);
     kn_status st = kn_verify_in_time(v.ctx, v.options->time_limit, check(&v, err), err);
     kn_progress_end(v.ctx);
+    kn_vcoded_free(where.coded);
     kn_verifier_free(&v);
     *local = where.local;
     if (st == KN_OK)
@@ -397,17 +423,17 @@ static kn_status verify_once(kn_verify_report **out, bool *local, const kn_verif
     return st;
 }
 
-kn_status kn_verify_where(kn_verify_report **out, kn_context *ctx, const kn_spec *spec, const kn_engine_table *original,
-                          const kn_engine_table *release, const kn_verify_options *options, kn_error *err)
+static kn_status verify(kn_verify_report **out, kn_context *ctx, const kn_spec *spec, const kn_vwhere *where,
+                        const kn_verify_options *options, kn_error *err)
 {
     kn_verify_report *other = NULL;
     bool              local = false, whole = keeps_columns(spec) && is_local(spec);
     *out = NULL;
     KN_OPTIONS(kn_verify_options, KN_VERIFY_OPTIONS_INIT, options, "verification options", err);
-    kn_vwhere where = {.original = {.table = original}, .release = {.table = release}};
     KN_TRY(kn_spec_check_one_table(spec, NULL, err));
-    KN_TRY(check_request(spec, options, &where, err));
-    kn_verifier request = {.ctx = ctx, .spec = spec, .options = options, .where = &where};
+    KN_TRY(check_request(spec, options, where, err));
+    kn_vwhere   tables = *where;
+    kn_verifier request = {.ctx = ctx, .spec = spec, .options = options, .where = &tables};
     kn_status   st = verify_once(out, &local, &request, whole, err);
     if (whole && st == KN_MEMORY) return verify_once(out, &local, &request, false, err);
     if (st != KN_OK || !local) return st;
@@ -416,4 +442,18 @@ kn_status kn_verify_where(kn_verify_report **out, kn_context *ctx, const kn_spec
     kn_verify_report_free(*out);
     *out = other;
     return st;
+}
+
+kn_status kn_verify_where(kn_verify_report **out, kn_context *ctx, const kn_spec *spec, const kn_engine_table *original,
+                          const kn_engine_table *release, const kn_verify_options *options, kn_error *err)
+{
+    kn_vwhere where = {.original = {.table = original}, .release = {.table = release}};
+    return verify(out, ctx, spec, &where, options, err);
+}
+
+kn_status kn_verify_apart(kn_verify_report **out, kn_context *ctx, const kn_spec *spec, const kn_engine_table *original,
+                          const kn_engine_table *release, const kn_verify_options *options, kn_error *err)
+{
+    kn_vwhere where = {.original = {.table = original}, .release = {.table = release}, .apart = true};
+    return verify(out, ctx, spec, &where, options, err);
 }
