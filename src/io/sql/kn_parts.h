@@ -13,7 +13,7 @@ bool kn_parts_is_parquet(const char *name);
 bool kn_parts_is_output(const char *name);
 
 /* Opens such a folder, which appears whole or not at all: it must not exist, or be empty. Parts are written into the
- * temporary folder kn_output_temporary(*out) (kn_columnar_write_parts); nothing is written to the output itself. Both end
+ * temporary folder kn_output_temporary(*out) (kn_parquet_write); nothing is written to the output itself. Both end
  * with the writer. */
 KN_CHECK kn_status kn_parts_writer_open(kn_output **out, kn_database_writer **writer, kn_context *ctx, const char *name,
                                         kn_error *err);
