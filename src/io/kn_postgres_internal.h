@@ -43,6 +43,7 @@ KN_CHECK kn_status kn_pg_stream(kn_table_stream *out, kn_pg *pg, bool own, kn_er
 /* Begins a read-only transaction, of a snapshot if there is one; the tables of the schema; the rows of one, by COPY in
  * its text form, of which a line becomes cells in place. */
 KN_CHECK kn_status kn_pg_begin(kn_pg *pg, const char *snapshot, kn_error *err);
+KN_CHECK kn_status kn_pg_begin_at(kn_pg *pg, const char *begin, const char *snapshot, kn_error *err); /* by another BEGIN */
 KN_CHECK kn_status kn_pg_list(void *pg, kn_catalog *catalog, const kn_database_options *options, kn_error *err);
 KN_CHECK kn_status kn_pg_copy_begin(kn_pg *pg, const kn_catalog_table *table, kn_error *err);
 KN_CHECK kn_status kn_pg_take_line(kn_pg *pg, int columns, const kn_cell_sink *sink, char *line, int size, kn_error *err);

@@ -38,6 +38,7 @@ typedef struct kn_table_run {
     char      delimiter;
     bool      large;         /* it stays where it is; `table` has one counted row for all that are equal */
     kn_engine engine;        /* where it is, then                                                    */
+    kn_engine writer;        /* where the release is written, then: mostly the same connection       */
     kn_table *table;         /* the rows that take part                                              */
     kn_table *whole;         /* where a method decides row by row: the counted table, of which `table` has each row as often
                                 as it stands for; NULL: it is that                                   */
@@ -110,6 +111,16 @@ KN_CHECK kn_status kn_table_run_group(kn_table_run *run, const kn_csv_options *c
 KN_CHECK kn_status kn_table_run_put(void *run, kn_batches *batches, kn_error *err);
 KN_CHECK kn_status kn_table_run_read_large(kn_table **out, kn_table_run *run, const kn_csv_options *csv, kn_error *err);
 KN_CHECK kn_status kn_table_run_verify_large(kn_verify_report **out, kn_table_run *run, kn_verify_options *options, kn_error *err);
+
+/* Its engines (table/large_server.c): may the input stay where it is; what about the output cannot be written so (NULL: it can); the
+ * engine of the input, and that of the output; what stands behind FROM for the original; the engine's name in messages. */
+bool               kn_table_run_can_stay(const kn_table_run *run);
+const char        *kn_table_run_cannot_write(const kn_table_run *run);
+KN_CHECK kn_status kn_table_run_open_engine(kn_table_run *run, const kn_csv_options *csv, kn_error *err);
+KN_CHECK kn_status kn_table_run_open_writer(kn_table_run *run, kn_error *err);
+KN_CHECK kn_status kn_table_run_put_original(kn_buffer *to, kn_table_run *run, kn_error *err);
+const char        *kn_table_run_engine_name(const kn_table_run *run);
+
 KN_CHECK kn_status kn_table_run_link(kn_table_run *run, kn_error *err);
 KN_CHECK kn_status kn_table_run_columns(kn_table_run *run, kn_error *err);
 KN_CHECK kn_status kn_table_run_warn_of_table(kn_table_run *run, kn_error *err);
