@@ -22,6 +22,9 @@ bool kn_server_same(const char *a, const char *b);
 KN_CHECK kn_status kn_server_open(kn_connection *out, kn_context *ctx, const char *name, kn_error *err);
 void               kn_server_close(struct kn_pg *pg);
 
+/* The server and the database, without a password, as long as it is open. */
+const char *kn_server_shown(const kn_connection *c);
+
 /* The same over a connection that is open, in a transaction, and stays its owner's. */
 kn_connection kn_server_connection(struct kn_pg *pg);
 

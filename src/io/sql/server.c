@@ -290,6 +290,11 @@ kn_connection kn_server_connection(kn_pg *pg)
     return (kn_connection){sizeof(kn_connection), KN_DIALECT_POSTGRESQL, pg, run, query, put};
 }
 
+const char *kn_server_shown(const kn_connection *c)
+{
+    return ((const kn_pg *)c->state)->name;
+}
+
 void kn_server_close(kn_pg *pg)
 {
     kn_pg_close(pg);

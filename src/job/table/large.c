@@ -109,7 +109,7 @@ kn_status kn_table_run_stay(kn_table_run *run, const kn_csv_options *csv, kn_err
     run->large = engine || bytes > (double)run->all.ctx->memory_limit;
     if (!run->large) {
         kn_engine_close(&run->engine);
-        return KN_OK;
+        return kn_release_note(&run->all, err, "the table fits the memory limit and was read whole");
     }
     KN_TRY(check_request(run, rows, err));
     KN_TRY(choose_method(run, err));

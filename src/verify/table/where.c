@@ -369,6 +369,7 @@ kn_status kn_verify_where(kn_verify_report **out, kn_context *ctx, const kn_spec
     kn_status st = kn_verify_in_time(ctx, options->time_limit, check(&v, err), err);
     kn_progress_end(ctx);
     kn_verifier_free(&v);
+    if (st == KN_OK) v.report->read = "the engine";
     if (st == KN_OK)
         *out = v.report;
     else
