@@ -87,6 +87,11 @@ spark: all ## test pykanon.spark on a cluster in this machine: sets up Java and 
 	@scripts/setup spark
 	@scripts/spark
 
+.PHONY: deb
+deb: ## build the Debian packages of the last commit, and look at them with lintian: build/deb
+	@scripts/setup deb
+	@scripts/deb
+
 .PHONY: golden
 golden: all ## write the expected output of the command-line tests anew; read the difference before committing it
 	@tests/cli/run --update build/kanon

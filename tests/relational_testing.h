@@ -14,6 +14,7 @@
 #include "kn_database_roles.h"
 #include "kn_forest.h"
 #include "kn_rng.h"
+#include "promise_testing.h"
 
 enum { MOST_TABLES = 4, MOST_QUASI = 3, MOST_LEVELS = 4, MOST_LEAVES = 9 };
 
@@ -235,7 +236,11 @@ static inline void test_set_roles(kn_database *db, const test_data *d)
         }
         attributes[t][count] =
             (kn_attribute){.name = "s", .role = KN_ROLE_SENSITIVE, .has_role = true, .weight = {1, 1}};
-        attributes[t][count].hierarchy.decimal = '.';
+        attributes[t][count].has_hierarchy = true;
+        for (int i = 0; i < d->table[t].rows; i++)
+            if (d->table[t].row[i].sensitive >= PROMISED_VALUES) attributes[t][count].has_hierarchy = false;
+        attributes[t][count].hierarchy = (kn_hierarchy_spec)KN_HIERARCHY_SPEC_INIT;
+        attributes[t][count].hierarchy.path = testing_file("values.csv", PROMISED_TREE, strlen(PROMISED_TREE));
         specs[t] = (kn_spec_table){.name = names[t], .attribute_count = count + 1, .attributes = attributes[t]};
     }
     assert_ok(kn_database_roles(db, specs, d->tables, &err), err);

@@ -286,6 +286,17 @@ static void test_students(void **state)
 
 /* ---- Random databases ---- */
 
+static void random_promise(kn_model *m, kn_rng *rng)
+{
+    m->kind = (kn_model_kind)(KN_MODEL_DISTINCT + below(rng, KN_MODEL_DELTA - KN_MODEL_DISTINCT + 1));
+    m->attribute = "s";
+    m->l = (kn_ratio){2 + (uint64_t)below(rng, 2), 1};
+    m->c = (kn_ratio){3, 1};
+    m->k = below(rng, 4);
+    m->bound = (kn_ratio){2 + (uint64_t)below(rng, 6), 10}; /* t and alpha */
+    if (m->kind >= KN_MODEL_BETA_BASIC) m->bound = (kn_ratio){1 + (uint64_t)below(rng, 5), 2};
+}
+
 static kn_relational_problem random_problem(kn_rng *rng, const test_data *d, const kn_forest *forest,
                                             kn_relational_promise *promises)
 {
@@ -301,54 +312,60 @@ static kn_relational_problem random_problem(kn_rng *rng, const test_data *d, con
     problem.leftovers = below(rng, 3) ? KN_LEFTOVERS_ABSORB : KN_LEFTOVERS_DROP;
     if (problem.method != KN_METHOD_MIRACLE_X_LEVEL && below(rng, 3) == 0) problem.matching = KN_MATCHING_EXACT;
     if (problem.method != KN_METHOD_DMIRACLE) return problem;
-    static const kn_model_kind kinds[] = {KN_MODEL_DISTINCT, KN_MODEL_ENTROPY, KN_MODEL_RECURSIVE};
     problem.repair = (kn_diversity)below(rng, KN_DIVERSITIES);
     problem.promises = promises;
     problem.promise_count = 1 + below(rng, 2);
     for (int i = 0; i < problem.promise_count; i++) {
         int table = below(rng, d->tables);
         promises[i] = (kn_relational_promise){table, 2 + d->table[table].quasi_count, KN_MODEL_INIT};
-        promises[i].model.kind = kinds[below(rng, 3)];
-        promises[i].model.attribute = "s";
-        promises[i].model.l = (kn_ratio){2 + (uint64_t)below(rng, 2), 1};
-        promises[i].model.c = (kn_ratio){3, 1};
+        random_promise(&promises[i].model, rng);
+        kn_model_kind kind = promises[i].model.kind;
+        if (kind > KN_MODEL_RECURSIVE && kind != KN_MODEL_ALPHA_K && problem.repair == KN_DIVERSITY_DISTANCE)
+            problem.repair = KN_DIVERSITY_MERGE;
     }
     return problem;
 }
 
-/* The sensitive values of every node, counted by hand (values are 0 .. 3). */
-static void check_diversity(const kn_relational_problem *problem, const test_data *d, const test_forest *f,
-                            const kn_database_plan *plan)
+static bool diverse(const kn_model *m, const int *counts, int64_t size)
 {
-    for (int i = 0; i < problem->promise_count; i++)
+    int    count[PROMISED_VALUES], distinct = 0, tail = 0;
+    double l = (double)m->l.numerator, entropy = 0;
+    memcpy(count, counts, sizeof count);
+    for (int a = 0; a < PROMISED_VALUES; a++)
+        for (int b = a + 1; b < PROMISED_VALUES; b++)
+            if (count[b] > count[a]) {
+                int swap = count[a];
+                count[a] = count[b];
+                count[b] = swap;
+            }
+    for (int a = 0; a < PROMISED_VALUES; a++) {
+        double share = count[a] / (double)size;
+        distinct += count[a] > 0;
+        if (count[a] > 0) entropy -= share * log(share);
+        if (a >= (int)l - 1) tail += count[a];
+    }
+    if (m->kind == KN_MODEL_DISTINCT) return distinct >= l;
+    return m->kind == KN_MODEL_ENTROPY ? entropy >= log(l) - 1e-9 : count[0] < 3 * tail;
+}
+
+/* The sensitive values of every node, counted by hand. */
+static void check_promises(const kn_relational_problem *problem, const test_data *d, const test_forest *f,
+                           const kn_database_plan *plan)
+{
+    for (int i = 0; i < problem->promise_count; i++) {
+        const kn_model *m = &problem->promises[i].model;
+        int             t = problem->promises[i].table, all[PROMISED_VALUES] = {0};
+        for (int row = 0; row < d->table[t].rows; row++) all[d->table[t].row[row].sensitive]++;
         for (uint32_t c = 0; c < plan->classes; c++)
             for (uint32_t v = 0; v < kn_database_plan_nodes(plan, c); v++) {
-                int     count[4] = {0}, distinct = 0, t = problem->promises[i].table;
+                int     count[PROMISED_VALUES] = {0};
                 int64_t size = kn_database_plan_size(plan, c);
-                double  l = (double)problem->promises[i].model.l.numerator, entropy = 0;
                 if (plan->table[plan->node_start[c] + v] != t) continue;
-                for (int64_t m = 0; m < size; m++)
-                    count[d->table[t].row[f->original[t][kn_database_plan_rows(plan, c, m)[v]]].sensitive]++;
-                for (int a = 0; a < 4; a++)
-                    for (int b = a + 1; b < 4; b++)
-                        if (count[b] > count[a]) {
-                            int swap = count[a];
-                            count[a] = count[b];
-                            count[b] = swap;
-                        }
-                int tail = 0;
-                for (int a = 0; a < 4; a++) {
-                    double share = count[a] / (double)size;
-                    distinct += count[a] > 0;
-                    if (count[a] > 0) entropy -= share * log(share);
-                    if (a >= (int)l - 1) tail += count[a];
-                }
-                switch (problem->promises[i].model.kind) {
-                case KN_MODEL_DISTINCT: assert_true(distinct >= l); break;
-                case KN_MODEL_ENTROPY: assert_true(entropy >= log(l) - 1e-9); break;
-                default: assert_true(count[0] < 3 * tail); break;
-                }
+                for (int64_t member = 0; member < size; member++)
+                    count[d->table[t].row[f->original[t][kn_database_plan_rows(plan, c, member)[v]]].sensitive]++;
+                assert_true(m->kind > KN_MODEL_RECURSIVE ? naive_promise(m, count, all) : diverse(m, count, size));
             }
+    }
 }
 
 /* The same release, whatever the order of rows: persons as texts, sorted. */
@@ -367,7 +384,8 @@ static void assert_same_release(const released *a, const released *b)
     free(y);
 }
 
-static void check_random(kn_context *const *contexts, kn_rng *rng)
+/* `made`: plans that keep each kind of promise. */
+static void check_random(kn_context *const *contexts, kn_rng *rng, int *made)
 {
     int       persons = 1 + below(rng, below(rng, 4) ? 25 : 90);
     test_data d =
@@ -381,7 +399,8 @@ static void check_random(kn_context *const *contexts, kn_rng *rng)
     if (plan) {
         released r = release(&d, &f, plan);
         check_release(&r, &f, plan, k, contexts[0]);
-        check_diversity(&problem, &d, &f, plan);
+        check_promises(&problem, &d, &f, plan);
+        for (int i = 0; i < problem.promise_count; i++) made[promises[i].model.kind]++;
         if (problem.leftovers == KN_LEFTOVERS_ABSORB && !problem.promise_count) assert_int_equal(plan->suppressed, 0);
         kn_relational_problem other = problem;
         other.forest = shuffled.forest;
@@ -422,11 +441,13 @@ static void test_random(void **state)
     (void)state;
     kn_context *contexts[] = {testing_context(1), testing_context(2), testing_context(8)};
     uint64_t    seed = testing_seed();
+    int         made[KN_MODEL_KINDS] = {0};
     for (uint64_t round = 0; round < (uint64_t)testing_rounds(300); round++) {
         kn_rng rng;
         kn_rng_init(&rng, seed, round);
-        check_random(contexts, &rng);
+        check_random(contexts, &rng, made);
     }
+    for (int kind = KN_MODEL_DISTINCT; kind <= KN_MODEL_DELTA; kind++) assert_true(made[kind] > testing_least(1));
     for (int i = 0; i < 3; i++) testing_context_free(contexts[i]);
 }
 

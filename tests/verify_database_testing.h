@@ -212,7 +212,11 @@ static inline kn_spec *make_spec(kn_context *ctx, const test_data *d, const char
         for (int q = 0; q < d->table[t].quasi_count; q++)
             PUT("      q%d: {role: quasi, type: text, hierarchy: %s}\n", q,
                 strrchr(tree_file(&d->table[t].trees[q], t, q), '/') + 1);
-        PUT("      s: {role: sensitive}\n");
+        char own[32];
+        snprintf(own, sizeof own, "t%d.s", t);
+        bool tree = strstr(privacy, "hierarchical") && strstr(privacy, own);
+        if (tree) testing_file("values.csv", PROMISED_TREE, strlen(PROMISED_TREE));
+        PUT("      s: {role: sensitive%s}\n", tree ? ", hierarchy: values.csv" : "");
     }
 #undef PUT
     assert_ok(kn_spec_read(&spec, ctx, testing_file("release.yaml", text, at), &err), err);

@@ -29,7 +29,7 @@ static const char help[] =
     "                           mondrian-workload: ranges and groups as narrow as each crowd\n"
     "                           allows; kmsd or kmsd-ag: rows raised one by one, dependencies\n"
     "                           kept; of a database: miracle, miracle-x (default),\n"
-    "                           miracle-x-level, dmiracle (where l-diversity is asked), or\n"
+    "                           miracle-x-level, dmiracle (for promises of values), or\n"
     "                           bitmap, to compare; of trees: gcs (default), acs or ocs;\n"
     "                           auto: those that fit are tried and the best is taken (kanon advise),\n"
     "                           the default where a column of a table has no hierarchy\n"

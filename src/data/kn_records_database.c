@@ -150,6 +150,12 @@ static kn_status choose_classes(work *w, kn_error *err)
 
 /* ---- Their values ---- */
 
+/* Of sensitive columns a hierarchy only says how far values are apart. */
+static const kn_hierarchy *hierarchy_of(const kn_database_column *column)
+{
+    return column->role == KN_ROLE_SENSITIVE ? NULL : column->hierarchy;
+}
+
 static kn_status set_domain(work *w, column_class *c, kn_vocabulary_domain *d, kn_error *err)
 {
     const kn_database_column *column = column_of(w, c->table, c->column);
@@ -157,7 +163,7 @@ static kn_status set_domain(work *w, column_class *c, kn_vocabulary_domain *d, k
     *d = (kn_vocabulary_domain){
         .name = c->name, .sensitive = column->role == KN_ROLE_SENSITIVE, .negative = c->negative};
     d->node = KN_NODE_NONE;
-    d->hierarchy = column->hierarchy;
+    d->hierarchy = hierarchy_of(column);
     if (d->hierarchy) {
         d->node = kn_vocabulary_top(d->hierarchy, c->name);
         return KN_OK;
@@ -173,7 +179,7 @@ static kn_status set_domain(work *w, column_class *c, kn_vocabulary_domain *d, k
 static kn_status find_values(work *w, int cls, kn_error *err)
 {
     column_class        *c = &w->classes[cls];
-    const kn_hierarchy  *h = column_of(w, c->table, c->column)->hierarchy;
+    const kn_hierarchy  *h = hierarchy_of(column_of(w, c->table, c->column));
     const kn_dictionary *dict = &w->db->tables[c->table].table->columns[c->column].dict;
     c->value_of_code = kn_alloc_array(w->ctx, (size_t)dict->count + 1, sizeof *c->value_of_code);
     if (!c->value_of_code) return kn_fail_memory(err, w->ctx, WHAT);

@@ -49,7 +49,7 @@ KN_CHECK kn_status kn_engine_spill(kn_engine *engine, const char *output, kn_err
 KN_CHECK kn_status kn_engine_group(kn_table **out, kn_engine *engine, const kn_csv_options *csv, kn_error *err);
 
 /* Writes counted rows, each as often as it counts: their last columns are the counts, and how many rows stand before. As one Parquet file in place of an existing one, or
- * (`parts`) as parts of 983,040 rows in a folder, by a DuckDB of kanon's own; the bytes are those of kn_columnar_write_parquet. `name`: of the output, in messages. */
+ * (`parts`) as parts of 983,040 rows in a folder; the bytes are those of a release in memory. `name`: of the output, in messages. */
 KN_CHECK kn_status kn_engine_write(kn_engine *engine, const kn_batches *batches, const char *path, const char *name, bool parts,
                                    kn_error *err);
 

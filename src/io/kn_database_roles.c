@@ -48,7 +48,7 @@ static kn_status set_role(kn_database *db, kn_database_table *t, const kn_attrib
     column->weight = a->weight;
     kn_hierarchy_free(column->hierarchy);
     column->hierarchy = NULL;
-    if (a->role != KN_ROLE_QUASI) return KN_OK;
+    if (a->role != KN_ROLE_QUASI && !(a->role == KN_ROLE_SENSITIVE && a->has_hierarchy)) return KN_OK;
     return kn_hierarchy_make(&column->hierarchy, db->ctx, t->table, c, &spec, false, err);
 }
 

@@ -6,6 +6,7 @@
  */
 #include "kn_relational.h"
 
+#include <kanon/catalogue.h>
 #include <string.h>
 
 #include "kn_alloc.h"
@@ -19,8 +20,11 @@ static kn_status check_promise(const kn_relational_promise *p, const kn_database
     if (p->table < 0 || p->table >= db->table_count || p->column < 0 ||
         p->column >= db->tables[p->table].table->column_count)
         return kn_fail(err, KN_USAGE, "dmiracle: a promise names a column that does not exist");
-    if (p->model.kind != KN_MODEL_DISTINCT && p->model.kind != KN_MODEL_ENTROPY && p->model.kind != KN_MODEL_RECURSIVE)
-        return kn_fail(err, KN_USAGE, "dmiracle supports only distinct, entropy and recursive l-diversity");
+    if (p->model.kind == KN_MODEL_K || !kn_method_keeps(KN_METHOD_DMIRACLE, p->model.kind))
+        return kn_fail(err, KN_USAGE, "dmiracle: %s is no promise about the values of a sensitive column",
+                       kn_model_name(p->model.kind));
+    if (p->model.kind == KN_MODEL_T_HIERARCHICAL && !db->tables[p->table].columns[p->column].hierarchy)
+        return kn_fail(err, KN_USAGE, "dmiracle: the hierarchical distance needs a hierarchy of the sensitive column");
     return kn_model_check(&p->model, err);
 }
 
@@ -35,10 +39,17 @@ static kn_status check(const kn_relational_problem *p, kn_error *err)
     if (p->method == KN_METHOD_MIRACLE_X_LEVEL && p->matching == KN_MATCHING_EXACT)
         return kn_fail(err, KN_USAGE, "%s has its own matching and cannot use the exact one", name);
     if (p->method != KN_METHOD_DMIRACLE && p->promise_count > 0)
-        return kn_fail(err, KN_USAGE, "%s promises only k; use dmiracle for l-diversity", name);
+        return kn_fail(err, KN_USAGE, "%s promises only k; use dmiracle for sensitive values", name);
     if (p->method == KN_METHOD_DMIRACLE && p->promise_count == 0)
-        return kn_fail(err, KN_USAGE, "dmiracle needs a promise of l-diversity");
-    for (int i = 0; i < p->promise_count; i++) KN_TRY(check_promise(&p->promises[i], p->forest->db, err));
+        return kn_fail(err, KN_USAGE, "dmiracle needs a promise about sensitive values");
+    for (int i = 0; i < p->promise_count; i++) {
+        KN_TRY(check_promise(&p->promises[i], p->forest->db, err));
+        if (p->repair == KN_DIVERSITY_DISTANCE && kn_promise_compares(p->promises[i].model.kind))
+            return kn_fail(err, KN_USAGE,
+                           "dmiracle: %s compares a class with the whole table, so that no two persons are too alike "
+                           "for it (diversity: distance)",
+                           kn_model_name(p->promises[i].model.kind));
+    }
     if (p->forest->entities > (int64_t)UINT32_MAX - 1)
         return kn_fail(err, KN_INPUT, "%s: more than 2^32 - 2 persons", name);
     return KN_OK;
@@ -66,8 +77,11 @@ static int64_t least_size(const kn_relational_problem *p)
 {
     int64_t k = p->k < 2 ? 2 : p->k;
     for (int i = 0; p->repair == KN_DIVERSITY_DISTANCE && i < p->promise_count; i++) {
-        kn_ratio l = p->promises[i].model.l;
-        uint64_t least = l.numerator / l.denominator + (l.numerator % l.denominator != 0);
+        const kn_model *m = &p->promises[i].model;
+        kn_ratio        l = m->kind == KN_MODEL_ALPHA_K ? (kn_ratio){m->bound.denominator, m->bound.numerator} : m->l;
+        uint64_t        least =
+            l.denominator == 0 ? INT64_MAX : l.numerator / l.denominator + (l.numerator % l.denominator != 0);
+        if (m->k > k) k = m->k;
         if (least > (uint64_t)k) k = least < INT64_MAX ? (int64_t)least : INT64_MAX;
     }
     return k;
@@ -108,13 +122,10 @@ static kn_status measure_shares(kn_relational_work *work, kn_error *err)
     return st;
 }
 
-kn_status kn_relational_search(kn_database_plan **out, bool *found, kn_relational_counters *counters, kn_context *ctx,
-                               const kn_relational_problem *problem, kn_error *err)
+/* With references, where there are promises. */
+static kn_status search(kn_database_plan **out, bool *found, kn_relational_counters *counters, kn_context *ctx,
+                        const kn_relational_problem *problem, kn_error *err)
 {
-    *out = NULL;
-    *found = false;
-    *counters = (kn_relational_counters){0};
-    KN_TRY(check(problem, err));
     const kn_forest   *forest = problem->forest;
     kn_losses          losses = {0};
     kn_relational_work work = {
@@ -137,5 +148,19 @@ kn_status kn_relational_search(kn_database_plan **out, bool *found, kn_relationa
     kn_cluster_list_free(&work.done);
     kn_losses_free(&losses);
     kn_free(order);
+    return st;
+}
+
+kn_status kn_relational_search(kn_database_plan **out, bool *found, kn_relational_counters *counters, kn_context *ctx,
+                               const kn_relational_problem *problem, kn_error *err)
+{
+    kn_relational_problem whole = *problem;
+    *out = NULL;
+    *found = false;
+    *counters = (kn_relational_counters){0};
+    KN_TRY(check(problem, err));
+    KN_TRY(kn_promise_references_make(&whole.references, ctx, problem, err));
+    kn_status st = search(out, found, counters, ctx, &whole, err);
+    kn_promise_references_free(whole.references, whole.promise_count);
     return st;
 }

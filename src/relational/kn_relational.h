@@ -14,7 +14,7 @@
  *     miracle          Algorithms 2 to 4: siblings by the cost of their whole subtrees
  *     miracle-x        Algorithm 5: by their own quasi-identifiers
  *     miracle-x-level  section 4.3, M14: equal at the lowest level
- *     dmiracle         Algorithm 6: miracle, then classes that lack diversity are merged
+ *     dmiracle         Algorithm 6: miracle, then classes that break a promise are merged
  *
  * The three ways of section 5.2 to diversity (kn_diversity, dmiracle):
  *
@@ -27,11 +27,14 @@
  * In each case every class of the plan keeps every promise (M13).
  */
 
-/* A promise about a sensitive column: the values of every node of that table, over the members of its class. */
+/* A promise about a sensitive column: the values of every node of that table, over the members of its class. Models
+ * that compare a class with the whole table compare it with all rows of the table that belong to persons. */
 typedef struct kn_relational_promise {
     int      table, column;
-    kn_model model; /* KN_MODEL_DISTINCT, _ENTROPY or _RECURSIVE */
+    kn_model model; /* of a sensitive column: l-diversity, t-closeness, alpha-k, beta-likeness or delta-disclosure */
 } kn_relational_promise;
+
+typedef struct kn_promise_reference kn_promise_reference;
 
 typedef struct kn_relational_problem {
     const kn_forest             *forest;
@@ -47,11 +50,12 @@ typedef struct kn_relational_problem {
     bool                         reference; /* run the plain algorithm: same plan, slowly                           */
     int                          promise_count; /* dmiracle; otherwise 0                                            */
     const kn_relational_promise *promises;
+    kn_promise_reference        *references; /* per promise; kn_relational_search makes them for itself             */
 } kn_relational_problem;
 
 #define KN_RELATIONAL_PROBLEM_INIT                                                                                     \
     {NULL, KN_METHOD_MIRACLE, 2, {1, 10}, 150, 0, KN_MATCHING_GREEDY, KN_LEFTOVERS_ABSORB, KN_DIVERSITY_MERGE, false, \
-     0, NULL}
+     0, NULL, NULL}
 
 typedef struct kn_relational_counters {
     int64_t pair_evaluations; /* costs of two nodes that were computed, not remembered                            */

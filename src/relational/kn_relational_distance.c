@@ -28,7 +28,7 @@ kn_status kn_cluster_apart(bool *out, kn_context *ctx, const kn_relational_probl
             if (!shared) continue;
             codes->codes[c->size] = mine;
             kn_histogram h = kn_codes_histogram(codes, c->size + 1);
-            if (!kn_model_satisfied(&promise->model, &h, NULL, NULL)) {
+            if (!kn_promise_holds(problem, i, &h)) {
                 *out = true;
                 return KN_OK;
             }

@@ -1,5 +1,5 @@
-/* kn_relational_diversity.c: l-diversity of a class (Definition 10): the sensitive values of each node over the members
- * must be diverse (section 5.2; docs/errata.md M13). One row per member and node, so counts are persons.
+/* kn_relational_diversity.c: promises about the sensitive values of a class (Definition 10, and section 5 for models other
+ * than l-diversity): those of each node over the members must keep them (section 5.2; docs/errata.md M13). One row per member and node, so counts are persons.
  *
  * Cost: nodes × members, and sorting them.
  * SPDX-License-Identifier: Apache-2.0
@@ -52,7 +52,7 @@ kn_status kn_cluster_diverse(bool *out, double *share, kn_context *ctx, const kn
             for (uint32_t m = 0; m < c->size; m++)
                 codes->codes[m] = kn_column_code(column, c->rows[(size_t)m * c->nodes + node]);
             kn_histogram h = kn_codes_histogram(codes, c->size);
-            if (!kn_model_satisfied(&promise->model, &h, NULL, NULL)) *out = false;
+            if (!kn_promise_holds(problem, i, &h)) *out = false;
             for (int64_t v = 0; share && v < h.values; v++)
                 if ((double)h.counts[v] / (double)h.rows > *share) *share = (double)h.counts[v] / (double)h.rows;
             if (!*out && !share) return KN_OK;

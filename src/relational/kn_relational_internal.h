@@ -92,6 +92,26 @@ KN_CHECK kn_status kn_cluster_list_add(kn_cluster_list *list, kn_context *ctx, k
 kn_cluster        *kn_cluster_list_take(kn_cluster_list *list, size_t at); /* later ones move up      */
 void               kn_cluster_list_free(kn_cluster_list *list);
 
+/* ---- Promises ---- */
+
+/* What a promise compares classes with, and memory to do it; both empty for l-diversity and alpha-k. Used by one thread. */
+struct kn_promise_reference {
+    bool         compares;
+    kn_reference all;
+    kn_scratch   scratch;
+};
+
+/* Does the model compare a class with the whole table? */
+bool kn_promise_compares(kn_model_kind kind);
+
+/* One per promise, of the rows that belong to persons. */
+KN_CHECK kn_status kn_promise_references_make(kn_promise_reference **out, kn_context *ctx,
+                                              const kn_relational_problem *problem, kn_error *err);
+void               kn_promise_references_free(kn_promise_reference *references, int count); /* NULL is fine */
+
+/* Do values keep the i-th promise? */
+bool kn_promise_holds(const kn_relational_problem *problem, int i, const kn_histogram *h);
+
 /* ---- Diversity ---- */
 
 /* Scratch for the codes of one node. */

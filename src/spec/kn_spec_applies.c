@@ -96,7 +96,8 @@ static const entry table[KN_FIELDS_AND_OPTIONS] = {
     [KN_OPTION_MATCHING] = {PAIRING, "it is for miracle, miracle-x and dmiracle, which pair the rows of two persons; "
                                      "take one of them, or leave it out"},
     [KN_OPTION_LEFTOVERS] = {DATABASES, ONLY_DATABASES},
-    [KN_OPTION_DIVERSITY] = {M(DMIRACLE), "it is for method dmiracle; promise l-diversity of a database"},
+    [KN_OPTION_DIVERSITY] = {M(DMIRACLE),
+                             "it is for method dmiracle; promise something about sensitive values of a database"},
     [KN_OPTION_COMPLETE] = {M(BITMAP), "it is for method bitmap of a database; take that, or leave it out"},
     [KN_OPTION_ANATOMY] = {M(DMIRACLE),
                            "an anatomy is made of diverse groups: it needs method dmiracle and a database"},
@@ -252,8 +253,9 @@ static kn_status check_promises(const kn_spec_inner *inner, kn_error *err)
     if (is_asked(inner, KN_OPTION_ALLOW_BROKEN) && spec->dependency_count == 0)
         return refuse(inner, KN_OPTION_ALLOW_BROKEN, "no dependency is declared that could be broken; leave it out",
                       err);
-    if (is_asked(inner, KN_OPTION_DIVERSITY) && !promises(spec, KN_MODEL_DISTINCT, KN_MODEL_RECURSIVE))
-        return refuse(inner, KN_OPTION_DIVERSITY, "it says how l-diversity is kept; promise it", err);
+    if (is_asked(inner, KN_OPTION_DIVERSITY) && !promises(spec, KN_MODEL_DISTINCT, KN_MODEL_DELTA))
+        return refuse(inner, KN_OPTION_DIVERSITY,
+                      "it says how promises about sensitive values are kept; promise one, such as l-diversity", err);
     if (is_asked(inner, KN_FIELD_ENTITY) && shape == KN_SHAPE_RECORDS && spec->table_count == 0)
         return refuse(inner, KN_FIELD_ENTITY, "each record is a person of its own; record says what is one", err);
     if (is_asked(inner, KN_FIELD_ENTITY) && shape != KN_SHAPE_TABLE && !spec->entity_table)
@@ -299,7 +301,11 @@ static bool has_distance(const kn_spec *spec, const char *table_name, const char
 {
     for (int i = 0; i < spec->model_count; i++) {
         const char *of = spec->models[i].attribute;
-        if (spec->models[i].kind == KN_MODEL_T_HIERARCHICAL && (!of || strcmp(of, name) == 0)) return true;
+        size_t      size = table_name ? strlen(table_name) : 0;
+        if (spec->models[i].kind != KN_MODEL_T_HIERARCHICAL) continue;
+        if (!of || strcmp(of, name) == 0) return true;
+        if (size > 0 && strncmp(of, table_name, size) == 0 && of[size] == '.' && strcmp(of + size + 1, name) == 0)
+            return true;
     }
     return table_name && kn_spec_shape(spec) == KN_SHAPE_RECORDS; /* it is the class's */
 }

@@ -142,17 +142,25 @@ static kn_status check_promises(const kn_spec_inner *inner, kn_error *err)
         bool          diversity = kind != KN_MODEL_K && kn_method_keeps(KN_METHOD_DMIRACLE, kind);
         if (kind == KN_MODEL_K) k = spec->models[i].k;
         if (kind != KN_MODEL_K && !diversity)
-            return kn_spec_fail_place(inner, place, err, "%s: for a database only k and l-diversity can be promised",
+            return kn_spec_fail_place(inner, place, err,
+                                      "%s: for a database only k and promises about sensitive values can be made",
                                       kn_model_name(kind));
         if (!kn_method_keeps(spec->method, kind))
             return kn_spec_fail_place(inner, place, err,
-                                      "method %s promises nothing about sensitive values: l-diversity needs dmiracle",
-                                      kn_method_name(spec->method));
+                                      "method %s promises nothing about sensitive values: %s needs dmiracle",
+                                      kn_method_name(spec->method), kn_model_name(kind));
+        if (spec->diversity == KN_DIVERSITY_DISTANCE && kind > KN_MODEL_RECURSIVE && kind != KN_MODEL_ALPHA_K)
+            return kn_spec_fail_place(
+                inner, place, err,
+                "%s compares classes with the whole table: diversity: distance, which keeps equal "
+                "values apart, is for l-diversity and alpha-k; merge or suppress",
+                kn_model_name(kind));
         diverse = diverse || diversity;
     }
     if (k == 0) return kn_spec_fail_lacking(inner, err, "a database needs a promise of k (privacy: [{k: 2}])");
     if (spec->method == KN_METHOD_DMIRACLE && !diverse)
-        return kn_spec_fail_lacking(inner, err, "method dmiracle needs a promise of l-diversity");
+        return kn_spec_fail_lacking(inner, err,
+                                    "method dmiracle needs a promise about sensitive values, such as l-diversity");
     if (spec->method == KN_METHOD_DMIRACLE && k < 2)
         return kn_spec_fail_lacking(inner, err, "method dmiracle needs a k of at least 2");
     return KN_OK;

@@ -7,7 +7,6 @@
 #include "kn_studio_server.h"
 
 #include <arpa/inet.h>
-#include <microhttpd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,35 +32,42 @@ static const char *const headers[][2] = {
     {"Cache-Control", "no-store"},
 };
 
+/* Who is answered. */
+typedef struct caller {
+    const kn_studio_http  *http;
+    struct MHD_Connection *connection;
+} caller;
+
 /* ---- Answering ---- */
 
-static enum MHD_Result reply(struct MHD_Connection *to, int status, struct MHD_Response *response, const char *type)
+static enum MHD_Result reply(const caller *to, int status, struct MHD_Response *response, const char *type)
 {
     if (!response) return MHD_NO;
     for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++)
-        (void)MHD_add_response_header(response, headers[i][0], headers[i][1]);
-    (void)MHD_add_response_header(response, "Content-Type", type);
-    enum MHD_Result done = MHD_queue_response(to, (unsigned)status, response);
-    MHD_destroy_response(response);
+        (void)to->http->add_response_header(response, headers[i][0], headers[i][1]);
+    (void)to->http->add_response_header(response, "Content-Type", type);
+    enum MHD_Result done = to->http->queue_response(to->connection, (unsigned)status, response);
+    to->http->destroy_response(response);
     return done;
 }
 
 /* Takes the text, which is from malloc; NULL: memory ran out. */
-static enum MHD_Result send_text(struct MHD_Connection *to, int status, char *text, size_t size)
+static enum MHD_Result send_text(const caller *to, int status, char *text, size_t size)
 {
     if (!text) return MHD_NO;
-    return reply(to, status, MHD_create_response_from_buffer(size, text, MHD_RESPMEM_MUST_FREE), "application/json");
+    return reply(to, status, to->http->create_response_from_buffer(size, text, MHD_RESPMEM_MUST_FREE),
+                 "application/json");
 }
 
 /* Takes the value. */
-static enum MHD_Result send_json(struct MHD_Connection *to, int status, json_t *value)
+static enum MHD_Result send_json(const caller *to, int status, json_t *value)
 {
     char *text = value ? json_dumps(value, JSON_COMPACT) : NULL;
     json_decref(value);
     return send_text(to, status, text, text ? strlen(text) : 0);
 }
 
-static enum MHD_Result refuse(struct MHD_Connection *to, int status, const char *message)
+static enum MHD_Result refuse(const caller *to, int status, const char *message)
 {
     return send_json(to, status, json_pack("{s:{s:s}}", "error", "message", message));
 }
@@ -81,19 +87,19 @@ static const char *reason(int status)
     }
 }
 
-static enum MHD_Result send_error(struct MHD_Connection *to, int status, const kn_error *err)
+static enum MHD_Result send_error(const caller *to, int status, const kn_error *err)
 {
     return send_json(to, status,
                      json_pack("{s:{s:s, s:s, s:I, s:I}}", "error", "status", kn_status_name(err->status), "message",
                                err->message, "line", (json_int_t)err->line, "column", (json_int_t)err->column));
 }
 
-static enum MHD_Result send_page(struct MHD_Connection *to, kn_studio_route route)
+static enum MHD_Result send_page(const caller *to, kn_studio_route route)
 {
     const kn_studio_file *file = &kn_studio_files[route - KN_STUDIO_PAGE];
     struct MHD_Response  *response =
-        MHD_create_response_from_buffer(file->size, (void *)(uintptr_t)file->bytes, MHD_RESPMEM_PERSISTENT);
-    if (response) (void)MHD_add_response_header(response, "Content-Encoding", "gzip");
+        to->http->create_response_from_buffer(file->size, (void *)(uintptr_t)file->bytes, MHD_RESPMEM_PERSISTENT);
+    if (response) (void)to->http->add_response_header(response, "Content-Encoding", "gzip");
     return reply(to, 200, response, file->type);
 }
 
@@ -155,7 +161,7 @@ static void end_stream(void *user)
     free(s);
 }
 
-static enum MHD_Result send_events(kn_studio *studio, struct MHD_Connection *to)
+static enum MHD_Result send_events(kn_studio *studio, const caller *to)
 {
     if (!count_stream(&studio->jobs, 1)) return refuse(to, 503, "too many pages are open");
     stream *s = calloc(1, sizeof *s);
@@ -165,14 +171,14 @@ static enum MHD_Result send_events(kn_studio *studio, struct MHD_Connection *to)
     }
     s->studio = studio;
     struct MHD_Response *response =
-        MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, CHUNK, read_stream, s, end_stream);
+        to->http->create_response_from_callback(MHD_SIZE_UNKNOWN, CHUNK, read_stream, s, end_stream);
     if (!response) end_stream(s);
     return reply(to, 200, response, "text/event-stream");
 }
 
 /* ---- Routes ---- */
 
-static enum MHD_Result send_session(kn_studio *studio, struct MHD_Connection *to, int status)
+static enum MHD_Result send_session(kn_studio *studio, const caller *to, int status)
 {
     json_t *session = kn_studio_session_json(&studio->session);
     if (session && studio->jobs.version) json_object_set_new(session, "version", json_string(studio->jobs.version));
@@ -203,7 +209,7 @@ static kn_status check_step(const char *release, json_t *files, const char *path
     return st;
 }
 
-static enum MHD_Result change(kn_studio *studio, struct MHD_Connection *to, json_t *body)
+static enum MHD_Result change(kn_studio *studio, const caller *to, json_t *body)
 {
     kn_error    err = KN_ERROR_INIT;
     const char *release = json_string_value(json_object_get(body, "release"));
@@ -221,13 +227,13 @@ static enum MHD_Result change(kn_studio *studio, struct MHD_Connection *to, json
     return send_session(studio, to, 200);
 }
 
-static enum MHD_Result move(kn_studio *studio, struct MHD_Connection *to, int by)
+static enum MHD_Result move(kn_studio *studio, const caller *to, int by)
 {
     if (kn_studio_session_move(&studio->session, by)) kn_studio_news(&studio->jobs);
     return send_session(studio, to, 200);
 }
 
-static enum MHD_Result save(kn_studio *studio, struct MHD_Connection *to, json_t *body)
+static enum MHD_Result save(kn_studio *studio, const caller *to, json_t *body)
 {
     kn_error err = KN_ERROR_INIT;
     if (kn_studio_session_save(&studio->session, json_is_true(json_object_get(body, "replace")), &err) != KN_OK)
@@ -236,7 +242,7 @@ static enum MHD_Result save(kn_studio *studio, struct MHD_Connection *to, json_t
     return send_session(studio, to, 200);
 }
 
-static enum MHD_Result send_rows(kn_studio *studio, struct MHD_Connection *to, const kn_studio_request *request)
+static enum MHD_Result send_rows(kn_studio *studio, const caller *to, const kn_studio_request *request)
 {
     kn_studio_table *table = kn_studio_table_present(&studio->session);
     if (!table) return refuse(to, 404, "no table is read");
@@ -245,7 +251,7 @@ static enum MHD_Result send_rows(kn_studio *studio, struct MHD_Connection *to, c
     return send_json(to, 200, rows);
 }
 
-static enum MHD_Result ask(kn_studio *studio, struct MHD_Connection *to, json_t *body)
+static enum MHD_Result ask(kn_studio *studio, const caller *to, json_t *body)
 {
     const char *kind = json_string_value(json_object_get(body, "kind"));
     if (!kind) return refuse(to, 400, reason(400));
@@ -256,7 +262,7 @@ static enum MHD_Result ask(kn_studio *studio, struct MHD_Connection *to, json_t 
     return job ? send_json(to, 202, job) : refuse(to, 404, reason(404));
 }
 
-static enum MHD_Result send_job(kn_studio *studio, struct MHD_Connection *to, const kn_studio_request *request)
+static enum MHD_Result send_job(kn_studio *studio, const caller *to, const kn_studio_request *request)
 {
     size_t size = 0;
     if (request->route == KN_STUDIO_ANSWER) {
@@ -269,8 +275,7 @@ static enum MHD_Result send_job(kn_studio *studio, struct MHD_Connection *to, co
     return job ? send_json(to, 200, job) : refuse(to, 404, reason(404));
 }
 
-static enum MHD_Result answer(kn_studio *studio, struct MHD_Connection *to, const kn_studio_request *request,
-                              json_t *body)
+static enum MHD_Result answer(kn_studio *studio, const caller *to, const kn_studio_request *request, json_t *body)
 {
     int64_t since = 0;
     switch (request->route) {
@@ -299,14 +304,14 @@ typedef struct upload {
     size_t            size, room;
 } upload;
 
-static const char *header(struct MHD_Connection *from, const char *name)
+static const char *header(const caller *from, const char *name)
 {
-    return MHD_lookup_connection_value(from, MHD_HEADER_KIND, name);
+    return from->http->lookup_connection_value(from->connection, MHD_HEADER_KIND, name);
 }
 
-static const char *argument(struct MHD_Connection *from, const char *name)
+static const char *argument(const caller *from, const char *name)
 {
-    return MHD_lookup_connection_value(from, MHD_GET_ARGUMENT_KIND, name);
+    return from->http->lookup_connection_value(from->connection, MHD_GET_ARGUMENT_KIND, name);
 }
 
 /* False: too large, or memory ran out; the connection is closed. */
@@ -325,8 +330,7 @@ static bool take_part(upload *u, const char *bytes, size_t size)
     return true;
 }
 
-static enum MHD_Result begin(kn_studio *studio, struct MHD_Connection *from, const char *path, const char *method,
-                             void **state)
+static enum MHD_Result begin(kn_studio *studio, const caller *from, const char *path, const char *method, void **state)
 {
     kn_studio_raw raw = {.method = method,
                          .path = path,
@@ -358,21 +362,22 @@ static size_t leave_as_is(void *user, struct MHD_Connection *connection, char *t
     return strlen(text);
 }
 
-static enum MHD_Result handle(void *user, struct MHD_Connection *from, const char *path, const char *method,
+static enum MHD_Result handle(void *user, struct MHD_Connection *connection, const char *path, const char *method,
                               const char *version, const char *part, size_t *part_size, void **state)
 {
     kn_studio *studio = user;
+    caller     from = {&studio->http, connection};
     upload    *u = *state;
     (void)version;
-    if (!u) return begin(studio, from, path, method, state);
+    if (!u) return begin(studio, &from, path, method, state);
     if (*part_size > 0) {
         if (!take_part(u, part, *part_size)) return MHD_NO;
         *part_size = 0;
         return MHD_YES;
     }
     json_t *body = u->request.has_body ? kn_studio_body(u->bytes ? u->bytes : "", u->size) : NULL;
-    if (u->request.has_body && !body) return refuse(from, 400, reason(400));
-    enum MHD_Result done = answer(studio, from, &u->request, body);
+    if (u->request.has_body && !body) return refuse(&from, 400, reason(400));
+    enum MHD_Result done = answer(studio, &from, &u->request, body);
     json_decref(body);
     return done;
 }
@@ -417,8 +422,10 @@ static int open_socket(unsigned *port)
 
 kn_status kn_studio_listen(kn_studio *s, kn_error *err)
 {
-    unsigned port = 0;
-    int      listener = open_socket(&port);
+    unsigned  port = 0;
+    kn_status st = kn_studio_http_open(&s->http, err);
+    if (st != KN_OK) return st;
+    int listener = open_socket(&port);
     if (listener < 0) return kn_studio_error(err, KN_IO, "no port of the loopback address can be listened on");
     if (!make_token(s->door.token)) {
         (void)close(listener);
@@ -427,12 +434,12 @@ kn_status kn_studio_listen(kn_studio *s, kn_error *err)
     /* Known before there is a thread that compares it. */
     snprintf(s->door.host, sizeof s->door.host, "127.0.0.1:%u", port);
     snprintf(s->address, sizeof s->address, "http://%s/#%s", s->door.host, s->door.token);
-    s->daemon =
-        MHD_start_daemon(MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL, 0, NULL, NULL,
-                         handle, s, MHD_OPTION_LISTEN_SOCKET, (MHD_socket)listener, MHD_OPTION_NOTIFY_COMPLETED,
-                         completed, NULL, MHD_OPTION_UNESCAPE_CALLBACK, leave_as_is, NULL, MHD_OPTION_CONNECTION_LIMIT,
-                         (unsigned)MOST_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS,
-                         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADER_BYTES, MHD_OPTION_END);
+    s->daemon = s->http.start_daemon(MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL, 0,
+                                     NULL, NULL, handle, s, MHD_OPTION_LISTEN_SOCKET, (MHD_socket)listener,
+                                     MHD_OPTION_NOTIFY_COMPLETED, completed, NULL, MHD_OPTION_UNESCAPE_CALLBACK,
+                                     leave_as_is, NULL, MHD_OPTION_CONNECTION_LIMIT, (unsigned)MOST_CONNECTIONS,
+                                     MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS,
+                                     MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADER_BYTES, MHD_OPTION_END);
     if (s->daemon) return KN_OK;
     (void)close(listener);
     return kn_studio_error(err, KN_IO, "the server cannot be started");
@@ -440,6 +447,7 @@ kn_status kn_studio_listen(kn_studio *s, kn_error *err)
 
 void kn_studio_close(kn_studio *s)
 {
-    if (s->daemon) MHD_stop_daemon(s->daemon);
+    if (s->daemon) s->http.stop_daemon(s->daemon);
     s->daemon = NULL;
+    kn_studio_http_close(&s->http);
 }

@@ -6,12 +6,12 @@
 #include <stdatomic.h>
 
 #include "kn_studio.h"
+#include "kn_studio_http.h"
 #include "kn_studio_jobs.h"
 #include "kn_studio_request.h"
 
-struct MHD_Daemon;
-
 struct kn_studio {
+    kn_studio_http     http;
     struct MHD_Daemon *daemon;
     kn_studio_door     door;
     kn_studio_session  session;

@@ -35,7 +35,8 @@ bool kn_studio_session_init(kn_studio_session *s, const char *input, const char 
     s->saved = -1;
     s->input = input ? strdup(input) : NULL;
     s->path = strdup(release ? release : "release.yaml");
-    return s->path && (s->input || !input);
+    s->written = json_object();
+    return s->path && s->written && (s->input || !input);
 }
 
 void kn_studio_step_free(kn_studio_step *step)
@@ -59,6 +60,7 @@ void kn_studio_session_free(kn_studio_session *s)
     for (int i = 0; i < s->count; i++) kn_studio_step_free(&s->steps[i]);
     free_table(s->table);
     json_decref(s->notes);
+    json_decref(s->written);
     free(s->input);
     free(s->path);
     free(s->failure);
@@ -204,18 +206,32 @@ static kn_status refuse(const char *path, kn_error *err)
                            path);
 }
 
+/* Would a file be replaced that is not this session's? With the lock; NULL: none. */
+static const char *not_ours(const kn_studio_session *s, const kn_studio_step *step)
+{
+    const char *name;
+    json_t     *text;
+    if (!s->ours && in_the_way(s->path, step->release)) return s->path;
+    json_object_foreach(step->files, name, text)
+    {
+        if (!json_object_get(s->written, name) && in_the_way(name, json_string_value(text))) return name;
+    }
+    return NULL;
+}
+
 /* With the lock. */
 static kn_status save(kn_studio_session *s, bool replace, kn_error *err)
 {
     const kn_studio_step *step = &s->steps[s->at];
-    const char           *name;
+    const char           *name = replace ? NULL : not_ours(s, step);
     json_t               *text;
     kn_status             st = KN_OK;
-    if (!replace && !s->ours && in_the_way(s->path, step->release)) return refuse(s->path, err);
-    json_object_foreach(step->files, name,
-                        text) if (!replace && !s->ours && in_the_way(name, json_string_value(text))) return refuse(name,
-                                                                                                                   err);
-    json_object_foreach(step->files, name, text) if (st == KN_OK) st = write_file(name, json_string_value(text), err);
+    if (name) return refuse(name, err);
+    json_object_foreach(step->files, name, text)
+    {
+        if (st == KN_OK) st = write_file(name, json_string_value(text), err);
+        if (st == KN_OK) json_object_set_new(s->written, name, json_true());
+    }
     if (st == KN_OK) st = write_file(s->path, step->release, err);
     if (st != KN_OK) return st;
     s->ours = true;

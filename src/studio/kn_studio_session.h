@@ -36,6 +36,7 @@ typedef struct kn_studio_session {
     char            *input;          /* as it was named; NULL: the release file's                   */
     char            *path;           /* of the release file                                         */
     bool             ours;           /* the file of that name was read or written by this session   */
+    json_t          *written;        /* names of hierarchies that this session wrote                */
     char            *failure;        /* why nothing could be read; NULL: it could, or it is not done */
     json_t          *notes;          /* of the first look                                           */
     kn_studio_table *table;          /* NULL: not read, or no table                                 */

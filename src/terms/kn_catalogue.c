@@ -112,8 +112,8 @@ static const kn_method_entry methods[KN_CATALOGUE_METHODS] = {
                                    "as miracle-x, with cheaper pairing",
                                    "persons with very many rows, where miracle-x takes too long"},
     [KN_METHOD_DMIRACLE] = {"dmiracle", PERSONS, MIRACLE "section 5.2, Algorithm 6",
-                            "as miracle, and merging classes that lack diversity",
-                            "sensitive values must be hidden too: the default where l-diversity is promised"},
+                            "as miracle, and merging classes that break a promise",
+                            "sensitive values must be hidden too: the default where something is promised of them"},
     [KN_METHOD_BITMAP] = {"bitmap", PERSONS, MIRACLE "section 3.3 (bitmap), clustered as in CDGH",
                           "persons x open clusters (climit) x different facts / 64",
                           "to compare: what is lost when a database is squeezed into one table"},
@@ -196,9 +196,9 @@ const kn_model_entry *kn_catalogue_model(int model)
     return &models[model];
 }
 
-static bool is_diversity(int model)
+static bool is_of_values(int model)
 {
-    return model == KN_MODEL_DISTINCT || model == KN_MODEL_ENTROPY || model == KN_MODEL_RECURSIVE;
+    return model >= KN_MODEL_DISTINCT && model <= KN_MODEL_DELTA;
 }
 
 bool kn_method_keeps(kn_method method, int model)
@@ -207,7 +207,7 @@ bool kn_method_keeps(kn_method method, int model)
     case KN_FAMILY_FULL_DOMAIN: return model != KN_CATALOGUE_KMN;
     case KN_FAMILY_PARTITION:
     case KN_FAMILY_KMSD: return model != KN_CATALOGUE_KMN && model != KN_MODEL_K_MAP && model != KN_MODEL_PRESENCE;
-    case KN_FAMILY_RELATIONAL: return model == KN_MODEL_K || (method == KN_METHOD_DMIRACLE && is_diversity(model));
+    case KN_FAMILY_RELATIONAL: return model == KN_MODEL_K || (method == KN_METHOD_DMIRACLE && is_of_values(model));
     case KN_FAMILY_TREE: return model == KN_CATALOGUE_KMN || model == KN_MODEL_DISTINCT;
     }
     return false;

@@ -413,6 +413,8 @@ typedef struct kn_vside {
 typedef struct kn_vwhere {
     kn_vside          original, release;
     const kn_vcolumn *stars; /* of the released rows: "*" where every kept column is; NULL: there is no such column */
+    bool              whole; /* kept columns are among the combinations: judged here, not by the engine            */
+    bool              local; /* the release has no level per column, and the engine cannot judge kept columns      */
 } kn_vwhere;
 
 typedef struct kn_verifier {

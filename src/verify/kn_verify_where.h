@@ -2,7 +2,7 @@
  *
  * For tables that do not fit the memory, or that belong to a cluster or a server. Only the distinct combinations of
  * quasi-identifiers, sensitive and weight columns come here, with their counts, and the distinct values of single columns; kept
- * columns are compared by the engine. The statements are the verifier's own (table/where.c, table/where_kept.c).
+ * columns are compared by the engine, or come here too where the release has no level per column. The statements are the verifier's own (table/where.c, table/where_kept.c).
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_VERIFY_WHERE_H

@@ -1,104 +1,10 @@
-// release-screens.tsx: what would be released (solutions), what a neighbour finds (attack), and the release itself (publish).
+// release-screens.tsx: what a neighbour finds (attack), and the release itself (publish).
 // SPDX-License-Identifier: Apache-2.0
 import {useEffect, useState} from "preact/hooks";
-import type {Anonymize, Attack as AttackAnswer, StudioPreview, Verify} from "./answers";
-import {Answer, Bars, bySize, Copy, Figure, Notes, Problem, Progress, Section} from "./parts";
-import {useAction, useAnswer, useStore} from "./store";
-import {figure, n, share, texts} from "./texts";
-
-function Sizes({answer}: {answer: Anonymize}) {
-  const before = bySize(answer.sizes_before), after = bySize(answer.sizes ?? []);
-  const bars = (list: typeof before, all: number) => <Bars rows={list.map((one) => ({label: texts.risk.size(one.low, one.high), value: one.rows, note: share(one.rows, all), mark: one.low === 1}))} />;
-  return (
-    <Section title={texts.solutions.sizes} wide>
-      <div class="two">
-        <div><h3>{texts.solutions.before}</h3>{bars(before, answer.rows_in)}</div>
-        <div><h3>{texts.solutions.after}</h3>{bars(after, answer.rows_in)}</div>
-      </div>
-    </Section>
-  );
-}
-
-/** Rows as they are, and as they would be released. */
-function Preview() {
-  const found = useAnswer<StudioPreview>("preview", {});
-  return (
-    <Section title={texts.solutions.preview} how={texts.solutions.previewHow} wide>
-      <Answer asked={found}>
-        {(one) => (
-          <div class="scroll" tabIndex={0} role="region" aria-label={texts.solutions.preview}>
-            <table>
-              <thead><tr><th scope="col">#</th>{one.columns.map((name) => <th key={name} scope="col"><bdi>{name}</bdi></th>)}</tr></thead>
-              <tbody>{one.rows.slice(0, 20).map((row) => (
-                <tr key={row.row}>
-                  <th scope="row">{n(row.row)}</th>
-                  {row.after.map((cell, at) => (
-                    <td key={at}>
-                      {row.before[at] !== cell && <><del><bdi>{row.before[at] ?? texts.data.empty}</bdi></del> </>}
-                      {cell === null ? <i>{texts.data.empty}</i> : row.before[at] === cell ? <bdi>{cell}</bdi> : <ins><bdi>{cell}</bdi></ins>}
-                    </td>
-                  ))}
-                </tr>
-              ))}</tbody>
-            </table>
-          </div>
-        )}
-      </Answer>
-    </Section>
-  );
-}
-
-export function Solutions() {
-  const store = useStore();
-  const found = useAnswer<Anonymize>("search", {});
-  const answer = found.answer;
-  const take = (method: string) => void store.edit((release) => {
-    release.setLevels(null);
-    release.setField("method", method);
-  });
-  return (
-    <>
-      <header class="lead"><h1>{texts.solutions.title}</h1><p>{texts.solutions.lead}</p></header>
-      <Section title={answer && !answer.found ? texts.solutions.none : texts.solutions.method} wide>
-        <Answer asked={found}>
-          {(one) => one.found ? (
-            <dl class="figures">
-              <Figure label={texts.solutions.method} value={one.method} />
-              <Figure label={texts.solutions.kIs} value={n(one.k ?? 0)} note={`${texts.solutions.before} ${n(one.k_before)}`} />
-              {one.metrics && <Figure label={`${texts.solutions.loss} (lm)`} value={figure(one.metrics.lm)} />}
-              <Figure label={texts.solutions.suppressed} value={n(one.suppressed ?? 0)} note={share(one.suppressed ?? 0, one.rows_in)} />
-              <Figure label={texts.solutions.classes} value={n(one.classes ?? 0)} />
-            </dl>
-          ) : <p class="problem" role="alert"><bdi>{one.reason}</bdi></p>}
-        </Answer>
-      </Section>
-      {answer?.found && answer.attributes && (
-        <Section title={texts.solutions.columns} wide>
-          <Bars rows={answer.attributes.map((one) => ({label: one.name, value: one.lm ?? 0, ...(one.level !== null && one.height !== null ? {note: texts.solutions.level(one.level, one.height)} : {})}))} unit={(value) => figure(value)} />
-        </Section>
-      )}
-      {answer?.auto && (
-        <Section title={texts.solutions.tried} wide>
-          <div class="scroll" tabIndex={0} role="region" aria-label={texts.solutions.tried}>
-            <table>
-              <thead><tr><th scope="col">{texts.solutions.method}</th><th scope="col">{texts.solutions.loss}</th><th scope="col">{texts.solutions.suppressed}</th><th scope="col">{texts.solutions.state}</th></tr></thead>
-              <tbody>{answer.auto.candidates.filter((one) => one.loss !== undefined && one.loss !== null).map((one) => (
-                <tr key={one.method}>
-                  <th scope="row">{one.method}</th><td>{figure(one.loss)}</td><td>{one.suppressed === undefined ? "–" : n(one.suppressed)}</td>
-                  <td>{one.method === answer.method ? texts.solutions.chosen : <button type="button" class="quiet" aria-label={`${texts.solutions.choose}: ${one.method}`} onClick={() => take(one.method)}>{texts.solutions.choose}</button>}</td>
-                </tr>
-              ))}</tbody>
-            </table>
-          </div>
-        </Section>
-      )}
-      {answer && !answer.auto && <Section title={texts.solutions.tried}><button type="button" onClick={() => take("auto")}>{texts.solutions.auto}</button></Section>}
-      {answer?.found && <Preview />}
-      {answer?.found && <Sizes answer={answer} />}
-      {answer && answer.notes.length > 0 && <Section title={texts.solutions.notes} wide><Notes notes={answer.notes} /></Section>}
-    </>
-  );
-}
+import type {Anonymize, Attack as AttackAnswer, Verify} from "./answers";
+import {Copy, Figure, Notes, Problem, Progress, Section} from "./parts";
+import {useAction, useStore} from "./store";
+import {figure, n, texts} from "./texts";
 
 export function Attack() {
   const [file, setFile] = useState("");

@@ -110,6 +110,101 @@ async function everyScreen(browser, address, steps) {
   }
 }
 
+/** Groups as text, by keyboard, by dragging, from and to a file; lint; suggestions. */
+async function hierarchies(page, folder) {
+  await page.getByRole("button", {name: "country", exact: true}).click();
+  await settled(page);
+  const groups = page.locator(".builder textarea");
+  const before = await groups.inputValue();
+  const leaves = before.trim().split("\n").map((line) => line.split(";")[0]);
+  const shown = (text) => page.waitForFunction((one) => document.querySelector(".tree:not(.edited)")?.textContent.includes(one), text);
+  const inFile = () => page.locator(".release pre").textContent();
+  await groups.fill(leaves.map((leaf, at) => `${leaf};${at % 2 ? "odd" : "even"} ones;${at % 2 ? "even" : "odd"} ones;*`).join("\n"));
+  await page.waitForSelector(".notes.lint li");
+  ok("hierarchies: a label for different values is pointed out before it is used", (await page.locator(".notes.lint li").first().textContent()).includes("stands for different values"));
+  await groups.fill(`${leaves[0]};x;*`);
+  await page.waitForSelector(".answer .problem");
+  ok("and values without a place", (await page.locator(".answer .problem").first().textContent()).includes("without a leaf") && (await page.getByRole("button", {name: "Use it"}).isDisabled()));
+  await groups.fill(leaves.map((leaf, at) => `${leaf};${at % 2 ? "odd" : "even"} ones;*`).join("\n"));
+  await shown("odd ones");
+  ok("groups as text are shown while they are typed, with their rows", (await page.locator(".tree:not(.edited) summary").nth(1).textContent()).includes("rows"));
+  await page.getByRole("button", {name: "Use it"}).click();
+  await page.waitForFunction(() => document.querySelector(".release small").textContent.includes("not saved"));
+  await settled(page);
+  await page.getByLabel(`Tick ${leaves[0]}`).focus();
+  await page.keyboard.press("Space");
+  await page.getByLabel(`Tick ${leaves[2]}`).focus();
+  await page.keyboard.press("Space");
+  await page.getByLabel("Name of a new group").focus();
+  await page.keyboard.type("by hand");
+  await page.keyboard.press("Enter");
+  await shown("by hand");
+  ok("a group is made by the keyboard alone", (await groups.inputValue()).includes(`${leaves[0]};by hand;even ones;*`), await groups.inputValue());
+  await page.locator(".edited .branch", {hasText: leaves[1]}).first().dragTo(page.locator(".edited .branch", {has: page.getByLabel("Name of by hand")}));
+  await page.waitForFunction((one) => document.querySelector(".builder textarea").value.includes(`${one};by hand;even ones;*`), leaves[1]);
+  ok("a value is dragged into a group", true);
+  await page.getByRole("button", {name: "Undo"}).click();
+  await page.waitForFunction((one) => !document.querySelector(".builder textarea").value.includes(`${one};by hand`), leaves[1]);
+  ok("and undone", true);
+  await page.getByLabel("Name of by hand").fill("renamed");
+  await page.keyboard.press("Tab");
+  await shown("renamed");
+  await page.getByRole("button", {name: "Dissolve renamed"}).click();
+  await page.waitForFunction(() => !document.querySelector(".builder textarea").value.includes("renamed"));
+  ok("a group is renamed, and dissolved", (await groups.inputValue()).includes(`${leaves[0]};even ones;*`));
+  await settled(page);
+  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", {name: "To a file (ARX's form)"}).click()]);
+  const exported = readFileSync(await download.path(), "utf8");
+  ok("the hierarchy is exported in ARX's form", exported.trim().split("\n").length === leaves.length && exported.includes(`${leaves[1]};odd ones;*`), exported);
+  const arx = join(folder, "arx-hierarchy.csv");
+  writeFileSync(arx, exported.replaceAll("odd ones", "from ARX"));
+  await page.getByLabel("From a file (ARX's form)").setInputFiles(arx);
+  await shown("from ARX");
+  await page.getByRole("button", {name: "Use it"}).click();
+  await settled(page);
+  rmSync(arx);
+  ok("and one is imported", (await groups.inputValue()).includes("from ARX"), await inFile());
+  await page.getByRole("button", {name: "Suggest others"}).click();
+  await page.waitForSelector(".promise button");
+  await page.getByRole("button", {name: /Take it: --groups order/}).first().click();
+  await settled(page);
+  ok("a suggestion is looked at, with a preview", (await page.locator(".builder select").first().inputValue()) === "groups" && (await page.locator(".tree:not(.edited)").textContent()).includes("["));
+  await go(page, "Risk");
+  await go(page, "Hierarchies");
+}
+
+/** The lattice, why not, taking a node, distributions, queries. */
+async function solutions(page) {
+  const circles = page.locator(".lattice circle");
+  await page.waitForSelector(".lattice circle.good");
+  ok("solutions: the lattice, with one choice marked", (await circles.count()) > 10 && (await page.locator(".lattice circle.chosen").count()) === 1);
+  await page.locator(".lattice circle.bad").first().click();
+  await page.waitForFunction(() => document.querySelector(".why .verdict strong.bad"));
+  await settled(page);
+  ok("why not this one: a sentence, and the promise that fails", (await page.locator(".why .verdict").textContent()).length > 40 && (await page.locator(".why .notes li").count()) > 0 && (await page.getByRole("button", {name: "Take these levels"}).isDisabled()));
+  const shown = await page.locator(".lattice circle.shown").getAttribute("data-key");
+  await page.keyboard.press("ArrowUp");
+  await page.waitForFunction((one) => document.querySelector(".lattice circle.shown").dataset.key !== one, shown);
+  ok("the lattice is walked by arrow keys", await page.evaluate(() => document.activeElement.classList.contains("shown")));
+  const other = page.locator(".lattice circle.good:not(.chosen)").nth(1);
+  const key = await other.getAttribute("data-key");
+  await other.click();
+  await page.waitForFunction(() => document.querySelector(".why .verdict strong.good"));
+  await page.getByRole("button", {name: "Take these levels"}).click();
+  await page.waitForFunction((one) => document.querySelector(".release pre").textContent.includes(`levels: [${one.replaceAll(",", ", ")}]`), key);
+  await settled(page);
+  ok("any node that keeps the promises can be taken", (await page.locator(".lattice circle.chosen").getAttribute("data-key")) === key);
+  ok("distributions before and after, of each released column", (await page.locator(".compared li").count()) === 5 && (await page.locator(".compared .spread").count()) === 10, await page.locator("main").textContent());
+  await page.getByLabel("Your queries", {exact: true}).first().fill("SELECT COUNT(*) WHERE country = 'France';\nSELECT COUNT(*) WHERE diagnosis <> 'flu';");
+  await page.getByRole("button", {name: "Ask them of both"}).click();
+  await page.waitForSelector("table.answers");
+  ok("queries: how wrong each becomes", (await page.locator("table.answers tbody tr").count()) === 2 && /%/.test(await page.locator("table.answers tbody tr").first().textContent()));
+  await page.getByRole("button", {name: "Undo"}).click();
+  await page.getByRole("button", {name: "Undo"}).click();
+  await page.waitForFunction(() => !document.querySelector(".release pre").textContent.includes("levels: ["));
+  await settled(page);
+}
+
 async function wholeWay(browser, folder, address, context) {
   const page = await context.newPage();
   const said = [];
@@ -148,14 +243,7 @@ async function wholeWay(browser, folder, address, context) {
   await settled(page);
   ok("one of them can be looked at", (await page.locator(".sets button[aria-pressed=true]").count()) === 1);
   await go(page, "Hierarchies");
-  await page.getByRole("button", {name: "country", exact: true}).click();
-  const groups = page.locator("textarea").first();
-  const before = await groups.inputValue();
-  const hand = before.trim().split("\n").map((line) => line.split(";")[0]).map((leaf, at) => `${leaf};${at % 2 ? "odd" : "even"} ones;*`).join("\n");
-  await groups.fill(hand);
-  await page.getByRole("button", {name: "Use it"}).click();
-  await page.waitForFunction(() => document.querySelector(".tree")?.textContent.includes("odd ones"));
-  ok("a hierarchy made by hand is seen at once", true);
+  await hierarchies(page, folder);
   await go(page, "Promises");
   await page.getByLabel("k", {exact: true}).fill("4");
   await page.keyboard.press("Enter");
@@ -191,6 +279,7 @@ async function wholeWay(browser, folder, address, context) {
   await page.getByRole("button", {name: "Undo"}).click();
   await settled(page);
   await page.waitForSelector(".figures");
+  await solutions(page);
   await go(page, "Publish");
   ok("nothing was written so far", !existsSync(join(folder, "release.yaml")) && !existsSync(join(folder, "release.csv")));
   await page.getByRole("button", {name: "Make the release"}).click();

@@ -510,45 +510,6 @@ kn_status kn_columnar_copy(kn_context *ctx, const char *name, const char *path, 
     return st;
 }
 
-/* What the system says stands at the end of DuckDB's message, behind the temporary name. */
-static kn_status fail_output(const char *name, const kn_error *said, kn_error *err)
-{
-    const char *reason = said->message;
-    for (const char *at = reason; (at = strstr(at, ": ")) != NULL; reason = at) at += 2;
-    return kn_fail(err, KN_IO, "%.300s: cannot be written: %s", name, reason);
-}
-
-kn_status kn_columnar_write_stream(const kn_connection *c, kn_context *ctx, struct ArrowArrayStream *rows,
-                                   const char *path, const char *name, kn_error *err)
-{
-    kn_duckdb *db = c->state;
-    kn_error   said = KN_ERROR_INIT;
-    kn_status  st = KN_OK;
-    if (kn_cancelled(ctx)) return kn_fail_cancelled(err);
-    if (db->api.arrow_scan(db->connection, "release", (kn_ddb_arrow_stream)(void *)rows) != KN_DDB_OK)
-        st = kn_fail(&said, KN_INTERNAL, "DuckDB does not take the release's columns");
-    if (st == KN_OK) st = run_copy(db, "SELECT * FROM release", path, name, &said);
-    if (st == KN_INPUT) return fail_output(name, &said, err);
-    if (st != KN_OK && err) *err = said;
-    return st;
-}
-
-static kn_status write_batches(kn_context *ctx, kn_batches_lent lent, const char *path, const char *name, kn_error *err)
-{
-    kn_connection           c;
-    struct ArrowArrayStream stream = kn_batches_lend(&lent);
-    KN_TRY(kn_connection_duckdb(&c, ctx, NULL, name, err));
-    kn_status st = kn_columnar_write_stream(&c, ctx, &stream, path, name, err);
-    kn_connection_close(&c);
-    return st;
-}
-
-kn_status kn_columnar_write_parquet(kn_context *ctx, const kn_batches *batches, const char *path, const char *name,
-                                    kn_error *err)
-{
-    return write_batches(ctx, (kn_batches_lent){.batches = batches}, path, name, err);
-}
-
 kn_status kn_columnar_sync(const char *path, const char *name, kn_error *err)
 {
     int  fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -556,24 +517,4 @@ kn_status kn_columnar_sync(const char *path, const char *name, kn_error *err)
     int  error = errno;
     if (fd >= 0) close(fd);
     return synced ? KN_OK : kn_fail(err, KN_IO, "%.300s: cannot be written: %s", name, strerror(error));
-}
-
-/* Groups of 122,880 rows and batches of 65,536 end together: only the last group of the last part may be smaller. */
-enum { PART_BATCHES = 15 };
-static_assert(PART_BATCHES * 65536 == KN_COLUMNAR_PART, "parts are of one size, whoever writes them");
-
-kn_status kn_columnar_write_parts(kn_context *ctx, const kn_batches *batches, const char *folder, const char *name,
-                                  kn_error *err)
-{
-    for (size_t first = 0, part = 0; first < batches->count || part == 0; first += PART_BATCHES, part++) {
-        size_t          rest = batches->count - first;
-        kn_batches_lent lent = {batches, first, first + (rest < PART_BATCHES ? rest : PART_BATCHES)};
-        char           *path = kn_strformat(ctx, "%s/part-%05zu.parquet", folder, part);
-        if (!path) return kn_fail_memory(err, ctx, "writing the release");
-        kn_status st = write_batches(ctx, lent, path, name, err);
-        if (st == KN_OK) st = kn_columnar_sync(path, name, err);
-        kn_free(path);
-        KN_TRY(st);
-    }
-    return KN_OK;
 }

@@ -61,20 +61,9 @@ KN_CHECK kn_status kn_columnar_ready(kn_context *ctx, const char *output, kn_err
 /* Copies all rows of a source that DuckDB reads, as Parquet, into an existing file. */
 KN_CHECK kn_status kn_columnar_copy(kn_context *ctx, const char *name, const char *path, kn_error *err);
 
-/* Writes batches as a Parquet file in place of an existing one: row groups of 122,880 rows, compressed by Snappy. The same
- * batches give the same bytes, with the same DuckDB. `name`: of the output, in messages. */
-KN_CHECK kn_status kn_columnar_write_parquet(kn_context *ctx, const kn_batches *batches, const char *path, const char *name,
-                                         kn_error *err);
+enum { KN_COLUMNAR_PART = 983040 }; /* rows of a part of a release */
 
-/* The same in parts of 983,040 rows, in order: FOLDER/part-00000.parquet and so on; the last has the rest. At least one. */
-KN_CHECK kn_status kn_columnar_write_parts(kn_context *ctx, const kn_batches *batches, const char *folder, const char *name,
-                                       kn_error *err);
-
-enum { KN_COLUMNAR_PART = 983040 }; /* rows of a part */
-
-/* Writes the rows of a stream, which outlives it, as such a file by a DuckDB of kanon's own; and makes a file's bytes durable. */
-KN_CHECK kn_status kn_columnar_write_stream(const kn_connection *c, kn_context *ctx, struct ArrowArrayStream *rows,
-                                            const char *path, const char *name, kn_error *err);
+/* Makes a file's bytes durable. */
 KN_CHECK kn_status kn_columnar_sync(const char *path, const char *name, kn_error *err);
 
 /* The text of a statement that names the files of a source: a path that exists is no pattern, and a folder is all Parquet

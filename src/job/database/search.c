@@ -29,6 +29,7 @@ static kn_status find_promises(kn_database_run *run, kn_error *err)
         }
         if (!m->attribute || !kn_spec_find_column(spec, m->attribute, &table, &attribute))
             return kn_fail(err, KN_USAGE, "%s names no column of the database", kn_model_name(m->kind));
+        if (m->kind == KN_MODEL_ALPHA_K && m->k > run->k) run->k = m->k;
         int t = kn_database_find(run->db, spec->tables[table].name);
         run->promises[run->promise_count++] = (kn_relational_promise){
             t, kn_table_find(run->db->tables[t].table, spec->tables[table].attributes[attribute].name), *m};

@@ -40,7 +40,6 @@ static bool has_pseudonyms(const kn_spec *spec)
 static const char *needs_rows(const kn_table_run *run)
 {
     const kn_spec *spec = run->all.spec;
-    if (!spec->method_auto && !kn_table_run_full_domain(run)) return "a method without levels for whole columns";
     if (spec->keep_order || spec->input_order) return "the order of the rows";
     if (spec->keep_rowmap) return "a row map";
     if (spec->entity) return "an entity";
@@ -72,19 +71,6 @@ static kn_status check_request(const kn_table_run *run, int64_t rows, kn_error *
                    name, rows, what);
 }
 
-/* auto tries methods on all rows; of those with levels the optimal one is the best. */
-static kn_status choose_method(kn_table_run *run, kn_error *err)
-{
-    if (!run->all.spec->method_auto) return KN_OK;
-    run->all.chosen = *run->all.spec;
-    run->all.chosen.method = run->all.head->method = KN_METHOD_OPTIMAL;
-    run->all.chosen.method_auto = false;
-    run->all.spec = &run->all.chosen;
-    return kn_release_note(
-        &run->all, err,
-        "method optimal was taken: of the methods that auto tries it alone can release a table where it is");
-}
-
 /* An engine writes what is in it. */
 static kn_status check_engine(const kn_table_run *run, kn_error *err)
 {
@@ -112,7 +98,6 @@ kn_status kn_table_run_stay(kn_table_run *run, const kn_csv_options *csv, kn_err
         return kn_release_note(&run->all, err, "the table fits the memory limit and was read whole");
     }
     KN_TRY(check_request(run, rows, err));
-    KN_TRY(choose_method(run, err));
     KN_TRY(kn_engine_spill(&run->engine, run->all.base, err));
     return kn_table_run_open_writer(run, err);
 }

@@ -15,10 +15,10 @@
 
 #include "kn_alloc.h"
 #include "kn_arrow.h"
-#include "kn_columnar.h"
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_parallel.h"
+#include "kn_parquet.h"
 #include "kn_recode_row.h"
 #include "kn_value.h"
 
@@ -387,8 +387,7 @@ kn_status kn_columns_put(kn_output *output, kn_context *ctx, const kn_recode_inp
     if (st == KN_OK && input->take) return input->take(input->take_arg, batches, err);
     if (st != KN_OK || !input->parquet) return st == KN_OK ? kn_batches_put(output, batches, err) : st;
     const char *path = kn_output_temporary(output), *name = kn_path_name(ctx, kn_output_target(output));
-    st = input->parts ? kn_columnar_write_parts(ctx, batches, path, name, err)
-                      : kn_columnar_write_parquet(ctx, batches, path, name, err);
+    st = kn_parquet_write(ctx, batches, false, path, input->parts, name, err);
     kn_batches_let_go(batches);
     return st;
 }

@@ -80,7 +80,7 @@ static void verdict(kn_buffer *to, const kn_spec *spec, const kn_database_result
     }
     left_out(to, r);
     if (r->head.largest_share > 0) {
-        kn_buffer_add(to, "A sensitive value that is promised to be diverse belongs to at most ");
+        kn_buffer_add(to, "A sensitive value of which something is promised belongs to at most ");
         kn_html_percent(to, r->head.largest_share);
         kn_buffer_add(to, spec->anatomy ? " of those who share a group. " : " of those who look alike. ");
     }

@@ -305,36 +305,47 @@ kn_status kn_vdb_anatomy_sizes(kn_vdb *v, kn_verified_model *m, kn_error *err)
     return KN_OK;
 }
 
-static void judge(kn_vdb *v, const kn_vdb_table *t, const kn_vlist *list, const group_sizes *g, uint32_t *codes,
-                  kn_verified_model *m)
+static void judge(kn_vdb *v, const kn_vdb_table *t, const kn_vlist *list, const group_sizes *g,
+                  const kn_vdb_reference *reference, kn_vdb_position *p, kn_verified_model *m)
 {
     bool shown;
     for (size_t at = 0, begin = 0; at < list->count; begin = at) {
-        uint64_t        group = list->keys[at] >> 32;
-        kn_vdb_position p = {g->persons[group], g->rows[group], 0, codes, list->counts + begin, 0};
+        uint64_t group = list->keys[at] >> 32;
+        p->persons = g->persons[group];
+        p->rows = g->rows[group];
+        p->values = 0;
+        p->counts = list->counts + begin;
+        p->most = 0;
         for (; at < list->count && list->keys[at] >> 32 == group; at++) {
-            codes[p.values++] = (uint32_t)list->keys[at];
-            if (list->counts[at] > p.most) p.most = list->counts[at];
+            p->codes[p->values++] = kn_vdb_reference_value(reference, (uint32_t)list->keys[at]);
+            if (list->counts[at] > p->most) p->most = list->counts[at];
         }
-        if (p.most > p.persons) p.most = p.persons;
-        if (!kn_vdb_position_holds(v, m, &p, begin == 0, &shown) && shown)
-            kn_vproblem(v->notes, "table \"%s\": %s %s does not hold for group %" PRIu64 " of table \"%s\"", list->name,
-                        kn_model_variant(m->model.kind), kn_model_name(m->model.kind), group + 1, t->name);
+        if (p->most > p->persons) p->most = p->persons;
+        if (!kn_vdb_position_holds(v, m, p, begin == 0, &shown) && shown)
+            kn_vproblem(v->notes, "table \"%s\": %s%s%s does not hold for group %" PRIu64 " of table \"%s\"",
+                        list->name, KN_VDB_MODEL(m->model.kind), group + 1, t->name);
     }
 }
 
-kn_status kn_vdb_anatomy_diversity(kn_vdb *v, kn_verified_model *m, kn_error *err)
+kn_status kn_vdb_anatomy_values(kn_vdb *v, kn_verified_model *m, kn_error *err)
 {
     int                  number = 0;
     const kn_vdb_column *column;
     kn_arena             room = {.ctx = v->ctx};
+    kn_vdb_reference     reference;
     group_sizes          g;
-    KN_TRY(kn_vdb_find_sensitive(v, m->model.attribute, &number, &column, err));
+    KN_TRY(kn_vdb_find_sensitive(v, &m->model, &number, &column, err));
     const kn_vdb_table *t = &v->tables[number];
     const kn_vlist     *list = &t->lists[column - t->hidden];
-    uint32_t           *codes = kn_arena_array(&room, list->count + 1, sizeof *codes);
-    kn_status           status = codes ? measure_groups(&room, v, t, &g, err) : kn_vdb_no_memory(v, err);
-    if (status == KN_OK) judge(v, t, list, &g, codes, m);
+    kn_vdb_position     p = {.codes = kn_arena_array(&room, list->count + 1, sizeof *p.codes),
+                             .reference = &reference.r,
+                             .some = kn_arena_array(&room, list->count + 1, sizeof *p.some),
+                             .dealt = kn_arena_array(&room, list->count + 1, sizeof *p.dealt)};
+    kn_status           status = kn_vdb_reference_make(&reference, v, t, column, &m->model, err);
+    if (status == KN_OK && room.failed) status = kn_vdb_no_memory(v, err);
+    if (status == KN_OK) status = measure_groups(&room, v, t, &g, err);
+    if (status == KN_OK) judge(v, t, list, &g, &reference, &p, m);
+    kn_vdb_reference_free(&reference);
     kn_arena_free(&room);
     return status;
 }

@@ -164,17 +164,43 @@ KN_CHECK kn_status kn_vdb_positions(kn_vdb *v, int table, kn_error *err);
 KN_CHECK kn_status kn_vdb_models(kn_vdb *v, kn_error *err);
 
 /* The sensitive column that a model is about. KN_USAGE: none, or more than one. */
-KN_CHECK kn_status kn_vdb_find_sensitive(const kn_vdb *v, const char *asked, int *table, const kn_vdb_column **column,
+KN_CHECK kn_status kn_vdb_find_sensitive(const kn_vdb *v, const kn_model *m, int *table, const kn_vdb_column **column,
                                          kn_error *err);
 
 /* The values of rows that cannot be distinguished: `rows` of them, equally many of each of `persons`. */
 typedef struct kn_vdb_position {
-    int64_t   persons, rows;
-    uint32_t  values;
-    uint32_t *codes;  /* of the values, ascending     */
-    int64_t  *counts; /* of rows that have them       */
-    int64_t   most;   /* persons who have one value   */
+    int64_t              persons, rows;
+    uint32_t             values;
+    uint32_t            *codes;     /* of the values, ascending                          */
+    int64_t             *counts;    /* of rows that have them                            */
+    int64_t              most;      /* persons who have one value                        */
+    const kn_vreference *reference; /* what it is compared with; NULL: nothing           */
+    uint32_t            *some;      /* scratch for as many values, where it is compared  */
+    int64_t             *dealt;
 } kn_vdb_position;
+
+/* A model in a message, for "%s%s%s". */
+#define KN_VDB_MODEL(kind)                                                                                             \
+    kn_model_variant(kind) ? kn_model_variant(kind) : "", kn_model_variant(kind) ? " " : "", kn_model_name(kind)
+
+/* What a promise compares positions with: the original's rows that belong to persons (compare.c). */
+typedef struct kn_vdb_reference {
+    kn_arena      room;
+    kn_vreference r;
+    kn_vtree     *tree;
+    uint32_t      gone; /* a value that the release cannot show; larger ones are counted from one less. KN_V_NONE: none */
+} kn_vdb_reference;
+
+/* Empty for models that do not compare. KN_USAGE: a hierarchical distance without a hierarchy. */
+KN_CHECK kn_status kn_vdb_reference_make(kn_vdb_reference *out, kn_vdb *v, const kn_vdb_table *t,
+                                         const kn_vdb_column *column, const kn_model *m, kn_error *err);
+void               kn_vdb_reference_free(kn_vdb_reference *reference);
+
+/* The number of a value of the column's domain there. */
+uint32_t kn_vdb_reference_value(const kn_vdb_reference *reference, uint32_t value);
+
+/* Models other than l-diversity (compare.c). */
+bool kn_vdb_compare(const kn_model *m, const kn_vdb_position *p, double *reached);
 
 /* Does a group of `persons` keep the promise of a size? If not, *shown: it is one of the first that do not. */
 bool kn_vdb_size_holds(kn_verified_model *m, int64_t persons, bool *shown);
@@ -251,7 +277,7 @@ int  kn_vdb_anatomy_tables(kn_vdb *v, bool *whole);
 /* Groups and their lists, and k; one promise of group sizes, or of the lists' diversity (called by kn_vdb_models). */
 KN_CHECK kn_status kn_vdb_anatomy_groups(kn_vdb *v, kn_error *err);
 KN_CHECK kn_status kn_vdb_anatomy_sizes(kn_vdb *v, kn_verified_model *m, kn_error *err);
-KN_CHECK kn_status kn_vdb_anatomy_diversity(kn_vdb *v, kn_verified_model *m, kn_error *err);
+KN_CHECK kn_status kn_vdb_anatomy_values(kn_vdb *v, kn_verified_model *m, kn_error *err);
 
 /* Does each list hold the values that the original's rows of its groups have (anatomy_rows.c)? */
 KN_CHECK kn_status kn_vdb_anatomy_rows(kn_vdb *v, kn_error *err);

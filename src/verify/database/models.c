@@ -1,5 +1,5 @@
 /* database/models.c: the promises: k of every class of persons; diversity of what their rows hide (Definition 10,
- * docs/errata.md M13).
+ * docs/errata.md M13). Other models of what they hide are in compare.c.
  *
  * Diversity is promised of the values that one node of a class's tree has over the members. Where a member has c rows
  * that show the same (equal quasi-identifiers in everything below and above them), neither an attacker nor the
@@ -79,9 +79,10 @@ static bool is_asked(const kn_vdb_table *t, const kn_vdb_column *c, const char *
            strcmp(asked + size + 1, c->attribute->name) == 0;
 }
 
-kn_status kn_vdb_find_sensitive(const kn_vdb *v, const char *asked, int *table, const kn_vdb_column **column,
+kn_status kn_vdb_find_sensitive(const kn_vdb *v, const kn_model *m, int *table, const kn_vdb_column **column,
                                 kn_error *err)
 {
+    const char *asked = m->attribute;
     *column = NULL;
     for (int t = 0; t < v->table_count; t++) {
         const kn_vdb_table  *from = &v->tables[t];
@@ -91,15 +92,15 @@ kn_status kn_vdb_find_sensitive(const kn_vdb *v, const char *asked, int *table, 
             if (!is_asked(from, &columns[c], asked)) continue;
             if (*column)
                 return kn_fail(err, KN_USAGE,
-                               "l-diversity: there are several sensitive columns%s%s%s: say which as table.column",
-                               asked ? " \"" : "", asked ? asked : "", asked ? "\"" : "");
+                               "%s: there are several sensitive columns%s%s%s: say which as table.column",
+                               kn_model_name(m->kind), asked ? " \"" : "", asked ? asked : "", asked ? "\"" : "");
             *table = t;
             *column = &columns[c];
         }
     }
     if (!*column)
-        return kn_fail(err, KN_USAGE, "l-diversity: there is no sensitive column%s%s%s", asked ? " \"" : "",
-                       asked ? asked : "", asked ? "\"" : "");
+        return kn_fail(err, KN_USAGE, "%s: there is no sensitive column%s%s%s", kn_model_name(m->kind),
+                       asked ? " \"" : "", asked ? asked : "", asked ? "\"" : "");
     return KN_OK;
 }
 
@@ -201,6 +202,7 @@ static bool diverse(const kn_model *m, const kn_vdb_position *p, double *reached
     int64_t       each = p->rows / p->persons;
     kn_vhistogram h = {p->codes, p->counts, p->values, p->rows};
     if (each * p->persons != p->rows) return false; /* cannot be: members have equal trees */
+    if (m->kind > KN_MODEL_RECURSIVE) return kn_vdb_compare(m, p, reached);
     if (each == 1) return kn_vmodel_holds(m, p->persons, &h, NULL, reached);
     if (m->kind == KN_MODEL_DISTINCT) {
         *reached = (double)dealt_pairs(p, each) / (double)each;
@@ -218,7 +220,8 @@ static bool diverse(const kn_model *m, const kn_vdb_position *p, double *reached
 
 bool kn_vdb_position_holds(kn_vdb *v, kn_verified_model *m, const kn_vdb_position *p, bool first, bool *shown)
 {
-    bool   least = m->model.kind != KN_MODEL_RECURSIVE; /* the smallest is the worst */
+    bool least =
+        m->model.kind == KN_MODEL_DISTINCT || m->model.kind == KN_MODEL_ENTROPY; /* the smallest is the worst */
     double reached = 0, share = (double)p->most / (double)p->persons;
     bool   holds = diverse(&m->model, p, &reached);
     if (first || (least ? reached < m->reached : reached > m->reached)) m->reached = reached;
@@ -270,32 +273,52 @@ static void judge(kn_vdb *v, const kn_vdb_table *t, const kn_vdb_column *column,
         int64_t row = (int64_t)list[begin].id;
         for (int64_t i = begin; i < at; i++)
             if ((int64_t)list[i].id < row) row = (int64_t)list[i].id;
-        kn_vproblem(
-            v->notes, "table \"%s\", row %" PRId64 ", column \"%s\": %s %s does not hold for the rows like this one",
-            t->name, row + 1, column->attribute->name, kn_model_variant(m->model.kind), kn_model_name(m->model.kind));
+        kn_vproblem(v->notes,
+                    "table \"%s\", row %" PRId64 ", column \"%s\": %s%s%s does not hold for the rows like this one",
+                    t->name, row + 1, column->attribute->name, KN_VDB_MODEL(m->model.kind));
     }
 }
 
-static kn_status check_diversity(kn_vdb *v, kn_verified_model *m, kn_error *err)
+/* A value that the original does not have is still a separate one. */
+static uint32_t value_of(const kn_vdb_column *column, const kn_vdb_reference *reference, uint32_t code)
 {
-    int                  number = 0;
-    const kn_vdb_column *column;
-    KN_TRY(kn_vdb_find_sensitive(v, m->model.attribute, &number, &column, err));
-    KN_TRY(kn_vdb_positions(v, number, err));
-    kn_vdb_table *t = &v->tables[number];
+    uint32_t value = column->of_release[code];
+    return value == KN_V_NONE ? column->domain.count + code : kn_vdb_reference_value(reference, value);
+}
+
+static kn_status check_positions(kn_vdb *v, kn_vdb_table *t, const kn_vdb_column *column,
+                                 const kn_vdb_reference *reference, kn_verified_model *m, kn_error *err)
+{
     size_t   rows = (size_t)t->release.rows, values = (size_t)kn_vsheet_distinct(t->release.table, column->release);
     kn_arena room = {.ctx = v->ctx};
     kn_vdb_position p = {.codes = kn_arena_array(&room, values + 2, sizeof *p.codes),
-                         .counts = kn_arena_array(&room, values + 2, sizeof *p.counts)};
+                         .counts = kn_arena_array(&room, values + 2, sizeof *p.counts),
+                         .reference = &reference->r,
+                         .some = kn_arena_array(&room, values + 2, sizeof *p.some),
+                         .dealt = kn_arena_array(&room, values + 2, sizeof *p.dealt)};
     kn_sort_record *list = kn_arena_array(&room, rows + 1, sizeof *list);
     kn_status       status = room.failed ? kn_vdb_no_memory(v, err) : KN_OK;
     for (size_t i = 0; status == KN_OK && i < rows; i++) {
-        uint64_t code = kn_vsheet_code(t->release.table, column->release, (int64_t)i);
-        list[i] = (kn_sort_record){(uint64_t)t->position[i] << 32 | code, i};
+        uint32_t code = kn_vsheet_code(t->release.table, column->release, (int64_t)i);
+        list[i] = (kn_sort_record){(uint64_t)t->position[i] << 32 | value_of(column, reference, code), i};
     }
     if (status == KN_OK) status = kn_sort_records(v->ctx, list, rows, by_person, t, err);
     if (status == KN_OK) judge(v, t, column, list, &p, m);
     kn_arena_free(&room);
+    return status;
+}
+
+static kn_status check_values(kn_vdb *v, kn_verified_model *m, kn_error *err)
+{
+    int                  number = 0;
+    const kn_vdb_column *column;
+    kn_vdb_reference     reference;
+    KN_TRY(kn_vdb_find_sensitive(v, &m->model, &number, &column, err));
+    KN_TRY(kn_vdb_positions(v, number, err));
+    kn_vdb_table *t = &v->tables[number];
+    kn_status     status = kn_vdb_reference_make(&reference, v, t, column, &m->model, err);
+    if (status == KN_OK) status = check_positions(v, t, column, &reference, m, err);
+    kn_vdb_reference_free(&reference);
     return status;
 }
 
@@ -311,12 +334,12 @@ kn_status kn_vdb_models(kn_vdb *v, kn_error *err)
             if (v->spec->anatomy) KN_TRY(kn_vdb_anatomy_sizes(v, m, err));
             if (!v->spec->anatomy) check_sizes(v, m);
             break;
-        case KN_MODEL_DISTINCT:
-        case KN_MODEL_ENTROPY:
-        case KN_MODEL_RECURSIVE:
-            KN_TRY(v->spec->anatomy ? kn_vdb_anatomy_diversity(v, m, err) : check_diversity(v, m, err));
-            break;
-        default: return kn_fail(err, KN_USAGE, "%s cannot be promised of a database", kn_model_name(m->model.kind));
+        case KN_MODEL_K_MAP:
+        case KN_MODEL_PRESENCE:
+        case KN_MODEL_AVERAGE_RISK:
+        case KN_MODEL_KINDS:
+            return kn_fail(err, KN_USAGE, "%s cannot be promised of a database", kn_model_name(m->model.kind));
+        default: KN_TRY(v->spec->anatomy ? kn_vdb_anatomy_values(v, m, err) : check_values(v, m, err));
         }
     }
     return KN_OK;

@@ -236,7 +236,7 @@ static kn_status find_columns(kn_verifier *v, kn_error *err)
     for (int i = 0; i < spec->attribute_count; i++) {
         const kn_attribute *a = &spec->attributes[i];
         if (!kn_verify_is_released(spec, a) || a->role == KN_ROLE_COUNT) continue;
-        if (v->where && a->role == KN_ROLE_KEEP) continue; /* compared by the engine */
+        if (v->where && !v->where->whole && a->role == KN_ROLE_KEEP) continue; /* compared by the engine */
         const kn_vcolumn *original = kn_vtable_column(v->original, a->name);
         const kn_vcolumn *release = kn_vtable_column(v->release, a->name);
         if (a->role == KN_ROLE_WEIGHT) v->weight = original;

@@ -3,8 +3,10 @@
  * Of both tables the distinct combinations of quasi-identifiers, sensitive and weight columns are read, with their counts:
  * these are tables of counted rows, which everything else judges as it judges any (table/verify.c): the promises, the budget, the
  * levels, the metrics, and whether every released row has an original of its own. Kept columns, which would make every
- * combination different, are compared by the engine (table/where_kept.c). What can mark a row although the cells do not
- * show it is asked for by one more statement, and a Parquet file or folder behind the release is looked at as ever.
+ * combination different, are compared by the engine (table/where_kept.c). It can do that where each column has one level; where
+ * regions or groups of rows have their own ranges, kept columns are read among the combinations, and if these do not fit, it stays
+ * open whether they belong to their rows. What can mark a row although the cells do not show it is asked for by one more
+ * statement, and a Parquet file or folder behind the release is looked at as ever.
  *
  * All statements are made here and in table/where_kept.c, in the SQL that DuckDB, PostgreSQL and Spark have in common; a name
  * and the word for texts are all that differs. Nothing is cast, so that a cell's text is that of kn_arrow.h; a column with a
@@ -155,7 +157,8 @@ static void put_grouping(kn_buffer *to, const kn_verifier *v, const kn_vside *si
     for (int i = 0; i < v->spec->attribute_count; i++) {
         const kn_attribute *a = &v->spec->attributes[i];
         int                 column = kn_vside_find(side, a->name);
-        if (!kn_verify_is_released(v->spec, a) || a->role == KN_ROLE_KEEP || column < 0) continue;
+        if (!kn_verify_is_released(v->spec, a) || column < 0) continue;
+        if (a->role == KN_ROLE_KEEP && !v->where->whole) continue;
         kn_vside_put(to, side, column);
         kn_buffer_add(to, " AS ");
         kn_connection_put_name(to, side->table->connection, a->name);
@@ -192,10 +195,10 @@ static kn_status read_side(kn_vtable **out, kn_verifier *v, const kn_vside *side
     return kn_vtable_take_names(t, side->names, side->count, err);
 }
 
-static bool keeps_columns(const kn_verifier *v)
+static bool keeps_columns(const kn_spec *spec)
 {
-    for (int i = 0; i < v->spec->attribute_count; i++)
-        if (v->spec->attributes[i].role == KN_ROLE_KEEP) return true;
+    for (int i = 0; i < spec->attribute_count; i++)
+        if (spec->attributes[i].role == KN_ROLE_KEEP) return true;
     return false;
 }
 
@@ -299,7 +302,7 @@ static kn_status read_both(kn_verifier *v, kn_error *err)
     KN_TRY(describe(v, &v->where->original, err));
     KN_TRY(describe(v, &v->where->release, err));
     KN_TRY(read_side(&v->original, v, &v->where->original, false, &original, err));
-    KN_TRY(read_side(&v->release, v, &v->where->release, keeps_columns(v), &release, err));
+    KN_TRY(read_side(&v->release, v, &v->where->release, !v->where->whole && keeps_columns(v->spec), &release, err));
     if (v->release->unguarded > 0)
         kn_vproblem(v->notes,
                     "a spreadsheet would execute a cell of the release, which spreadsheet-safe does not allow");
@@ -314,8 +317,8 @@ static void explain_rows(const kn_verifier *v)
         const char *at = strstr(v->report->problems[i], "row ");
         if (!at || at[4] < '0' || at[4] > '9') continue;
         kn_vproblem(v->notes,
-                    "(rows are counted here in the release's distinct combinations of quasi-identifiers and sensitive "
-                    "columns, sorted by these)");
+                    "(rows are counted here in the release's distinct combinations of %s columns, sorted by these)",
+                    v->where->whole ? "all" : "quasi-identifiers and sensitive");
         return;
     }
 }
@@ -356,23 +359,51 @@ static kn_status check_request(const kn_spec *spec, const kn_verify_options *o, 
     return KN_OK;
 }
 
-kn_status kn_verify_where(kn_verify_report **out, kn_context *ctx, const kn_spec *spec, const kn_engine_table *original,
-                          const kn_engine_table *release, const kn_verify_options *options, kn_error *err)
+/* Is it known that the release has no level per column? */
+static bool is_local(const kn_spec *spec)
 {
+    return spec->method_given && !spec->method_auto && kn_method_family(spec->method) != KN_FAMILY_FULL_DOMAIN;
+}
+
+/* With kept columns among the combinations, or compared by the engine; *local: which needs a level per column. */
+static kn_status verify_once(kn_verify_report **out, bool *local, const kn_verifier *request, bool whole, kn_error *err)
+{
+    kn_verifier v = *request;
+    kn_vwhere   where = *request->where;
+    v.where = &where;
+    v.arena = (kn_arena){.ctx = v.ctx};
+    where.whole = whole;
     *out = NULL;
-    KN_OPTIONS(kn_verify_options, KN_VERIFY_OPTIONS_INIT, options, "verification options", err);
-    kn_vwhere where = {.original = {.table = original}, .release = {.table = release}};
-    KN_TRY(kn_spec_check_one_table(spec, NULL, err));
-    KN_TRY(check_request(spec, options, &where, err));
-    kn_verifier v = {.ctx = ctx, .spec = spec, .options = options, .arena = {.ctx = ctx}, .where = &where};
-    kn_progress_begin(ctx, "verifying", "rows", 0);
-    kn_status st = kn_verify_in_time(ctx, options->time_limit, check(&v, err), err);
-    kn_progress_end(ctx);
+    kn_progress_begin(v.ctx, "verifying", "rows", 0);
+    kn_status st = kn_verify_in_time(v.ctx, v.options->time_limit, check(&v, err), err);
+    kn_progress_end(v.ctx);
     kn_verifier_free(&v);
+    *local = where.local;
     if (st == KN_OK) v.report->read = "the engine";
     if (st == KN_OK)
         *out = v.report;
     else
         kn_verify_report_free(v.report);
+    return st;
+}
+
+kn_status kn_verify_where(kn_verify_report **out, kn_context *ctx, const kn_spec *spec, const kn_engine_table *original,
+                          const kn_engine_table *release, const kn_verify_options *options, kn_error *err)
+{
+    kn_verify_report *other = NULL;
+    bool              local = false, whole = keeps_columns(spec) && is_local(spec);
+    *out = NULL;
+    KN_OPTIONS(kn_verify_options, KN_VERIFY_OPTIONS_INIT, options, "verification options", err);
+    kn_vwhere where = {.original = {.table = original}, .release = {.table = release}};
+    KN_TRY(kn_spec_check_one_table(spec, NULL, err));
+    KN_TRY(check_request(spec, options, &where, err));
+    kn_verifier request = {.ctx = ctx, .spec = spec, .options = options, .where = &where};
+    kn_status   st = verify_once(out, &local, &request, whole, err);
+    if (whole && st == KN_MEMORY) return verify_once(out, &local, &request, false, err);
+    if (st != KN_OK || !local) return st;
+    st = verify_once(&other, &local, &request, true, err);
+    if (st == KN_MEMORY) return KN_OK; /* what the engine could not judge stays open */
+    kn_verify_report_free(*out);
+    *out = other;
     return st;
 }

@@ -535,7 +535,10 @@ kn_status kn_verify_kept(kn_verifier *v, kn_error *err)
     if (!v->where->stars || v->report->assignment == KN_ASSIGNMENT_REFUTED) return KN_OK;
     KN_TRY(open_columns(&k, &possible, err));
     if (!possible) {
-        leave_open(v, "the columns are not generalized to one level each; give more memory (--memory-limit)");
+        v->where->local = true;
+        leave_open(v, "the columns are not generalized to one level each, and their combinations with the kept columns "
+                      "do not fit "
+                      "the memory; allow more (--memory-limit)");
         return KN_OK;
     }
     KN_TRY(compare(&k, &invented, &left, err));

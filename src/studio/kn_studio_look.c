@@ -1,0 +1,130 @@
+/* kn_studio_look.c: questions about the data as they are: columns, classes, sets of columns, rows that stand out
+ * (kn_studio_question.h).
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "kn_studio_question.h"
+
+enum { MOST_SHOWN = 50, MOST_SPECIAL = 50000 };
+
+kn_status kn_studio_answer_profile(kn_studio_question *q, kn_error *err)
+{
+    if (kn_spec_shape(q->spec) == KN_SHAPE_DATABASE) {
+        kn_database_options options = KN_DATABASE_OPTIONS_INIT;
+        kn_database        *database = NULL;
+        kn_schema          *schema = NULL;
+        options.tables = kn_spec_table_at(q->spec, 0);
+        options.table_count = q->spec->table_count;
+        options.csv = kn_spec_csv(q->spec);
+        kn_status st = kn_database_read(&database, q->ctx, q->spec->inputs[0], &options, err);
+        if (st == KN_OK) st = kn_schema_look(&schema, q->ctx, database, q->spec->entity_table, err);
+        if (st == KN_OK) st = kn_document_profile_database(&q->doc, q->ctx, schema, err);
+        kn_schema_free(schema);
+        kn_database_free(database);
+        return st;
+    }
+    kn_profile *found = NULL;
+    kn_status   st = kn_studio_need_table(q, err);
+    if (st == KN_OK) st = kn_profile_table(&found, q->ctx, q->table->table, err);
+    if (st == KN_OK) st = kn_document_profile(&q->doc, q->ctx, found, q->table->table, true, err);
+    kn_profile_free(found);
+    return st;
+}
+
+kn_status kn_studio_answer_distributions(kn_studio_question *q, kn_error *err)
+{
+    kn_status st = kn_studio_need_table(q, err);
+    if (st != KN_OK) return st;
+    return kn_studio_distributions(&q->own, q->table->table, kn_spec_csv(q->spec)->decimal, &q->job->stop, err);
+}
+
+static kn_status ask_options(kn_studio_question *q, kn_diagnose_options *o, kn_error *err)
+{
+    kn_status st = kn_studio_need_table(q, err);
+    if (st == KN_OK) st = kn_studio_need_names(q, err);
+    o->quasi = q->names;
+    o->quasi_count = q->name_count;
+    o->entity = q->spec->entity_count == 1 ? q->spec->entity : NULL;
+    o->missing = q->spec->missing;
+    o->k = kn_studio_number(q, "k", kn_studio_promised_k(q->spec));
+    return st;
+}
+
+kn_status kn_studio_answer_diagnose(kn_studio_question *q, kn_error *err)
+{
+    kn_diagnose_options o = KN_DIAGNOSE_OPTIONS_INIT;
+    kn_risk_options     r = KN_RISK_OPTIONS_INIT;
+    kn_suda_options     u = KN_SUDA_OPTIONS_INIT;
+    kn_diagnose_answers a = KN_DIAGNOSE_ANSWERS_INIT;
+    kn_diagnosis       *found = NULL;
+    kn_risk            *risk = NULL;
+    kn_suda            *suda = NULL;
+    kn_status           st = ask_options(q, &o, err);
+    bool                crowds = o.missing != KN_MISSING_WILDCARD; /* the others do not know of wildcards */
+    r.quasi = u.quasi = o.quasi;
+    r.quasi_count = u.quasi_count = o.quasi_count;
+    r.entity = o.entity;
+    r.missing = u.missing = o.missing;
+    if (st == KN_OK) st = kn_diagnose(&found, q->ctx, q->table->table, &o, err);
+    if (st == KN_OK && kn_studio_flag(q, "risk") && crowds)
+        st = kn_risk_measure(&risk, q->ctx, q->table->table, &r, err);
+    if (st == KN_OK && kn_studio_flag(q, "special") && crowds && kn_table_rows(q->table->table) <= MOST_SPECIAL)
+        st = kn_suda_search(&suda, q->ctx, q->table->table, &u, err);
+    a.options = &o;
+    a.diagnosis = found;
+    a.risk = risk;
+    a.suda = suda;
+    if (st == KN_OK) st = kn_document_diagnose(&q->doc, q->ctx, q->table->table, &a, err);
+    kn_diagnosis_free(found);
+    kn_risk_free(risk);
+    kn_suda_free(suda);
+    return st;
+}
+
+/* Which sets of columns are too telling? */
+kn_status kn_studio_answer_sets(kn_studio_question *q, kn_error *err)
+{
+    kn_diagnose_options o = KN_DIAGNOSE_OPTIONS_INIT;
+    kn_sets_options     s = KN_SETS_OPTIONS_INIT;
+    kn_sets_answers     a = KN_SETS_ANSWERS_INIT;
+    kn_sets_diagnosis  *found = NULL;
+    kn_status           st = ask_options(q, &o, err);
+    s.over = o.quasi;
+    s.over_count = o.quasi_count;
+    s.entity = o.entity;
+    s.k = o.k < 2 ? 2 : o.k;
+    s.time_limit = 20;
+    if (st == KN_OK) st = kn_diagnose_sets(&found, q->ctx, q->table->table, &s, err);
+    a.options = &s;
+    a.sets = found;
+    if (st == KN_OK) st = kn_document_diagnose_sets(&q->doc, q->ctx, q->table->table, &a, err);
+    kn_sets_diagnosis_free(found);
+    return st;
+}
+
+/* The rows in classes smaller than k, the first of them with their cells. */
+kn_status kn_studio_answer_standing(kn_studio_question *q, kn_error *err)
+{
+    kn_diagnose_options o = KN_DIAGNOSE_OPTIONS_INIT;
+    kn_row_list        *found = NULL;
+    int64_t             k = kn_studio_number(q, "k", 2);
+    kn_status           st = ask_options(q, &o, err);
+    if (o.missing == KN_MISSING_WILDCARD) o.missing = KN_MISSING_VALUE;
+    o.k = k;
+    if (st == KN_OK) st = kn_suppressed_rows(&found, q->ctx, q->table->table, &o, k, err);
+    if (st != KN_OK) return st;
+    json_t *names = json_array(), *rows = json_array();
+    for (int i = 0; i < q->name_count; i++) json_array_append_new(names, json_string(q->names[i]));
+    for (int64_t i = 0; i < found->count && i < MOST_SHOWN; i++) {
+        json_t *cells = json_array();
+        for (int c = 0; c < q->name_count; c++) {
+            int column = kn_table_find(q->table->table, q->names[c]);
+            json_array_append_new(
+                cells, kn_studio_cell(q->table->table, column, kn_table_code(q->table->table, column, found->rows[i])));
+        }
+        json_array_append_new(rows, json_pack("{s:I, s:o}", "row", (json_int_t)found->rows[i] + 1, "cells", cells));
+    }
+    q->own = json_pack("{s:I, s:I, s:o, s:o}", "k", (json_int_t)k, "count", (json_int_t)found->count, "columns", names,
+                       "rows", rows);
+    kn_row_list_free(found);
+    return KN_OK;
+}
