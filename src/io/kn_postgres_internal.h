@@ -63,6 +63,11 @@ KN_CHECK kn_status kn_pg_extras(kn_pg *pg, kn_extras_fn report, void *arg, kn_er
  * beginning and in one process. */
 #define KN_PG_IN_ORDER "SET LOCAL synchronize_seqscans = off; SET LOCAL max_parallel_workers_per_gather = 0"
 
+/* Within a transaction: statements are not compiled. The server knows nothing of new tables, and would compile for seconds what runs for
+ * less. Servers before version 11 have no such setting. */
+#define KN_PG_NO_COMPILING                                                                                         \
+    "SELECT pg_catalog.set_config(name, 'off', true) FROM pg_catalog.pg_settings WHERE name = 'jit'"
+
 /* The tables of the schema within the transaction that is open, as long as the connection is. */
 kn_cells kn_pg_cells(kn_pg *pg);
 

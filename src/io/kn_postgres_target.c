@@ -357,7 +357,7 @@ static kn_status begin(target *t, const kn_table_target *wanted, kn_error *err)
     t->final = t->pg.table;
     t->pg.table = kn_strndup(t->pg.ctx, t->temporary, strlen(t->temporary));
     if (!t->pg.table) return kn_fail_memory(err, t->pg.ctx, t->pg.name);
-    return kn_pg_run(&t->pg, "BEGIN ISOLATION LEVEL REPEATABLE READ; " KN_PG_IN_ORDER, err);
+    return kn_pg_run(&t->pg, "BEGIN ISOLATION LEVEL REPEATABLE READ; " KN_PG_IN_ORDER "; " KN_PG_NO_COMPILING, err);
 }
 
 kn_status kn_postgres_table_sink(kn_database_sink *out, kn_table_opener *opener, kn_context *ctx, const char *name,

@@ -123,7 +123,7 @@ static int query(void *state, const char *sql, struct ArrowArrayStream *out, cha
     kn_error  said = KN_ERROR_INIT;
     kn_status st = kn_pg_run(pg,
                              "SAVEPOINT kanon_read; SET TRANSACTION READ ONLY; "
-                             "SET LOCAL max_parallel_workers_per_gather TO DEFAULT; SET LOCAL jit = off",
+                             "SET LOCAL max_parallel_workers_per_gather TO DEFAULT",
                              &said);
     *out = (struct ArrowArrayStream){.release = NULL};
     if (st == KN_OK) st = begin_rows(out, pg, sql, &said);
@@ -310,6 +310,7 @@ kn_status kn_server_open(kn_connection *out, kn_context *ctx, const char *name, 
     kn_status st = kn_pg_open(pg, ctx, name, NULL, err);
     if (st == KN_OK)
         st = kn_pg_begin_at(pg, "BEGIN ISOLATION LEVEL REPEATABLE READ", alias ? alias->snapshot : NULL, err);
+    if (st == KN_OK) st = kn_pg_run(pg, KN_PG_NO_COMPILING, err);
     if (st == KN_OK)
         *out = kn_server_connection(pg);
     else
