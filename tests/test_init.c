@@ -107,6 +107,30 @@ static kn_status draft(kn_context *ctx, const char *input, kn_draft **out, kn_er
     return st == KN_OK ? kn_init(out, ctx, &input, 1, &options, err) : st;
 }
 
+/* A table that was read already makes the same draft, and is not read again: there need not be a file. */
+static void test_given_table(void **state)
+{
+    (void)state;
+    static const char *const input = "memory:t.csv", *const gone = "memory:gone.csv";
+    kn_context     *ctx = testing_context(1);
+    kn_init_options options = KN_INIT_OPTIONS_INIT;
+    kn_error        err = KN_ERROR_INIT;
+    kn_draft       *read = NULL, *given = NULL;
+    kn_table       *table = NULL;
+    assert_int_equal(put(ctx, input, table_text, &err), KN_OK);
+    assert_int_equal(kn_init(&read, ctx, &input, 1, &options, &err), KN_OK);
+    assert_int_equal(kn_table_read_csv_files(&table, ctx, &input, 1, NULL, &err), KN_OK);
+    options.table = table;
+    assert_int_equal(kn_init(&given, ctx, &gone, 1, &options, &err), KN_OK);
+    assert_non_null(strstr(given->text, "gone.csv"));
+    const char *after = strstr(given->text, "output:"), *before = strstr(read->text, "output:");
+    assert_string_equal(after, before);
+    kn_draft_free(read);
+    kn_draft_free(given);
+    kn_table_free(table);
+    kn_context_free(ctx);
+}
+
 /* What it writes is a release file that can be read; whatever memory is refused, nothing is left. */
 static void test_memory(void **state)
 {
@@ -158,6 +182,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_given_table),
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_database),
     };

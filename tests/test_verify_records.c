@@ -93,17 +93,68 @@ static void check_mutant(const problem *p, const trees *o, mutant *m, int number
     kn_records_free(release);
 }
 
-static void mutated_releases(void **state)
+/* Gives up some values of the plan's cut, in every record, and leaves out some records; a random budget. */
+static void suppress(problem *p, kn_rng *rng)
+{
+    const kn_vocabulary *v = p->vocabulary;
+    kn_error             err = KN_ERROR_INIT;
+    kn_records_plan     *plan = p->plan;
+    plan->given_up = kn_alloc_array_zero(p->ctx, v->nodes, sizeof *plan->given_up);
+    plan->left_out = kn_alloc_array_zero(p->ctx, (size_t)p->original->count + 1, sizeof *plan->left_out);
+    assert_true(plan->given_up && plan->left_out);
+    for (uint32_t u = 0; u < v->nodes; u++) {
+        bool chosen = plan->image[u] == u && (u == 0 || !v->sensitive[v->cls[u]]) && kn_rng_below(rng, 4) == 0;
+        for (uint32_t n = u; chosen && n < v->end[u]; n++)
+            plan->given_up[n] = v->end[n] == n + 1 && plan->image[n] == u;
+    }
+    for (int64_t i = 0; i < p->original->count && kn_rng_below(rng, 2) == 0; i++)
+        plan->left_out[i] = kn_rng_below(rng, 4) == 0;
+    kn_records_free(p->release);
+    kn_free(p->original_of);
+    assert_ok(kn_records_apply(&p->release, &p->original_of, p->ctx, p->original, plan, &err), err);
+    p->spec.suppression = (kn_fraction){kn_rng_below(rng, 11) * 10, 100};
+}
+
+static void suppressed_forests(void **state)
 {
     (void)state;
     kn_rng       rng;
     static trees o, t;
+    int          proved = 0, refuted = 0;
+    kn_rng_init(&rng, testing_seed(), 3);
+    kn_context *ctx = testing_context(1);
+    for (int i = 0; i < FORESTS; i++) {
+        problem p;
+        random_problem(&p, ctx, &rng, i % 4 ? 8 : RECORDS);
+        suppress(&p, &rng);
+        read_records(&o, p.original);
+        read_records(&t, p.release);
+        check_release(&p, &o, &t, p.original_of, p.release);
+        if (o.count <= 8) check_release(&p, &o, &t, NULL, p.release);
+        kn_records_verify_report *r = verify(&p, p.release, p.original_of);
+        proved += r->assignment == KN_ASSIGNMENT_PROVED && (r->given_up > 0 || r->left_out > 0);
+        refuted += r->assignment == KN_ASSIGNMENT_REFUTED; /* beyond the budget */
+        assert_int_equal(r->left_out, o.count - t.count);
+        kn_records_verify_report_free(r);
+        free_problem(&p);
+    }
+    print_message("suppressed within the budget %d, beyond it %d\n", proved, refuted);
+    assert_true(proved > FORESTS / 8 && refuted > FORESTS / 8);
+    testing_context_free(ctx);
+}
+
+static void mutate(bool suppressing, uint64_t stream)
+{
+    kn_rng       rng;
+    static trees o, t;
     int          tried[MUTATIONS] = {0}, rejected[MUTATIONS] = {0};
-    kn_rng_init(&rng, testing_seed(), 2);
+    kn_rng_init(&rng, testing_seed(), stream);
     kn_context *ctx = testing_context(1);
     for (int i = 0; i < MUTATED; i++) {
         problem p;
         random_problem(&p, ctx, &rng, 7);
+        if (suppressing) suppress(&p, &rng);
+        if (p.release->count == 0) p.spec.suppression.numerator = 0; /* nothing to spoil */
         read_records(&o, p.original);
         if (i % 2) p.spec.kmn.k = 1; /* otherwise k alone would reject most */
         if (i % 2) p.spec.model_count = 0;
@@ -123,6 +174,18 @@ static void mutated_releases(void **state)
         assert_true(tried[i] > 5);
     }
     testing_context_free(ctx);
+}
+
+static void mutated_releases(void **state)
+{
+    (void)state;
+    mutate(false, 2);
+}
+
+static void mutated_suppressed_releases(void **state)
+{
+    (void)state;
+    mutate(true, 4);
 }
 
 /* ---- The paper's example ---- */
@@ -362,17 +425,16 @@ static void check_absent(const problem *p, const trees *o, const trees *t, const
     kn_records_free(release);
 }
 
-static void absent_values(void **state)
+static void check_absences(int rounds, bool suppressing, uint64_t stream, int *counts)
 {
-    (void)state;
     kn_rng       rng;
     static trees o, t;
-    int          counts[3] = {0};
     kn_context  *ctx = testing_context(1);
-    kn_rng_init(&rng, testing_seed(), 3);
-    for (int i = 0; i < 500; i++) {
+    kn_rng_init(&rng, testing_seed(), stream);
+    for (int i = 0; i < rounds; i++) {
         problem p;
         random_absent_problem(&p, ctx, &rng, i % 8 ? 8 : 24, true);
+        if (suppressing) suppress(&p, &rng);
         p.spec.kmn.m = 1 + (int)kn_rng_below(&rng, i % 8 ? 3 : 2);
         p.spec.kmn.n = (int)kn_rng_below(&rng, 3);
         if (i % 8 == 1) { /* three values on one path, and one that is absent */
@@ -393,8 +455,24 @@ static void absent_values(void **state)
         free_problem(&p);
     }
     print_message("ok %d, only absences found: too few %d, more alike %d\n", counts[0], counts[1], counts[2]);
-    assert_true(counts[0] > 50 && counts[1] > 5); /* the third kind is rare: every tenth seed has none */
     testing_context_free(ctx);
+}
+
+static void absent_values(void **state)
+{
+    (void)state;
+    int counts[3] = {0};
+    check_absences(500, false, 3, counts);
+    assert_true(counts[0] > 50 && counts[1] > 5); /* the third kind is rare: every tenth seed has none */
+}
+
+/* ... where values of these classes, even all of them, are given up. */
+static void absent_and_suppressed(void **state)
+{
+    (void)state;
+    int counts[3] = {0};
+    check_absences(300, true, 5, counts);
+    assert_true(counts[0] > 15 && counts[1] > 0);
 }
 
 /* Three records lack x, three y, one both; and, of those who have q, all. */
@@ -580,10 +658,21 @@ static void memory_failures(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_forests),  cmocka_unit_test(mutated_releases), cmocka_unit_test(figure_13),
-        cmocka_unit_test(rpd_of_figure_5), cmocka_unit_test(map_files),        cmocka_unit_test(limits),
-        cmocka_unit_test(absent_values),   cmocka_unit_test(absent_together),  cmocka_unit_test(absent_in_figure_13),
-        cmocka_unit_test(files),           cmocka_unit_test(threads),          cmocka_unit_test(memory_failures),
+        cmocka_unit_test(random_forests),
+        cmocka_unit_test(suppressed_forests),
+        cmocka_unit_test(mutated_releases),
+        cmocka_unit_test(mutated_suppressed_releases),
+        cmocka_unit_test(figure_13),
+        cmocka_unit_test(rpd_of_figure_5),
+        cmocka_unit_test(map_files),
+        cmocka_unit_test(limits),
+        cmocka_unit_test(absent_values),
+        cmocka_unit_test(absent_and_suppressed),
+        cmocka_unit_test(absent_together),
+        cmocka_unit_test(absent_in_figure_13),
+        cmocka_unit_test(files),
+        cmocka_unit_test(threads),
+        cmocka_unit_test(memory_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -189,8 +189,10 @@ static inline void make_vocabulary(problem *p)
     kn_vocabulary_leaves leaves[CLASSES];
     kn_string            first[CLASSES], all[CLASSES][8];
     char                 texts[CLASSES][16];
+    kn_spec_class        classes[CLASSES]; /* with the hierarchies that the values suggest where there is none */
+    kn_arena             rules = {.ctx = p->ctx};
     for (int c = 0; c < p->class_count; c++) { /* a value of each, for the shared file */
-        bool               ranges = p->classes[c].has_hierarchy && p->classes[c].hierarchy.kind == KN_HIERARCHY_RANGES;
+        bool ranges = p->classes[c].has_hierarchy ? p->classes[c].hierarchy.kind == KN_HIERARCHY_RANGES : c % 2 == 1;
         const char *const *values = ranges ? numbers : codes;
         int                count = ranges ? sizeof numbers / sizeof *numbers : sizeof codes / sizeof *codes;
         snprintf(texts[c], sizeof texts[c], "c%dg0l0", c);
@@ -199,7 +201,10 @@ static inline void make_vocabulary(problem *p)
         for (int i = 0; i < count; i++) all[c][i] = kn_string_of(values[i]);
         if (p->built[c]) leaves[c] = (kn_vocabulary_leaves){count, all[c]};
     }
-    assert_ok(kn_vocabulary_make(&p->vocabulary, p->ctx, p->classes, p->class_count, leaves, &err), err);
+    memcpy(classes, p->classes, sizeof classes);
+    assert_ok(kn_vocabulary_by_type(classes, p->class_count, leaves, &rules, &err), err);
+    assert_ok(kn_vocabulary_make(&p->vocabulary, p->ctx, classes, p->class_count, leaves, &err), err);
+    kn_arena_free(&rules);
 }
 
 static inline uint32_t random_leaf(const kn_vocabulary *v, kn_rng *rng, uint32_t from)
@@ -535,11 +540,27 @@ static inline int64_t rare_positions(const problem *p, const trees *o, const tre
 
 /* ---- The naive twin: against the original ---- */
 
-/* Images by the vocabulary: false where the released values are no cut for the original's. */
+/* What suppression may take of so many. */
+static inline int64_t naive_spare(const problem *p, int64_t count)
+{
+    return p->spec.suppression.denominator ? (int64_t)p->spec.suppression.numerator * count / (int64_t)p->spec.suppression.denominator
+                                           : 0;
+}
+
+static inline int64_t count_nodes(const trees *t)
+{
+    int64_t nodes = 0;
+    for (int i = 0; i < t->count; i++) nodes += t->tree[i].size;
+    return nodes;
+}
+
+/* Images by the vocabulary, ROOT for values that are nowhere shown: false where the released values are no cut for the
+ * original's, or too many are missing. */
 static inline bool naive_images(const problem *p, const trees *o, const trees *t, uint32_t *image)
 {
     const kn_vocabulary *v = p->vocabulary;
     bool                 shown[256] = {false}, used[256] = {false};
+    int64_t              spare = naive_spare(p, count_nodes(o)), given_up = 0;
     for (int i = 0; i < t->count; i++)
         for (uint32_t n = 0; n < t->tree[i].size; n++) shown[t->tree[i].nodes[n].value] = true;
     for (int i = 0; i < o->count; i++)
@@ -551,9 +572,13 @@ static inline bool naive_images(const problem *p, const trees *o, const trees *t
                     image[x] = u;
                     count++;
                 }
-            if (count != 1) return false;
-            used[image[x]] = true;
+            if (count > 1) return false;
+            if (count == 0 && (p->classes[v->cls[x]].sensitive ? naive_spare(p, o->count) : spare) == 0) return false;
+            if (count == 0) image[x] = ROOT;
+            given_up += count == 0;
+            if (count == 1) used[image[x]] = true;
         }
+    if (given_up > spare) return false;
     for (uint32_t u = 0; u < v->nodes; u++)
         if (shown[u] && !used[u]) return false;
     return true;
@@ -581,22 +606,30 @@ static inline bool try_places(const tree *o, const tree *t, uint32_t *place, uin
     return true;
 }
 
-static inline bool became(const tree *original, const uint32_t *image, const tree *t)
+static inline bool became(const problem *p, const tree *original, const uint32_t *image, const tree *t)
 {
-    tree     o = *original;
-    uint32_t place[NODES * 4];
-    for (uint32_t n = 0; n < o.size; n++) o.nodes[n].value = image[o.nodes[n].value];
+    tree     o = {.size = 0};
+    uint32_t place[NODES * 4], moved[NODES * 4];
+    for (uint32_t n = 0; n < original->size; n++) {
+        kn_record_node node = original->nodes[n];
+        uint32_t       up = node.parent == ROOT ? ROOT : moved[node.parent];
+        moved[n] = up;
+        if (image[node.value] == ROOT && p->classes[p->vocabulary->cls[node.value]].sensitive) return false;
+        if (image[node.value] == ROOT) continue;
+        moved[n] = o.size;
+        o.nodes[o.size++] = (kn_record_node){up, image[node.value]};
+    }
     canonical(&o);
     return try_places(&o, t, place, 0);
 }
 
-static inline bool try_originals(int count, bool (*edge)[RECORDS + 2], bool *used, int at)
+static inline bool try_originals(int count, int originals, bool (*edge)[RECORDS + 2], bool *used, int at)
 {
     if (at == count) return true;
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < originals; i++) {
         if (used[i] || !edge[at][i]) continue;
         used[i] = true;
-        if (try_originals(count, edge, used, at + 1)) return true;
+        if (try_originals(count, originals, edge, used, at + 1)) return true;
         used[i] = false;
     }
     return false;
@@ -608,18 +641,18 @@ static inline bool naive_assignment(const problem *p, const trees *o, const tree
     uint32_t    image[256];
     static bool edge[RECORDS + 2][RECORDS + 2];
     bool        used[RECORDS + 2] = {false};
-    if (o->count != t->count || !naive_images(p, o, t, image)) return false;
+    if (o->count < t->count || o->count - t->count > naive_spare(p, o->count) || !naive_images(p, o, t, image)) return false;
     if (map) {
         for (int i = 0; i < t->count; i++) {
             if (map[i] < 0 || map[i] >= o->count || used[map[i]]) return false;
             used[map[i]] = true;
-            if (!became(&o->tree[map[i]], image, &t->tree[i])) return false;
+            if (!became(p, &o->tree[map[i]], image, &t->tree[i])) return false;
         }
         return true;
     }
     for (int i = 0; i < t->count; i++)
-        for (int j = 0; j < o->count; j++) edge[i][j] = became(&o->tree[j], image, &t->tree[i]);
-    return try_originals(t->count, edge, used, 0);
+        for (int j = 0; j < o->count; j++) edge[i][j] = became(p, &o->tree[j], image, &t->tree[i]);
+    return try_originals(t->count, o->count, edge, used, 0);
 }
 
 /* Equation 3 with the vocabulary's own depths. */

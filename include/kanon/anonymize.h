@@ -193,7 +193,7 @@ KN_API void               kn_database_result_free(kn_database_result *result);
 
 typedef struct kn_records_result {
     kn_release_head head;
-    int64_t records;
+    int64_t records;              /* of the original                                                   */
     kn_kmn  kmn;                  /* what was asked                                                    */
     int64_t values, values_original; /* different ones that the records show                           */
     int64_t disassociations;      /* relations between values that vanished everywhere                 */
@@ -206,6 +206,8 @@ typedef struct kn_records_result {
     double  rpd, rpd_original;    /* docs/metrics.md                                                   */
     double  ml2, dml2;            /* NAN: not mined (support 0)                                        */
     int64_t merged;               /* nodes of the input that were equal to a sibling                   */
+    int64_t given_up;             /* nodes of the original whose value is nowhere shown (suppression)  */
+    int64_t left_out;             /* records that are not released (suppression)                       */
 } kn_records_result;
 
 /* Runs a spec of tree records that passed kn_spec_check: k^(m,n)-anonymity (kanon/records.h). Written, read back, verified

@@ -22,9 +22,10 @@ typedef struct kn_init_options {
     int64_t               k;      /* what is promised; 0: 5, or 2 for very few rows                             */
     const char           *entity; /* of a database: the table of persons; NULL: the one with the most below it  */
     const char           *record; /* of records: the element or key that is one person; NULL: guess             */
+    const kn_table       *table;  /* the inputs, if they were read already as `csv` says; NULL: they are read   */
 } kn_init_options;
 
-#define KN_INIT_OPTIONS_INIT {sizeof(kn_init_options), NULL, NULL, false, 0, NULL, NULL}
+#define KN_INIT_OPTIONS_INIT {sizeof(kn_init_options), NULL, NULL, false, 0, NULL, NULL, NULL}
 KN_API void kn_init_options_init(kn_init_options *options, size_t size);
 
 /* A hierarchy file that the release file names. It contains the values of its column. */

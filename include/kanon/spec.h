@@ -155,6 +155,13 @@ typedef struct kn_spec_table {
     bool                has_weight;
     int64_t             weight; /* how many cells a row counts beyond its quasi-identifiers; without has_weight by its
                                    cells (docs/databases.md)                                                     */
+    bool                reference; /* its rows say nothing about persons: copied, with broader rows added        */
+    int                 group_count; /* of a reference: columns by whose values rows become broader, narrowest first;  */
+    const char *const  *groups;      /* NULL: the column of its only link to another reference                         */
+    int                 ignored_count; /* columns whose foreign keys are left out                                */
+    const char *const  *ignored;
+    int                 link_count; /* foreign keys that no catalog declares: a column and the table it refers to */
+    const char *const  *link_columns, *const *link_targets;
 } kn_spec_table;
 
 /* k-mn: {k, m, n}: whoever knows up to m values of a record, and up to n ancestor-descendant relations between them, finds

@@ -439,7 +439,9 @@ static const kn_fields records_metrics_part = KN_FIELDS(S, "metrics", records_me
 static const kn_field_row records_rows[] = {
     HEAD_ROWS,
     KN_FIELD_AS(S, head.complete, "complete", KN_F_BOOLEAN, "false: the time limit ended the search"),
-    KN_FIELD(S, records, KN_F_RECORDS, "records, of the original and of the release"),
+    KN_FIELD(S, records, KN_F_RECORDS, "records of the original"),
+    KN_FIELD(S, left_out, KN_F_RECORDS, "... that are not released (suppression)"),
+    KN_FIELD(S, given_up, KN_F_COUNT, "nodes of the original whose value is nowhere shown (suppression)"),
     KN_FIELD(S, merged, KN_F_COUNT, "nodes of the original that were equal to a sibling"),
     KN_FIELD_AS(S, kmn.m, "m", KN_F_COUNT | KN_F_PUBLIC, "how many values of a record somebody may know"),
     KN_FIELD_AS(S, kmn.n, "n", KN_F_COUNT | KN_F_PUBLIC, "how many relations between them somebody may know"),

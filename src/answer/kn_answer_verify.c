@@ -189,6 +189,8 @@ static void fill_records(kn_to to, const void *from)
 static const kn_field_row records_rows[] = {
     VERDICT_ROWS(S, "record"),
     KN_FIELD(S, records, KN_F_RECORDS | KN_F_PUBLIC, "records of the release"),
+    KN_FIELD(S, left_out, KN_F_RECORDS, "records of the original that it lacks (suppression)"),
+    KN_FIELD(S, given_up, KN_F_COUNT, "nodes of the original whose value is nowhere shown (suppression)"),
     KN_VALUE_OF("k_mn", KN_F_OBJECT | KN_F_PUBLIC, &asked_part, "the promise that was asked for"),
     KN_FIELD_WORDS(S, semantics, kn_semantics_name, KN_SEMANTICS - 1, KN_F_PUBLIC,
                    "what somebody may know of relations: 'pairs' or 'paths'"),

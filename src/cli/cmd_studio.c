@@ -20,12 +20,15 @@
 static const char help[] =
     "Usage: kanon studio FILE | DATABASE | RECORDS [OPTION]...\n"
     "       kanon studio RELEASE.yaml [OPTION]...\n"
+    "       kanon studio [OPTION]...\n"
     "\n"
-    "Opens a page in the browser: who stands out, what to blur, what is promised, and the\n"
+    "Opens a page in the browser: who stands out, what to blur, what is "
+    "promised, and the\n"
     "release, verified. Everything that is clicked is written into a release file, which runs\n"
     "without the studio and makes the same bytes. The page is served by this program to this\n"
     "machine alone, and asks for nothing elsewhere; who has not got the address that is\n"
-    "printed gets no answer. Ctrl-C ends it; what was not saved is gone.\n"
+    "printed gets no answer. Without a file the page asks for one. Ctrl-C ends it; what was not\n"
+    "saved is gone.\n"
     "\n"
     "Options:\n"
     "      --spec FILE          the release file, whatever it is called: where a new one is saved\n"
@@ -144,9 +147,7 @@ static int run(int argc, char **argv)
         o.release = argv[0];
     else if (argc == 1)
         o.input = argv[0];
-    if (!o.input && !o.release)
-        return cli_usage(&cli_studio, "nothing is named; name a table, a database, records or a release file");
-    int code = o.input ? 0 : enter_folder(&o.release);
+    int code = o.input || !o.release ? 0 : enter_folder(&o.release);
     if (code) return code;
     o.threads = (int)common.threads;
     o.memory_limit = common.memory_limit;

@@ -17,6 +17,7 @@
 #include "kn_fault.h"
 #include "kn_hash.h"
 #include "kn_nearest.h"
+#include "kn_reference.h"
 #include "kn_table_select.h"
 
 #define WHAT "a database"
@@ -54,7 +55,8 @@ static void free_table(kn_database_table *t)
             kn_hierarchy_free(t->columns[c].hierarchy);
         }
     for (int i = 0; i < t->foreign_count; i++) free_foreign(&t->foreign[i]);
-    KN_FREE(t->foreign, t->columns, t->key, t->children, t->quasi, t->name);
+    KN_FREE(t->foreign, t->columns, t->key, t->children, t->quasi, t->groups, t->name);
+    kn_broader_free(t->broader);
     kn_table_free(t->table);
 }
 
@@ -62,12 +64,13 @@ void kn_database_free(kn_database *db)
 {
     if (!db) return;
     for (int t = 0; t < db->table_count; t++) free_table(&db->tables[t]);
+    kn_database_free(db->references);
     KN_FREE(db->tables, db->order, db->source, db->timezone, db);
 }
 
 kn_status kn_database_add(kn_database *db, const char *name, kn_table *table, kn_error *err)
 {
-    kn_database_table t = {.table = table, .parent = -1, .link = -1, .depth = -1};
+    kn_database_table t = {.table = table, .parent = -1, .link = -1, .depth = -1, .group_count = -1};
     if (db->table_count == KN_DATABASE_MOST_TABLES || table->rows > (int64_t)UINT32_MAX - 3) {
         kn_status status = db->table_count == KN_DATABASE_MOST_TABLES
                                ? kn_fail(err, KN_INPUT, "%s: more than %d tables", db->source, KN_DATABASE_MOST_TABLES)
@@ -130,11 +133,27 @@ kn_status kn_database_set_key(kn_database *db, int table, const char *const *col
 }
 
 /* The target and its columns; target -1 where it was not read. */
+/* A foreign key to a reference: by one column, which holds its key. */
+static kn_status find_reference(kn_database *db, int table, kn_foreign_key *f, const char *const *target_columns,
+                                kn_error *err)
+{
+    f->reference = db->references ? kn_database_find(db->references, f->target_name) : -1;
+    if (f->reference < 0) return KN_OK;
+    const kn_database_table *to = &db->references->tables[f->reference];
+    bool                     fits = to->key_count == 1 && f->column_count == 1;
+    if (fits && target_columns) fits = kn_table_find(to->table, target_columns[0]) == to->key[0];
+    if (fits) return KN_OK;
+    return kn_fail(err, KN_INPUT,
+                   "%s: table \"%s\" refers to rows of the reference \"%s\" by other columns than a key of one column; "
+                   "leave the link out (ignore: [\"%s\"])",
+                   db->source, db->tables[table].name, to->name, db->tables[table].table->columns[f->columns[0]].name);
+}
+
 static kn_status find_target(kn_database *db, int table, kn_foreign_key *f, const char *const *target_columns,
                              kn_error *err)
 {
     f->target = kn_database_find(db, f->target_name);
-    if (f->target < 0) return KN_OK;
+    if (f->target < 0) return find_reference(db, table, f, target_columns, err);
     const kn_database_table *target = &db->tables[f->target];
     f->target_columns = kn_alloc_array(db->ctx, (size_t)f->column_count, sizeof *f->target_columns);
     if (!f->target_columns) return kn_fail_memory(err, db->ctx, WHAT);
@@ -170,7 +189,7 @@ kn_status kn_database_link(kn_database *db, int table, const char *const *column
                            const char *const *target_columns, kn_error *err)
 {
     kn_database_table *t = &db->tables[table];
-    kn_foreign_key     f = {.target = -1, .column_count = count};
+    kn_foreign_key     f = {.target = -1, .reference = -1, .column_count = count};
     kn_status          status = fill_foreign(db, table, &f, columns, target, target_columns, err);
     for (int i = 0; status == KN_OK && i < t->foreign_count; i++)
         if (same_key(&t->foreign[i], &f)) { /* given twice: by the catalog and by the user */
@@ -187,6 +206,7 @@ kn_status kn_database_link(kn_database *db, int table, const char *const *column
         return status;
     }
     t->foreign[t->foreign_count++] = f;
+    if (f.reference >= 0) t->columns[f.columns[0]].refers = true;
     for (int i = 0; f.target >= 0 && i < count; i++) {
         t->columns[f.columns[i]].foreign = true;
         db->tables[f.target].columns[f.target_columns[i]].joined = true;

@@ -24,6 +24,7 @@ typedef struct kn_database_column {
     bool          foreign;   /* part of a foreign key to a table of the database                                 */
     bool          joined;    /* part of what another table's foreign key refers to                               */
     bool          old_key;   /* part of a foreign key to a listed table that is not used: can only be left out    */
+    bool          refers;    /* holds keys of a reference                                                        */
     bool          not_null;
     bool          has_role;  /* false: not declared; dropped from a release (or part of a key, which is redrawn) */
     kn_role       role;
@@ -33,6 +34,8 @@ typedef struct kn_database_column {
 
 typedef struct kn_foreign_key {
     int   target;         /* table; -1: one that was not read                     */
+    int   reference;      /* table of the references, whose key it holds; -1: none */
+    bool  climbs;         /* of a reference: to one whose broader rows are its own, too (kn_reference.h) */
     char *target_name;
     int   column_count;
     int  *columns;        /* of this table                                        */
@@ -57,6 +60,11 @@ typedef struct kn_database_table {
     int  quasi_count;
     int *quasi; /* columns, ascending: the order of a node's hierarchy nodes in a plan */
     int64_t weight; /* how many cells a row counts beyond its quasi-identifiers when it is lost */
+    bool key_left_out; /* it refers to a reference: the release has no primary key of the table */
+    /* Of a reference: */
+    int  group_count; /* -1: not said */
+    int *groups;      /* columns, narrowest first */
+    struct kn_broader *broader; /* the rows that a release adds; NULL: none (kn_reference.h) */
 } kn_database_table;
 
 struct kn_database {
@@ -67,6 +75,7 @@ struct kn_database {
     kn_database_table *tables; /* in the release file's order, else by name */
     int                entity; /* the person table; -1: not chosen          */
     int               *order;  /* after choosing: tables, parents first     */
+    kn_database       *references; /* tables that are copied, all columns text; NULL: none. Owned */
 };
 
 /* ---- Making one ---- */

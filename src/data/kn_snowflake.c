@@ -179,19 +179,32 @@ kn_status kn_snowflake_look(const kn_database *db, int person, int *parent, int 
     return ok ? KN_OK : kn_fail_memory(err, db->ctx, "a schema");
 }
 
-static void circle_words(kn_buffer *message, kn_buffer *advice, const char *name, const char *other)
+/* The column by which a table refers to another. */
+static const char *link_column(const kn_database *db, int table, int target)
 {
-    if (other) {
-        kn_buffer_format(message, "tables \"%s\" and \"%s\" name each other in a circle of foreign keys", name, other);
-        kn_buffer_format(
-            advice, "say in the release file whose rows these are (parent: {table: ..., column: ...}), or leave one "
-                    "of them out");
-    } else {
-        kn_buffer_format(message, "table \"%s\" names rows of itself", name);
-        kn_buffer_format(advice,
-                         "say in the release file whose rows these are (parent: {table: ..., column: ...}), or read "
-                         "a copy or view of it without that key");
+    const kn_database_table *t = &db->tables[table];
+    for (int i = 0; i < t->foreign_count; i++)
+        if (t->foreign[i].target == target) return t->table->columns[t->foreign[i].columns[0]].name;
+    return "...";
+}
+
+/* A table that refers to itself, or a circle of several: the link of the first to the next table of the circle. */
+static void circle_words(kn_buffer *message, kn_buffer *advice, const kn_database *db, int table, int other)
+{
+    const char *name = db->tables[table].name;
+    if (other < 0) {
+        kn_buffer_format(message, "table \"%s\" refers to rows of itself", name);
+        kn_buffer_format(advice, "leave that link out in the release file (%s: {ignore: [%s]})", name,
+                         link_column(db, table, table));
+        return;
     }
+    const char *column = link_column(db, table, other);
+    kn_buffer_format(message, "tables \"%s\" and \"%s\" refer to each other in a circle of foreign keys", name,
+                     db->tables[other].name);
+    kn_buffer_format(advice,
+                     "leave one of these links out in the release file (%s: {ignore: [%s]}), or say whose rows these "
+                     "are (parent: {table: ..., column: ...})",
+                     name, column);
 }
 
 void kn_snowflake_words(kn_buffer *message, kn_buffer *advice, const kn_database *db, kn_schema_rule rule, int table,
@@ -205,7 +218,11 @@ void kn_snowflake_words(kn_buffer *message, kn_buffer *advice, const kn_database
         return;
     case KN_SCHEMA_PERSON_LINK:
         kn_buffer_format(message, "the table of persons \"%s\" has a foreign key to \"%s\"", name, second);
-        kn_buffer_format(advice, "leave \"%s\" out, or merge its columns into \"%s\"", second, name);
+        kn_buffer_format(
+            advice,
+            "if \"%s\" says nothing about persons, declare it (%s: {reference: true}); otherwise leave the link "
+            "out (%s: {ignore: [%s]})",
+            second, second, name, link_column(db, table, other));
         return;
     case KN_SCHEMA_TWO_LINKS:
         kn_buffer_format(
@@ -215,13 +232,16 @@ void kn_snowflake_words(kn_buffer *message, kn_buffer *advice, const kn_database
             name, second);
         kn_buffer_format(
             advice,
-            "say in the release file whose rows these are (parent: {table: ..., column: ...}), or leave \"%s\" out",
-            second);
+            "say whose rows these are (%s: {parent: {table: ..., column: ...}}); if \"%s\" says nothing about persons, "
+            "declare it (%s: {reference: true}); otherwise leave the link out (%s: {ignore: [%s]})",
+            name, second, second, name, link_column(db, table, other));
         return;
-    case KN_SCHEMA_CYCLE: circle_words(message, advice, name, second); return;
+    case KN_SCHEMA_CYCLE: circle_words(message, advice, db, table, other); return;
     case KN_SCHEMA_UNREACHED:
         kn_buffer_format(message, "no foreign keys lead from table \"%s\" to the table of persons", name);
-        kn_buffer_format(advice, "leave \"%s\" out, or merge it into a table that names it", name);
+        kn_buffer_format(advice,
+                         "if it says nothing about persons, declare it (%s: {reference: true}); otherwise leave it out",
+                         name);
         return;
     case KN_SCHEMA_PARENT_KEY:
         kn_buffer_format(message, "the key of table \"%s\" is missing in some rows, or the same in several", name);
@@ -229,7 +249,7 @@ void kn_snowflake_words(kn_buffer *message, kn_buffer *advice, const kn_database
         return;
     case KN_SCHEMA_QUASI_KEY:
         kn_buffer_format(message, "a quasi-identifier of table \"%s\" is part of a key", name);
-        kn_buffer_format(advice, "replace the key by numbers that mean nothing");
+        kn_buffer_format(advice, "name a key without it (key: [] if there is no other)");
         return;
     }
 }

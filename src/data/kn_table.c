@@ -37,8 +37,8 @@ void kn_table_free(kn_table *table)
     if (!table || atomic_fetch_sub_explicit(&table->shares, 1, memory_order_acq_rel) > 0) return;
     for (int c = 0; table->columns && c < kn_table_all_columns(table); c++) {
         kn_column *column = &table->columns[c];
-        KN_FREE(column->name, column->codes, column->dict.offsets, column->dict.bytes, column->dict.integers,
-                column->dict.decimals);
+        KN_FREE(column->name, column->codes, column->marginal, column->dict.offsets, column->dict.bytes,
+                column->dict.integers, column->dict.decimals);
     }
     KN_FREE(table->columns, table->counts, table->numbers, table);
 }

@@ -25,6 +25,7 @@ typedef struct kn_column {
     int           width;          /* bytes per code: 1, 2, 4                               */
     void         *codes;          /* rows × width; dict.count means missing                */
     int64_t       missing;        /* rows                                                  */
+    int64_t      *marginal;       /* rows of each value and, last, missing, where a row shows one value for several; NULL: as the rows say */
     int64_t       respelled;
     kn_dictionary dict;
 } kn_column;

@@ -41,14 +41,20 @@ static bool has_comma_numbers(const kn_table *table)
     return false;
 }
 
-static kn_status read_table(kn_table **out, kn_drafting *d, kn_csv_options *csv, kn_error *err)
+/* *read: the caller's to free; NULL: the table is the one that was given. */
+static kn_status read_table(const kn_table **out, kn_table **read, kn_drafting *d, kn_csv_options *csv, kn_error *err)
 {
-    KN_TRY(kn_table_read_csv_files(out, d->ctx, d->inputs, d->input_count, csv, err));
+    const kn_table *given = d->star_missing ? NULL : d->options->table;
+    if (!given) KN_TRY(kn_table_read_csv_files(read, d->ctx, d->inputs, d->input_count, csv, err));
+    *out = given ? given : *read;
     bool stream = d->input_count == 1 && strcmp(d->inputs[0], "-") == 0;
     if (csv->decimal == ',' || stream || !has_comma_numbers(*out)) return KN_OK;
-    kn_table_free(*out);
+    kn_table_free(*read);
+    *read = NULL;
     csv->decimal = ',';
-    return kn_table_read_csv_files(out, d->ctx, d->inputs, d->input_count, csv, err);
+    KN_TRY(kn_table_read_csv_files(read, d->ctx, d->inputs, d->input_count, csv, err));
+    *out = *read;
+    return KN_OK;
 }
 
 /* ---- Whose rows ---- */
@@ -84,10 +90,10 @@ static int find_entity(const kn_profile *profile, const kn_table *table)
 /* ---- Columns ---- */
 
 typedef struct sheet {
-    kn_drafting *d;
-    kn_table    *table;
-    kn_profile  *profile;
-    int          entity, weights, quasi;
+    kn_drafting    *d;
+    const kn_table *table;
+    kn_profile     *profile;
+    int             entity, weights, quasi;
 } sheet;
 
 /* Writes `ID: {role: ...}`, and why. */
@@ -178,10 +184,11 @@ kn_status kn_draft_table(kn_drafting *d, kn_error *err)
     kn_csv_options csv = KN_CSV_OPTIONS_INIT;
     sheet          s = {.d = d, .entity = -1};
     KN_TRY(kn_draft_reading(&csv, d, err));
-    kn_status st = read_table(&s.table, d, &csv, err);
+    kn_table *read = NULL;
+    kn_status st = read_table(&s.table, &read, d, &csv, err);
     if (st == KN_OK) st = kn_profile_table(&s.profile, d->ctx, s.table, err);
     if (st == KN_OK) st = draft(&s, &csv, err);
     kn_profile_free(s.profile);
-    kn_table_free(s.table);
+    kn_table_free(read);
     return st;
 }

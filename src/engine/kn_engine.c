@@ -21,6 +21,8 @@
 
 #define WHAT "grouping a table where it is"
 
+enum { SAMPLE = 100000 }; /* rows that tell how long texts are */
+
 static kn_status open_foreign(kn_engine *e, const char *name, int count, kn_error *err)
 {
     const char *relation = NULL;
@@ -61,16 +63,45 @@ void kn_engine_close(kn_engine *e)
     *e = (kn_engine){.ctx = NULL};
 }
 
+/* Ends the statement. */
+static kn_status ask_number(int64_t *out, kn_engine *e, kn_buffer *sql, kn_error *err)
+{
+    const char *text = kn_buffer_text(sql);
+    kn_status   st =
+        text ? kn_connection_number(out, e->connection, e->ctx, text, e->name, err) : kn_fail_memory(err, e->ctx, WHAT);
+    kn_buffer_free(sql);
+    return st;
+}
+
 kn_status kn_engine_rows(int64_t *out, kn_engine *e, kn_error *err)
 {
     kn_buffer sql;
     kn_buffer_init(&sql, e->ctx);
     kn_buffer_format(&sql, "SELECT count(*) FROM %s AS t", e->relation.data);
-    const char *text = kn_buffer_text(&sql);
-    kn_status   st =
-        text ? kn_connection_number(out, e->connection, e->ctx, text, e->name, err) : kn_fail_memory(err, e->ctx, WHAT);
-    kn_buffer_free(&sql);
-    return st;
+    return ask_number(out, e, &sql, err);
+}
+
+kn_status kn_engine_texts(double *out, kn_engine *e, int64_t rows, const char *const *columns, int count, kn_error *err)
+{
+    int64_t   bytes = 0, looked_at = rows < SAMPLE ? rows : SAMPLE;
+    kn_buffer sql;
+    *out = 0;
+    if (rows == 0 || count == 0) return KN_OK;
+    kn_buffer_init(&sql, e->ctx);
+    kn_buffer_add(&sql, "SELECT CAST(coalesce(sum(n), 0) AS BIGINT) FROM (");
+    for (int c = 0; c < count; c++) {
+        kn_buffer_add(&sql, c > 0 ? " UNION ALL " : "");
+        kn_buffer_add(&sql, "SELECT sum(");
+        kn_buffer_add(&sql, e->connection->dialect == KN_DIALECT_POSTGRESQL ? "octet_length" : "strlen");
+        kn_buffer_add(&sql, "(v)) AS n FROM (SELECT DISTINCT CAST(");
+        kn_connection_put_name(&sql, e->connection, columns[c]);
+        kn_buffer_format(&sql, " AS VARCHAR) AS v FROM (SELECT * FROM %s AS t LIMIT %d) AS s) AS d", e->relation.data,
+                         SAMPLE);
+    }
+    kn_buffer_add(&sql, ") AS t");
+    KN_TRY(ask_number(&bytes, e, &sql, err));
+    *out = (double)bytes * ((double)rows / (double)looked_at);
+    return KN_OK;
 }
 
 kn_status kn_engine_spill(kn_engine *e, const char *output, kn_error *err)
@@ -88,8 +119,7 @@ kn_status kn_engine_spill(kn_engine *e, const char *output, kn_error *err)
     return st == KN_OK ? kn_connection_spill(e->connection, e->spill, e->name, err) : st;
 }
 
-/* A name that no column has, nor the same in parentheses: for the counts, and for the places that a release needs. */
-static kn_status name_counts(char **out, kn_engine *e, const kn_csv_options *csv, kn_error *err)
+kn_status kn_engine_name_counts(char **out, kn_engine *e, const kn_csv_options *csv, kn_error *err)
 {
     *out = kn_strformat(e->ctx, "(rows)");
     for (int c = 0; *out && c < csv->column_count; c++) {
@@ -117,7 +147,7 @@ kn_status kn_engine_group(kn_table **out, kn_engine *e, const kn_csv_options *cs
     kn_csv_options used = *csv;
     kn_buffer      sql;
     *out = NULL;
-    KN_TRY(name_counts(&counts, e, csv, err));
+    KN_TRY(kn_engine_name_counts(&counts, e, csv, err));
     kn_buffer_init(&sql, e->ctx);
     kn_buffer_add(&sql, "SELECT ");
     for (int c = 0; c < csv->column_count; c++) {

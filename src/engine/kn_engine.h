@@ -41,12 +41,19 @@ KN_CHECK kn_status kn_engine_open_server(kn_engine *out, kn_context *ctx, const 
 /* How many rows it has. Of Parquet their footers say so. */
 KN_CHECK kn_status kn_engine_rows(int64_t *out, kn_engine *engine, kn_error *err);
 
+/* About how many bytes its different values take as texts, in these columns: by the first 100,000 rows. */
+KN_CHECK kn_status kn_engine_texts(double *out, kn_engine *engine, int64_t rows, const char *const *columns, int count,
+                                   kn_error *err);
+
 /* From now on what does not fit DuckDB's memory goes to a folder beside `output` (NULL: in TMPDIR), which ends with the engine; one that
  * a killed run left is removed when the next begins. */
 KN_CHECK kn_status kn_engine_spill(kn_engine *engine, const char *output, kn_error *err);
 
 /* The distinct combinations of csv->columns as counted rows, read as a CSV file would be. */
 KN_CHECK kn_status kn_engine_group(kn_table **out, kn_engine *engine, const kn_csv_options *csv, kn_error *err);
+
+/* A name that no column has, nor the same in parentheses: for the counts, and for the places that a release needs. Freed by the caller. */
+KN_CHECK kn_status kn_engine_name_counts(char **out, kn_engine *engine, const kn_csv_options *csv, kn_error *err);
 
 /* Writes counted rows, each as often as it counts: their last columns are the counts, and how many rows stand before. As one Parquet file in place of an existing one, or
  * (`parts`) as parts of 983,040 rows in a folder; the bytes are those of a release in memory. `name`: of the output, in messages. */

@@ -17,6 +17,7 @@ typedef struct kn_catalog_column {
     bool        not_null;
     bool        text;   /* declared as text: never inferred to be something else      */
     bool        joined; /* part of a key that joins tables, or of a primary key       */
+    bool        old_key; /* refers to rows of persons by a foreign key that is left out */
 } kn_catalog_column;
 
 typedef struct kn_catalog_link {
@@ -34,6 +35,7 @@ typedef struct kn_catalog_table {
     const char       **key;
     int                link_count;
     kn_catalog_link   *links;
+    bool               key_left_out; /* kn_database_table */
 } kn_catalog_table;
 
 typedef struct kn_catalog {

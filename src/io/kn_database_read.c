@@ -27,6 +27,26 @@ typedef struct reading {
 
 /* ---- Over the catalog ---- */
 
+/* What the user says of a table; NULL: nothing. */
+static const kn_spec_table *said_of(const reading *r, const char *name)
+{
+    for (int i = 0; i < r->options->table_count; i++)
+        if (strcmp(r->options->tables[i].name, name) == 0) return &r->options->tables[i];
+    return NULL;
+}
+
+static bool is_reference(const reading *r, const char *name)
+{
+    const kn_spec_table *said = said_of(r, name);
+    return said && said->reference;
+}
+
+/* Is it read as a table of persons, or of what belongs to them? */
+static bool of_persons(const reading *r, const char *name)
+{
+    return kn_catalog_wanted(r->options, name) && !is_reference(r, name);
+}
+
 static bool named(const char *const *names, int count, const char *name)
 {
     for (int i = 0; i < count; i++)
@@ -76,7 +96,7 @@ static kn_status lay_parent(reading *r, int table, const kn_spec_table *said, kn
     for (int l = 0; l < t->link_count; l++) {
         kn_catalog_link link = t->links[l];
         bool            parent = is_parent_link(&link, said); /* the catalog has it, perhaps with more details */
-        if (!parent && kn_catalog_wanted(r->options, link.target))
+        if (!parent && of_persons(r, link.target))
             KN_TRY(check_left_out(r, t, &link, said, err));
         else if (!parent || !known)
             t->links[kept++] = link;
@@ -89,6 +109,82 @@ static kn_status lay_parent(reading *r, int table, const kn_spec_table *said, kn
     for (int i = 0; i < said->parent_column_count; i++)
         if (kn_catalog_add_link_column(&r->catalog, table, link, said->parent_columns[i], NULL) < 0)
             return kn_fail_memory(err, r->ctx, r->source->name);
+    return KN_OK;
+}
+
+/* Leaves out the foreign keys of the columns that the user names. Those to persons hold old keys. */
+static kn_status lay_ignored(const reading *r, kn_catalog_table *t, const kn_spec_table *said, kn_error *err)
+{
+    for (int i = 0; i < said->ignored_count; i++) {
+        int kept = 0, before = t->link_count, column = kn_catalog_find_column(t, said->ignored[i]);
+        for (int l = 0; l < before; l++) {
+            kn_catalog_link link = t->links[l];
+            if (!named(link.columns, link.count, said->ignored[i]))
+                t->links[kept++] = link;
+            else if (column >= 0 && of_persons(r, link.target))
+                t->columns[column].old_key = true;
+        }
+        t->link_count = kept;
+        if (kept == before)
+            return kn_fail(err, KN_INPUT, "%s: table \"%s\": no foreign key has column \"%s\" (ignore)",
+                           r->source->name, t->name, said->ignored[i]);
+        if (column >= 0 && t->columns[column].old_key && named(t->key, t->key_count, said->ignored[i]))
+            return kn_fail(
+                err, KN_INPUT,
+                "%s: the key of table \"%s\" has column \"%s\", whose link is left out; name a key without it "
+                "(key:)",
+                r->source->name, t->name, said->ignored[i]);
+    }
+    return KN_OK;
+}
+
+static kn_status lay_links(reading *r, int table, const kn_spec_table *said, kn_error *err)
+{
+    for (int i = 0; i < said->link_count; i++) {
+        if (!said_of(r, said->link_targets[i]))
+            return kn_fail(err, KN_INPUT, "%s: table \"%s\" refers to \"%s\", which is not listed (links)",
+                           r->source->name, said->name, said->link_targets[i]);
+        int link = kn_catalog_add_link(&r->catalog, table, said->link_targets[i]);
+        if (link < 0 || kn_catalog_add_link_column(&r->catalog, table, link, said->link_columns[i], NULL) < 0)
+            return kn_fail_memory(err, r->ctx, r->source->name);
+    }
+    return KN_OK;
+}
+
+/* A reference leads to no persons. */
+static kn_status check_reference(const reading *r, const kn_catalog_table *t, kn_error *err)
+{
+    for (int l = 0; l < t->link_count; l++)
+        if (of_persons(r, t->links[l].target))
+            return kn_fail(
+                err, KN_INPUT,
+                "%s: table \"%s\" is declared a reference, but its column \"%s\" refers to \"%s\", whose rows "
+                "belong to persons; leave that link out (ignore: [\"%s\"]), or it is no reference",
+                r->source->name, t->name, t->links[l].columns[0], t->links[l].target, t->links[l].columns[0]);
+    return KN_OK;
+}
+
+/* A primary key that refers to a reference (order, product) would not be one any more once rows refer to broader rows: it is
+ * left out, unless other tables refer to it. */
+static kn_status leave_key_out(reading *r, kn_catalog_table *t, kn_error *err)
+{
+    const char *column = NULL;
+    for (int l = 0; l < t->link_count; l++)
+        for (int k = 0; is_reference(r, t->links[l].target) && k < t->key_count; k++)
+            if (named(t->links[l].columns, t->links[l].count, t->key[k])) column = t->key[k];
+    if (!column) return KN_OK;
+    for (int i = 0; i < r->count; i++) {
+        const kn_catalog_table *from = &r->catalog.tables[r->order[i]];
+        for (int l = 0; l < from->link_count; l++)
+            if (strcmp(from->links[l].target, t->name) == 0)
+                return kn_fail(
+                    err, KN_INPUT,
+                    "%s: the key of table \"%s\", to which \"%s\" refers, has column \"%s\", which refers to a "
+                    "reference; name a key without it (key:), or leave that link out (ignore: [\"%s\"])",
+                    r->source->name, t->name, from->name, column, column);
+    }
+    t->key_count = 0;
+    t->key_left_out = true;
     return KN_OK;
 }
 
@@ -109,6 +205,9 @@ static kn_status lay_over(reading *r, const kn_spec_table *said, kn_error *err)
             if (kn_catalog_add_key(&r->catalog, table, said->key[i]) < 0)
                 return kn_fail_memory(err, r->ctx, r->source->name);
     }
+    KN_TRY(lay_ignored(r, t, said, err));
+    KN_TRY(lay_links(r, table, said, err));
+    if (said->reference) return check_reference(r, &r->catalog.tables[table], err);
     return said->parent ? lay_parent(r, table, said, err) : KN_OK;
 }
 
@@ -152,6 +251,8 @@ static kn_status choose_tables(reading *r, kn_error *err)
         KN_TRY(lay_over(r, &o->tables[i], err));
         r->order[r->count++] = kn_catalog_find(&r->catalog, o->tables[i].name);
     }
+    for (int i = 0; i < r->count; i++)
+        if (!o->tables[i].reference) KN_TRY(leave_key_out(r, &r->catalog.tables[r->order[i]], err));
     if (r->count > 0) return KN_OK;
     for (int i = 0; i < r->catalog.table_count; i++) {
         int at = r->count++;
@@ -166,12 +267,9 @@ static kn_status choose_tables(reading *r, kn_error *err)
 
 static const kn_attribute *attribute_of(const reading *r, const char *table, const char *column)
 {
-    for (int i = 0; i < r->options->table_count; i++) {
-        const kn_spec_table *t = &r->options->tables[i];
-        if (strcmp(t->name, table) != 0) continue;
-        for (int a = 0; a < t->attribute_count; a++)
-            if (strcmp(t->attributes[a].name, column) == 0) return &t->attributes[a];
-    }
+    const kn_spec_table *t = said_of(r, table);
+    for (int a = 0; t && a < t->attribute_count; a++)
+        if (strcmp(t->attributes[a].name, column) == 0) return &t->attributes[a];
     return NULL;
 }
 
@@ -182,7 +280,7 @@ static void find_types(const reading *r, const kn_catalog_table *t, kn_builder_t
         const kn_attribute      *said = attribute_of(r, t->name, column->name);
         types[c] = (kn_builder_type){column->text ? KN_TYPE_TEXT : KN_TYPE_AUTO, NULL};
         if (said && said->type != KN_TYPE_AUTO) types[c] = (kn_builder_type){said->type, said->format};
-        if (column->joined) types[c] = (kn_builder_type){KN_TYPE_TEXT, NULL};
+        if (column->joined || is_reference(r, t->name)) types[c] = (kn_builder_type){KN_TYPE_TEXT, NULL};
     }
 }
 
@@ -232,7 +330,7 @@ static kn_status read_cells(const reading *r, kn_table **out, const kn_catalog_t
     return status;
 }
 
-static kn_status read_table(reading *r, const kn_catalog_table *t, kn_error *err)
+static kn_status read_table(reading *r, kn_database *db, const kn_catalog_table *t, kn_error *err)
 {
     if (t->column_count == 0)
         return kn_fail(err, KN_INPUT, "%s: table \"%s\" has no columns", r->source->name, t->name);
@@ -243,25 +341,47 @@ static kn_status read_table(reading *r, const kn_catalog_table *t, kn_error *err
     kn_status status = r->source->file ? read_file(r, &table, t, types, err) : read_cells(r, &table, t, types, err);
     kn_free(types);
     if (status != KN_OK) return status;
-    KN_TRY(kn_database_add(r->db, t->name, table, err)); /* takes the table */
-    kn_database_table *to = &r->db->tables[r->db->table_count - 1];
+    KN_TRY(kn_database_add(db, t->name, table, err)); /* takes the table */
+    kn_database_table *to = &db->tables[db->table_count - 1];
+    to->key_left_out = t->key_left_out;
     for (int c = 0; c < t->column_count; c++) {
         const char *declared = t->columns[c].declared;
         int         at = kn_table_find(to->table, t->columns[c].name);
         if (at < 0) return kn_fail(err, KN_INTERNAL, "a column of the catalog was not read");
         to->columns[at].not_null = t->columns[c].not_null;
+        to->columns[at].old_key = t->columns[c].old_key;
         if (!declared) continue;
         to->columns[at].declared = kn_strndup(r->ctx, declared, strlen(declared));
         if (!to->columns[at].declared) return kn_fail_memory(err, r->ctx, r->source->name);
     }
-    return kn_database_set_key(r->db, r->db->table_count - 1, t->key, t->key_count, err);
+    return kn_database_set_key(db, db->table_count - 1, t->key, t->key_count, err);
 }
 
-static kn_status link_table(reading *r, int number, const kn_catalog_table *t, kn_error *err)
+/* The columns by which a reference's rows become broader. */
+static kn_status set_groups(reading *r, kn_database_table *t, kn_error *err)
 {
+    const kn_spec_table *said = said_of(r, t->name);
+    if (!said->groups) return KN_OK;
+    t->groups = kn_alloc_array(r->ctx, (size_t)said->group_count + 1, sizeof *t->groups);
+    if (!t->groups) return kn_fail_memory(err, r->ctx, r->source->name);
+    t->group_count = said->group_count;
+    for (int i = 0; i < said->group_count; i++) {
+        t->groups[i] = kn_table_find(t->table, said->groups[i]);
+        if (t->groups[i] < 0 || t->columns[t->groups[i]].key)
+            return kn_fail(err, KN_INPUT, "%s: table \"%s\": %s column \"%s\" (groups)", r->source->name, t->name,
+                           t->groups[i] < 0 ? "there is no" : "a group must be broader than a row: leave out the key's",
+                           said->groups[i]);
+    }
+    return KN_OK;
+}
+
+static kn_status link_table(reading *r, kn_database *db, const kn_catalog_table *t, kn_error *err)
+{
+    int number = kn_database_find(db, t->name);
+    if (is_reference(r, t->name)) KN_TRY(set_groups(r, &db->tables[number], err));
     for (int l = 0; l < t->link_count; l++) {
         const kn_catalog_link *link = &t->links[l];
-        KN_TRY(kn_database_link(r->db, number, link->columns, link->count, link->target,
+        KN_TRY(kn_database_link(db, number, link->columns, link->count, link->target,
                                 link->target_columns[0] ? link->target_columns : NULL, err));
     }
     return KN_OK;
@@ -277,8 +397,17 @@ static kn_status read_all(reading *r, kn_error *err)
     for (int t = 0; t < r->catalog.table_count; t++) KN_TRY(name_columns(r, t, err));
     KN_TRY(choose_tables(r, err));
     mark_keys(r);
-    for (int i = 0; i < r->count; i++) KN_TRY(read_table(r, &r->catalog.tables[r->order[i]], err));
-    for (int i = 0; i < r->count; i++) KN_TRY(link_table(r, i, &r->catalog.tables[r->order[i]], err));
+    for (int i = 0; i < r->count && !r->db->references; i++)
+        if (is_reference(r, r->catalog.tables[r->order[i]].name))
+            KN_TRY(kn_database_create(&r->db->references, r->ctx, r->source->name, err));
+    for (int i = 0; i < r->count; i++) {
+        const kn_catalog_table *t = &r->catalog.tables[r->order[i]];
+        KN_TRY(read_table(r, is_reference(r, t->name) ? r->db->references : r->db, t, err));
+    }
+    for (int i = 0; i < r->count; i++) {
+        const kn_catalog_table *t = &r->catalog.tables[r->order[i]];
+        KN_TRY(link_table(r, is_reference(r, t->name) ? r->db->references : r->db, t, err));
+    }
     return KN_OK;
 }
 

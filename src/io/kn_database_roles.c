@@ -12,11 +12,27 @@
 #include "kn_database_write.h"
 #include "kn_error.h"
 #include "kn_nearest.h"
+#include "kn_reference.h"
 
 static kn_status fail_attribute(const kn_database *db, const kn_database_table *t, const kn_attribute *a, kn_error *err,
                                 const char *message)
 {
     return kn_fail_at(err, KN_INPUT, db->source, 0, 0, "table \"%s\", column \"%s\": %s", t->name, a->name, message);
+}
+
+/* A column that refers to a reference: its hierarchy is that of the reference's broader rows. With other roles its values must
+ * be keys all the same. */
+static kn_status refer(kn_database *db, kn_database_table *t, int c, const kn_attribute *a, kn_error *err)
+{
+    kn_database_column *column = &t->columns[c];
+    if (a->has_hierarchy)
+        return fail_attribute(db, t, a, err,
+                              "it refers to a reference, whose broader rows are its hierarchy; leave hierarchy out");
+    KN_TRY(kn_reference_hierarchy(&column->hierarchy, db, (int)(t - db->tables), c, err));
+    if (a->role == KN_ROLE_QUASI) return KN_OK;
+    kn_hierarchy_free(column->hierarchy);
+    column->hierarchy = NULL;
+    return KN_OK;
 }
 
 static kn_status set_role(kn_database *db, kn_database_table *t, const kn_attribute *a, kn_error *err)
@@ -36,7 +52,9 @@ static kn_status set_role(kn_database *db, kn_database_table *t, const kn_attrib
     if (!a->has_role) return fail_attribute(db, t, a, err, "it has no role");
     kn_database_column *column = &t->columns[c];
     if ((column->key || column->foreign || column->joined) && a->role != KN_ROLE_IDENTIFIER)
-        return fail_attribute(db, t, a, err, "it is part of a key, which has no role but identifier");
+        return fail_attribute(db, t, a, err,
+                              "it is part of a key, which has no role but identifier; if it says something, name a key "
+                              "without it (key: [] if there is no other)");
     if (column->old_key && a->role != KN_ROLE_IDENTIFIER)
         return fail_attribute(db, t, a, err,
                               "it refers to rows by their old keys, which are not released; leave it without a role");
@@ -48,6 +66,7 @@ static kn_status set_role(kn_database *db, kn_database_table *t, const kn_attrib
     column->weight = a->weight;
     kn_hierarchy_free(column->hierarchy);
     column->hierarchy = NULL;
+    if (kn_reference_of(t, c) >= 0 && a->role != KN_ROLE_IDENTIFIER) return refer(db, t, c, a, err);
     if (a->role != KN_ROLE_QUASI && !(a->role == KN_ROLE_SENSITIVE && a->has_hierarchy)) return KN_OK;
     return kn_hierarchy_make(&column->hierarchy, db->ctx, t->table, c, &spec, false, err);
 }
@@ -73,9 +92,33 @@ static void weigh(const kn_database *db, int table)
     for (int c = 0; c < t->table->column_count; c++) t->weight += kn_database_released(&t->columns[c]);
 }
 
+/* Which columns of a reference are left out, and that its keys are good. */
+static kn_status set_reference(kn_database *refs, const kn_spec_table *said, kn_error *err)
+{
+    kn_database_table *t = &refs->tables[kn_database_find(refs, said->name)];
+    int64_t            faults = 0;
+    for (int a = 0; a < said->attribute_count; a++) {
+        int c = kn_table_find(t->table, said->attributes[a].name);
+        if (c < 0) return fail_attribute(refs, t, &said->attributes[a], err, "there is no such column");
+        if ((t->columns[c].key || t->columns[c].joined) && said->attributes[a].role == KN_ROLE_IDENTIFIER)
+            return fail_attribute(refs, t, &said->attributes[a], err, "rows refer to it: it cannot be left out");
+        t->columns[c].has_role = said->attributes[a].has_role;
+        t->columns[c].role = said->attributes[a].role;
+    }
+    KN_TRY(kn_database_key_faults(&faults, refs, (int)(t - refs->tables), err));
+    return faults == 0
+               ? KN_OK
+               : kn_fail(err, KN_INPUT, "%s: the key of table \"%s\" is missing in some rows, or the same in several",
+                         refs->source, t->name);
+}
+
 kn_status kn_database_roles(kn_database *db, const kn_spec_table *tables, int table_count, kn_error *err)
 {
+    for (int i = 0; i < table_count; i++)
+        if (tables[i].reference) KN_TRY(set_reference(db->references, &tables[i], err));
+    KN_TRY(kn_references_widen(db, err));
     for (int i = 0; i < table_count; i++) {
+        if (tables[i].reference) continue;
         int t = kn_database_find(db, tables[i].name);
         if (t < 0) return kn_fail(err, KN_INPUT, "%s: there is no table \"%s\"", db->source, tables[i].name);
         for (int a = 0; a < tables[i].attribute_count; a++)
@@ -86,7 +129,8 @@ kn_status kn_database_roles(kn_database *db, const kn_spec_table *tables, int ta
         weigh(db, t);
     }
     for (int i = 0; i < table_count; i++)
-        if (tables[i].has_weight) db->tables[kn_database_find(db, tables[i].name)].weight = tables[i].weight;
+        if (tables[i].has_weight && !tables[i].reference)
+            db->tables[kn_database_find(db, tables[i].name)].weight = tables[i].weight;
     return KN_OK;
 }
 

@@ -22,6 +22,7 @@
 #include "kn_folder.h"
 #include "kn_names.h"
 #include "kn_postgres.h"
+#include "kn_reference_write.h"
 #include "kn_rng.h"
 #include "kn_sort.h"
 #include "kn_sqlite.h"
@@ -172,11 +173,20 @@ static bool describe_link(table_writer *w)
     if (!names) return false;
     for (int i = 0; i < f->column_count; i++)
         names[i] = db->tables[t->parent].table->columns[f->target_columns[i]].name;
-    w->sink.link_count = f->column_count;
-    w->sink.link = places(w, f->columns, f->column_count);
-    w->sink.parent = db->tables[t->parent].name;
-    w->sink.parent_columns = names;
-    return w->sink.link != NULL;
+    w->sink.link =
+        (kn_sink_link){f->column_count, places(w, f->columns, f->column_count), db->tables[t->parent].name, names};
+    return w->sink.link.columns != NULL;
+}
+
+/* A quasi-identifier may show a group, as text; one that refers to a reference always shows a key. */
+static const char *type_of(const table_writer *w, int column)
+{
+    const kn_database       *db = w->rows->db;
+    const kn_database_table *t = &db->tables[w->table];
+    int                      reference = kn_reference_of(t, column);
+    if (reference >= 0) return kn_reference_type(db->references, reference);
+    return !is_key(&t->columns[column]) && t->columns[column].role == KN_ROLE_QUASI ? "TEXT"
+                                                                                    : t->columns[column].declared;
 }
 
 static bool describe(table_writer *w)
@@ -198,12 +208,12 @@ static bool describe(table_writer *w)
         if (!kn_database_released(d)) continue;
         w->columns[w->sink.column_count] = c;
         w->written[c] = w->sink.column_count;
-        columns[w->sink.column_count++] = (kn_sink_column){
-            t->table->columns[c].name, !key && d->role == KN_ROLE_QUASI ? "TEXT" : d->declared, key, d->key};
+        columns[w->sink.column_count++] = (kn_sink_column){t->table->columns[c].name, type_of(w, c), key, d->key};
     }
+    w->sink.further = kn_reference_links(&w->arena, w->rows->db, w->table, w->written, &w->sink.further_count);
     w->sink.primary_count = t->key_count;
     w->sink.primary = places(w, t->key, t->key_count);
-    return w->sink.primary && describe_unique(w) && describe_link(w);
+    return w->sink.primary && w->sink.further && describe_unique(w) && describe_link(w);
 }
 
 /* ---- Order ---- */
@@ -337,6 +347,7 @@ kn_status kn_database_writer_write_keys(kn_database_writer *w, const kn_database
     if (status != KN_OK) return status;
     for (int t = 0; t < rows->db->table_count; t++) total += (uint64_t)rows->tables[t].rows;
     kn_progress_begin(w->ctx, "writing", "rows", total);
+    status = kn_references_write(&w->sink, w->ctx, rows->db, err);
     for (int i = 0; i < rows->db->table_count && status == KN_OK; i++)
         status = write_table(w, rows, keys, rows->db->order[i], err);
     if (status == KN_OK && w->sink.finish) status = w->sink.finish(w->sink.state, err);

@@ -125,6 +125,14 @@ typedef struct kn_sink_column {
     bool        primary;
 } kn_sink_column;
 
+/* A foreign key: columns (indexes into `columns`), and the table and its columns that they refer to. */
+typedef struct kn_sink_link {
+    int                count;
+    const int         *columns;
+    const char        *target;
+    const char *const *target_columns;
+} kn_sink_link;
+
 typedef struct kn_sink_table {
     const char           *name;
     int                   column_count;
@@ -134,10 +142,9 @@ typedef struct kn_sink_table {
     int                   unique_count; /* sets that other tables refer to, besides the primary key */
     const int           **unique;       /* each `unique_sizes` long                            */
     const int            *unique_sizes;
-    int                   link_count; /* 0 or 1: columns, the parent's name and its columns    */
-    const int            *link;
-    const char           *parent;
-    const char          **parent_columns;
+    kn_sink_link          link;       /* to the parent; count 0: none                          */
+    int                   further_count; /* links to or between references                     */
+    const kn_sink_link   *further;
 } kn_sink_table;
 
 typedef struct kn_database_sink {

@@ -35,9 +35,9 @@ typedef struct run {
 typedef struct chunk {
     kn_parquet_type type;
     const char     *name;
-    kn_buffer       values; /* as they are in the file, one behind the other */
-    size_t         *ends;   /* per code: where its value ends                */
-    size_t          ends_capacity;
+    kn_string      *values; /* per code; borrowed */
+    size_t          value_capacity;
+    uint64_t        bytes; /* of all of them in the file */
     int32_t         count;
     int32_t        *slots; /* codes + 1 by hash; 0: free */
     size_t          slot_count;
@@ -65,17 +65,17 @@ static const int type_numbers[] = {
 
 /* ---- Values ---- */
 
-static kn_string value_of(const chunk *c, int32_t code)
+/* Bytes of a value in the file: before a text stands its length. */
+static size_t size_of(const chunk *c, int32_t code)
 {
-    size_t begin = code > 0 ? c->ends[code - 1] : 0;
-    return (kn_string){c->values.data + begin, c->ends[code] - begin};
+    return c->values[code].size + (c->type == KN_PARQUET_TEXT ? sizeof(uint32_t) : 0);
 }
 
-/* Without the length before a text. */
-static kn_string bare_value(const chunk *c, int32_t code)
+static void put_value(kn_buffer *to, const chunk *c, int32_t code)
 {
-    kn_string v = value_of(c, code);
-    return c->type == KN_PARQUET_TEXT ? (kn_string){v.data + 4, v.size - 4} : v;
+    uint32_t size = (uint32_t)c->values[code].size;
+    if (c->type == KN_PARQUET_TEXT) kn_buffer_append(to, &size, sizeof size);
+    kn_buffer_append(to, c->values[code].data, size);
 }
 
 static bool grow_slots(kn_context *ctx, chunk *c)
@@ -84,7 +84,7 @@ static bool grow_slots(kn_context *ctx, chunk *c)
     int32_t *slots = kn_alloc_array_zero(ctx, count, sizeof *slots);
     if (!slots) return false;
     for (int32_t code = 0; code < c->count; code++) {
-        kn_string v = bare_value(c, code);
+        kn_string v = c->values[code];
         size_t    at = kn_hash_bytes(v.data, v.size) & (count - 1);
         while (slots[at]) at = (at + 1) & (count - 1);
         slots[at] = code + 1;
@@ -98,15 +98,12 @@ static bool grow_slots(kn_context *ctx, chunk *c)
 static int32_t add_value(kn_parquet *p, chunk *c, kn_string value)
 {
     if (value.size > INT32_MAX / 2) p->error = EFBIG;
-    if (p->failed || p->error || !KN_GROW(p->ctx, &c->ends, &c->ends_capacity, (size_t)c->count + 1)) {
+    if (p->failed || p->error || !KN_GROW(p->ctx, &c->values, &c->value_capacity, (size_t)c->count + 1)) {
         p->failed = p->failed || !p->error;
         return KN_PARQUET_NULL;
     }
-    uint32_t size = (uint32_t)value.size;
-    if (c->type == KN_PARQUET_TEXT) kn_buffer_append(&c->values, &size, sizeof size);
-    kn_buffer_append(&c->values, value.data, value.size);
-    p->failed = p->failed || c->values.failed;
-    c->ends[c->count] = c->values.size;
+    c->values[c->count] = value;
+    c->bytes += size_of(c, c->count);
     return c->count++;
 }
 
@@ -120,7 +117,7 @@ int32_t kn_parquet_code(kn_parquet *p, int column, kn_string value, bool fresh)
     }
     size_t at = kn_hash_bytes(value.data, value.size) & (c->slot_count - 1);
     for (; c->slots[at]; at = (at + 1) & (c->slot_count - 1))
-        if (kn_string_equal(bare_value(c, c->slots[at] - 1), value)) return c->slots[at] - 1;
+        if (kn_string_equal(c->values[c->slots[at] - 1], value)) return c->slots[at] - 1;
     int32_t code = add_value(p, c, value);
     c->slots[at] = code + 1;
     return code;
@@ -134,7 +131,7 @@ void kn_parquet_run(kn_parquet *p, int column, int32_t code, int64_t times)
     if (code < 0)
         c->nulls += times;
     else
-        c->plain += (uint64_t)times * value_of(c, code).size;
+        c->plain += (uint64_t)times * size_of(c, code);
     if (c->run_count > 0 && c->runs[c->run_count - 1].code == code) {
         c->runs[c->run_count - 1].times += (int32_t)times;
         return;
@@ -294,7 +291,7 @@ static int64_t cells_of_page(cells from, int64_t left)
     int64_t      rows = 0;
     while (rows < left) {
         run     r = next_run(&from, left - rows);
-        size_t  size = r.code >= 0 ? value_of(c, r.code).size : 0;
+        size_t  size = r.code >= 0 ? size_of(c, r.code) : 0;
         int64_t fit = size == 0 || bytes >= PAGE ? r.times : (int64_t)((PAGE - bytes) / size);
         if (size > 0 && (bytes >= PAGE || fit < r.times)) {
             rows += bytes >= PAGE ? 0 : fit;
@@ -317,9 +314,7 @@ static int64_t write_plain(kn_parquet *p, const chunk *c)
         for (int64_t n = rows; n > 0;) {
             run r = next_run(&from, n);
             n -= r.times;
-            if (r.code < 0) continue;
-            kn_string v = value_of(c, r.code);
-            for (int32_t i = 0; i < r.times; i++) kn_buffer_append(&p->page, v.data, v.size);
+            for (int32_t i = 0; r.code >= 0 && i < r.times; i++) put_value(&p->page, c, r.code);
         }
         size += write_page(p, PAGE_DATA, rows, ENCODING_PLAIN);
         left -= rows;
@@ -331,7 +326,7 @@ static int64_t write_plain(kn_parquet *p, const chunk *c)
 
 static int compare_values(const chunk *c, int32_t a, int32_t b)
 {
-    kn_string x = bare_value(c, a), y = bare_value(c, b);
+    kn_string x = c->values[a], y = c->values[b];
     int64_t   m = 0, n = 0;
     int32_t   i = 0, j = 0;
     if (c->type == KN_PARQUET_TEXT) return kn_string_compare(x, y);
@@ -355,10 +350,10 @@ static void put_statistics(kn_thrift *t, const chunk *c)
         if (compare_values(c, i, least) < 0) least = i;
         if (compare_values(c, i, most) > 0) most = i;
     }
-    if (c->count > 0 && c->type != KN_PARQUET_REAL && bare_value(c, least).size <= LONGEST_BOUND &&
-        bare_value(c, most).size <= LONGEST_BOUND) {
-        kn_thrift_bytes(&inner, 5, bare_value(c, most));
-        kn_thrift_bytes(&inner, 6, bare_value(c, least));
+    if (c->count > 0 && c->type != KN_PARQUET_REAL && c->values[least].size <= LONGEST_BOUND &&
+        c->values[most].size <= LONGEST_BOUND) {
+        kn_thrift_bytes(&inner, 5, c->values[most]);
+        kn_thrift_bytes(&inner, 6, c->values[least]);
     }
     kn_thrift_end(&inner);
 }
@@ -394,12 +389,12 @@ static void put_chunk(kn_parquet *p, const chunk *c, const written *w)
 static int64_t write_chunk(kn_parquet *p, const chunk *c)
 {
     int64_t  present = c->rows - c->nulls;
-    uint64_t coded = c->values.size + (uint64_t)(present * width_of(c->count) + 7) / 8;
+    uint64_t coded = c->bytes + (uint64_t)(present * width_of(c->count) + 7) / 8;
     written  w = {.begin = p->at, .data = p->at};
-    w.coded = c->count > 0 && c->values.size <= LARGEST_DICTIONARY && coded <= c->plain;
+    w.coded = c->count > 0 && c->bytes <= LARGEST_DICTIONARY && coded <= c->plain;
     if (w.coded) {
         kn_buffer_clear(&p->page);
-        kn_buffer_append(&p->page, c->values.data, c->values.size);
+        for (int32_t i = 0; i < c->count; i++) put_value(&p->page, c, i);
         w.plain_bytes = write_page(p, PAGE_DICTIONARY, c->count, ENCODING_PLAIN);
         w.data = p->at;
     }
@@ -419,7 +414,7 @@ static kn_status judge(kn_parquet *p, kn_error *err)
 
 static void forget_rows(chunk *c)
 {
-    kn_buffer_clear(&c->values);
+    c->bytes = 0;
     if (c->slots) memset(c->slots, 0, c->slot_count * sizeof *c->slots);
     c->run_count = 0;
     c->count = 0;
@@ -501,10 +496,7 @@ kn_status kn_parquet_open(kn_parquet **out, kn_context *ctx, const kn_parquet_co
         return kn_fail_memory(err, ctx, "writing the release");
     }
     *p = (kn_parquet){.ctx = ctx, .name = name, .fd = -1, .column_count = count, .columns = chunks};
-    for (int i = 0; i < count; i++) {
-        chunks[i] = (chunk){.type = columns[i].type, .name = columns[i].name};
-        kn_buffer_init(&chunks[i].values, ctx);
-    }
+    for (int i = 0; i < count; i++) chunks[i] = (chunk){.type = columns[i].type, .name = columns[i].name};
     kn_buffer_init(&p->page, ctx);
     kn_buffer_init(&p->packed, ctx);
     kn_buffer_init(&p->groups, ctx);
@@ -522,10 +514,7 @@ kn_status kn_parquet_open(kn_parquet **out, kn_context *ctx, const kn_parquet_co
 void kn_parquet_abandon(kn_parquet *p)
 {
     if (!p) return;
-    for (int i = 0; i < p->column_count; i++) {
-        kn_buffer_free(&p->columns[i].values);
-        KN_FREE(p->columns[i].ends, p->columns[i].slots, p->columns[i].runs);
-    }
+    for (int i = 0; i < p->column_count; i++) KN_FREE(p->columns[i].values, p->columns[i].slots, p->columns[i].runs);
     kn_buffer_free(&p->page);
     kn_buffer_free(&p->packed);
     kn_buffer_free(&p->groups);

@@ -31,8 +31,8 @@ typedef struct kn_parquet kn_parquet;
 KN_CHECK kn_status kn_parquet_open(kn_parquet **out, kn_context *ctx, const kn_parquet_column *columns, int count,
                                    const char *path, const char *name, kn_error *err);
 
-/* The code that a value of the group has; a new one is entered. The bytes of a text; 8 of a whole number or a number, 4 of a date.
- * `fresh`: the caller knows that it is new. A lack of memory is remembered. */
+/* The code that a value of the group has; a new one is entered, and its bytes are borrowed until the group is written. The bytes of a
+ * text; 8 of a whole number or a number, 4 of a date. `fresh`: the caller knows that it is new. A lack of memory is remembered. */
 int32_t kn_parquet_code(kn_parquet *file, int column, kn_string value, bool fresh);
 
 /* The next cells of a column. */

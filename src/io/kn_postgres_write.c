@@ -29,15 +29,16 @@ static void sink_abort(void *state)
 }
 
 /* The type of a new column. A type from a server's catalog is kept; a SQLite file may declare anything, and a
- * user-defined type may not exist: those become text. A key must be of a type that numbers fit. */
+ * user-defined type may not exist: those become text. A key must be of a type that numbers fit as
+ * they are: characters of a fixed number would add blanks, or have too few. */
 static const char *type_of(const kn_sink_column *column)
 {
     static const struct {
         const char *begins;
         bool        key;
-    } known[] = {{"smallint", true}, {"integer", true},   {"bigint", true}, {"numeric", true},
-                 {"text", true},     {"character", true}, {"uuid", true},   {"real", false},
-                 {"double", false},  {"boolean", false},  {"date", false},  {"time", false}};
+    } known[] = {{"smallint", true}, {"integer", true},    {"bigint", true}, {"numeric", true},
+                 {"text", true},     {"character", false}, {"uuid", true},   {"real", false},
+                 {"double", false},  {"boolean", false},   {"date", false},  {"time", false}};
     const char *type = column->type;
     if (!type || strspn(type, "abcdefghijklmnopqrstuvwxyz0123456789 (),") != strlen(type)) return "text";
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)

@@ -212,12 +212,15 @@ static kn_status make_vocabulary(reader *r, kn_error *err)
     kn_spec_class        *classes = kn_alloc_array(r->ctx, count, sizeof *classes);
     kn_string            *texts = kn_alloc_array(r->ctx, r->texts.count + 1, sizeof *texts);
     kn_status             st = leaves && classes && texts ? KN_OK : kn_fail_memory(err, r->ctx, WHAT);
+    kn_arena              rules = {.ctx = r->ctx};
     if (st == KN_OK) {
         list_values(r, leaves, texts);
         memcpy(classes, r->options->classes, count * sizeof *classes);
         for (size_t c = 0; c < count && r->options->released; c++) classes[c].has_hierarchy = in_file(&classes[c]);
-        st = kn_vocabulary_make(&r->vocabulary, r->ctx, classes, r->options->class_count, leaves, err);
+        if (!r->options->released) st = kn_vocabulary_by_type(classes, r->options->class_count, leaves, &rules, err);
     }
+    if (st == KN_OK) st = kn_vocabulary_make(&r->vocabulary, r->ctx, classes, r->options->class_count, leaves, err);
+    kn_arena_free(&rules);
     KN_FREE(leaves, classes, texts);
     return st;
 }

@@ -40,6 +40,18 @@ static void add_key(kn_buffer *sql, const char *word, const kn_sink_table *t, co
     kn_buffer_char(sql, ')');
 }
 
+static void add_link(kn_buffer *sql, const char *schema, const kn_sink_table *t, const kn_sink_link *link)
+{
+    add_key(sql, ", FOREIGN KEY", t, link->columns, link->count);
+    kn_buffer_add(sql, " REFERENCES ");
+    kn_sql_table(sql, schema, link->target);
+    for (int i = 0; i < link->count; i++) {
+        kn_buffer_add(sql, i ? ", " : " (");
+        kn_sql_name(sql, link->target_columns[i]);
+    }
+    kn_buffer_char(sql, ')');
+}
+
 void kn_sql_create_table(kn_buffer *sql, const char *schema, const kn_sink_table *t, kn_sql_type_fn add_type)
 {
     kn_buffer_add(sql, "CREATE TABLE ");
@@ -51,16 +63,8 @@ void kn_sql_create_table(kn_buffer *sql, const char *schema, const kn_sink_table
     }
     if (t->primary_count > 0) add_key(sql, ", PRIMARY KEY", t, t->primary, t->primary_count);
     for (int u = 0; u < t->unique_count; u++) add_key(sql, ", UNIQUE", t, t->unique[u], t->unique_sizes[u]);
-    if (t->link_count > 0) {
-        add_key(sql, ", FOREIGN KEY", t, t->link, t->link_count);
-        kn_buffer_add(sql, " REFERENCES ");
-        kn_sql_table(sql, schema, t->parent);
-        for (int i = 0; i < t->link_count; i++) {
-            kn_buffer_add(sql, i ? ", " : " (");
-            kn_sql_name(sql, t->parent_columns[i]);
-        }
-        kn_buffer_char(sql, ')');
-    }
+    if (t->link.count > 0) add_link(sql, schema, t, &t->link);
+    for (int i = 0; i < t->further_count; i++) add_link(sql, schema, t, &t->further[i]);
     kn_buffer_char(sql, ')');
 }
 

@@ -10,6 +10,7 @@
 #include "kn_builder.h"
 #include "kn_error.h"
 #include "kn_hierarchy.h"
+#include "kn_hierarchy_by_type.h"
 #include "kn_sort.h"
 #include "kn_vocabulary_make.h"
 
@@ -291,6 +292,33 @@ kn_status kn_vocabulary_make(kn_vocabulary **out, kn_context *ctx, const kn_spec
     *out = NULL;
     maker     m = {.ctx = ctx, .classes = classes, .count = class_count, .leaves = leaves};
     kn_status st = make(&m, out, err);
+    maker_free(&m);
+    return st;
+}
+
+/* ---- Without a hierarchy ---- */
+
+static kn_status choose_by_type(maker *m, int c, kn_spec_class *class, kn_arena *arena, kn_error *err)
+{
+    kn_hierarchy_spec rule = KN_HIERARCHY_SPEC_INIT;
+    if (class->has_hierarchy || class->sensitive || !m->leaves[c].texts) return KN_OK;
+    KN_TRY(make_table(m, c, err));
+    const kn_column *column = &m->tables[c]->columns[0];
+    if ((int64_t)column->dict.count != m->leaves[c].count) return KN_OK;
+    KN_TRY(kn_hierarchy_by_type(&rule, arena, column, err));
+    class->has_hierarchy = rule.kind != KN_HIERARCHY_SUPPRESS;
+    if (class->has_hierarchy) class->hierarchy = rule;
+    return KN_OK;
+}
+
+kn_status kn_vocabulary_by_type(kn_spec_class *classes, int class_count, const kn_vocabulary_leaves *leaves,
+                                kn_arena *arena, kn_error *err)
+{
+    kn_status st = KN_OK;
+    maker     m = {.ctx = arena->ctx, .classes = classes, .count = class_count, .leaves = leaves};
+    m.tables = kn_alloc_array_zero(m.ctx, (size_t)class_count + 1, sizeof *m.tables);
+    if (!m.tables) st = kn_fail_memory(err, m.ctx, WHAT);
+    for (int c = 0; c < class_count && st == KN_OK; c++) st = choose_by_type(&m, c, &classes[c], arena, err);
     maker_free(&m);
     return st;
 }

@@ -138,6 +138,10 @@ KN_CHECK kn_status kn_release_none(kn_release_run *run, const char *why, kn_erro
 KN_CHECK kn_status kn_release_note(kn_release_run *run, kn_error *err, const char *format, ...) KN_PRINTF(3, 4);
 KN_CHECK kn_status kn_release_drop(kn_release_run *run, const char *name, kn_error *err);
 
+/* Notes that a column got a hierarchy because of its type. */
+KN_CHECK kn_status kn_release_say_by_type(kn_release_run *run, const char *column, const kn_hierarchy_spec *rule,
+                                          kn_type type, kn_error *err);
+
 /* The notes from that one on become the first. */
 KN_CHECK kn_status kn_release_move_notes(kn_release_run *run, int from, kn_error *err);
 

@@ -55,7 +55,7 @@ kn_status kn_records_plan_create(kn_records_plan **out, kn_context *ctx, const k
 void kn_records_plan_free(kn_records_plan *p)
 {
     if (!p) return;
-    KN_FREE(p->image, p->disassociations, p);
+    KN_FREE(p->image, p->disassociations, p->given_up, p->left_out, p);
 }
 
 static const char *wrong_image(const kn_records_plan *p, const kn_vocabulary *v, uint32_t n)
@@ -74,6 +74,9 @@ bool kn_records_plan_validate(const kn_records_plan *p, const kn_vocabulary *v, 
 {
     *reason = p->values == v->nodes ? NULL : "it is for another vocabulary";
     for (uint32_t n = 0; n < p->values && !*reason; n++) *reason = wrong_image(p, v, n);
+    for (uint32_t n = 0; p->given_up && n < p->values && !*reason; n++)
+        if (p->given_up[n] && (v->end[n] != n + 1 || kept(v, n)))
+            *reason = "a value that is given up is not a known leaf";
     for (int64_t i = 0; i < p->disassociation_count && !*reason; i++) {
         kn_disassociation d = p->disassociations[i];
         if (d.ancestor >= p->values || d.descendant >= p->values || p->image[d.ancestor] != d.ancestor ||
@@ -235,11 +238,9 @@ static kn_status apply(applying *a, kn_records **out, int64_t **original_of, kn_
     return gather(a, out, original_of ? *original_of : NULL, err);
 }
 
-kn_status kn_records_apply(kn_records **out, int64_t **original_of, kn_context *ctx, const kn_records *records,
+static kn_status apply_all(kn_records **out, int64_t **original_of, kn_context *ctx, const kn_records *records,
                            const kn_records_plan *plan, kn_error *err)
 {
-    *out = NULL;
-    if (original_of) *original_of = NULL;
     applying  a = {.ctx = ctx, .records = records, .plan = plan};
     kn_status st = apply(&a, out, original_of, err);
     for (int i = 0; i < a.worker_count; i++) {
@@ -251,4 +252,33 @@ kn_status kn_records_apply(kn_records **out, int64_t **original_of, kn_context *
         *original_of = NULL;
     }
     return st;
+}
+
+/* What stays of the records first, then the plan on that. */
+static kn_status apply_suppressing(kn_records **out, int64_t **original_of, kn_context *ctx, const kn_records *records,
+                                   const kn_records_plan *plan, kn_error *err)
+{
+    kn_records *stay = NULL;
+    int64_t    *stayed = NULL, *order = NULL;
+    KN_TRY(kn_records_without(&stay, &stayed, ctx, records, plan->given_up, plan->left_out, err));
+    kn_status st = apply_all(out, &order, ctx, stay, plan, err);
+    if (st == KN_OK && original_of) {
+        /* `stayed` is one entry per record: those that stay in the released order, the others where they are. */
+        for (int64_t i = 0; i < stay->count; i++) order[i] = stayed[order[i]];
+        if (stay->count > 0) memcpy(stayed, order, (size_t)stay->count * sizeof *stayed);
+        *original_of = stayed;
+        stayed = NULL;
+    }
+    KN_FREE(stayed, order);
+    kn_records_free(stay);
+    return st;
+}
+
+kn_status kn_records_apply(kn_records **out, int64_t **original_of, kn_context *ctx, const kn_records *records,
+                           const kn_records_plan *plan, kn_error *err)
+{
+    *out = NULL;
+    if (original_of) *original_of = NULL;
+    if (plan->given_up || plan->left_out) return apply_suppressing(out, original_of, ctx, records, plan, err);
+    return apply_all(out, original_of, ctx, records, plan, err);
 }

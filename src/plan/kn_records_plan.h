@@ -19,6 +19,9 @@ typedef struct kn_records_plan {
                                   UINT32_MAX. At first the cut is "*" alone. Sensitive leaves are their own  */
     int64_t            disassociation_count;
     kn_disassociation *disassociations; /* replayed in this order, in every record                         */
+    bool              *given_up; /* per value: its nodes are left out in every record, before all else; what was below one is
+                                    below the next one up. Only leaves; the image of none is shown. NULL: none     */
+    bool              *left_out; /* per record of the original: it is not released. NULL: all are                 */
 } kn_records_plan;
 
 KN_CHECK kn_status kn_records_plan_create(kn_records_plan **out, kn_context *ctx, const kn_vocabulary *vocabulary,
@@ -34,8 +37,15 @@ void kn_records_plan_set_cut(kn_records_plan *plan, const kn_vocabulary *vocabul
  * merged. Returns the new number of nodes. `scratch` as for kn_record_canonical. */
 uint32_t kn_record_disassociate(kn_record_node *nodes, uint32_t count, kn_disassociation relation, void *scratch);
 
+/* The records without the nodes of some values and without some records (either may be NULL: none): siblings that become
+ * equal are merged. `original_of` gets the numbers of the records that stay, in their order, then of those left out
+ * (freed by the caller). The result borrows the vocabulary. (kn_records_without.c) */
+KN_CHECK kn_status kn_records_without(kn_records **out, int64_t **original_of, kn_context *ctx, const kn_records *records,
+                                      const bool *given_up, const bool *left_out, kn_error *err);
+
 /* The released records, in the order of what they show (S3); `original_of` (may be NULL) gets, per released record, the
- * number of its original (count entries, freed by the caller). The release borrows the vocabulary. */
+ * number of its original, and then the numbers of those left out (freed by the caller). The release borrows the
+ * vocabulary. */
 KN_CHECK kn_status kn_records_apply(kn_records **out, int64_t **original_of, kn_context *ctx, const kn_records *records,
                                     const kn_records_plan *plan, kn_error *err);
 

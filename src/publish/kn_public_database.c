@@ -61,7 +61,8 @@ static kn_status measure_column(kn_public *p, const kn_public_reader *reader, co
     int64_t *counts = kn_alloc_array_zero(p->ctx, (size_t)column->dict.count + 1, sizeof *counts);
     if (!counts) return kn_fail_memory(err, p->ctx, WHAT);
     for (int64_t r = 0; r < rows; r++) counts[kn_column_code(column, r)]++;
-    kn_status st = kn_public_labels(out, p->ctx, reader, column, counts, 0, p->spec->csv.decimal, false, err);
+    kn_status st =
+        kn_public_labels(out, p->ctx, reader, column, counts, 0, p->spec->csv.decimal, !p->spec->anatomy, err);
     kn_free(counts);
     out->level = -1; /* rows are generalized one by one */
     return st;
@@ -82,6 +83,7 @@ static kn_status describe_table(kn_public *p, const kn_public_reader *reader, co
         column->name = kn_arena_strndup(&p->arena, name, strlen(name));
         if (!column->name) return kn_fail_memory(err, p->ctx, WHAT);
         if (is_quasi(column)) KN_TRY(measure_column(p, reader, &t->table->columns[c], part->rows, column, err));
+        if (t->columns[c].refers) column->lm = NAN; /* how broad a row of a reference is, is not known here */
     }
     const kn_attribute *sensitive = listed(p->spec, t);
     part->list = sensitive != NULL;

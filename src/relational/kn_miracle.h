@@ -167,6 +167,7 @@ typedef struct kn_lane {
     size_t                    queue_capacity;
     kn_signature             *signature; /* scratch */
     uint32_t                 *counts, *touched; /* scratch for spots */
+    bool                      sum_only; /* of equally cheap assignments any will do */
     int64_t                   evaluations, distances, skipped;
 } kn_lane;
 
@@ -261,9 +262,11 @@ static inline uint32_t kn_lane_pairs(kn_lane *lane, const kn_cluster *a, const k
 
 /* ---- Assignment ---- */
 
-/* The cheapest assignment of `rows` <= `columns` rows, `cost` row by row; of equal ones the lexicographically first.
+/* The cheapest assignment of `rows` <= `columns` rows, `cost` row by row; of equal ones with `first` the lexicographically
+ * first, otherwise any: the same for the same costs.
  * `room` holds kn_assign_room(columns) bytes. */
 size_t kn_assign_room(size_t columns);
-void   kn_assign(const int64_t *cost, uint32_t rows, uint32_t columns, uint32_t *column_of_row, void *room);
+void   kn_assign(const int64_t *cost, uint32_t rows, uint32_t columns, bool first, uint32_t *column_of_row,
+                 void *room);
 
 #endif

@@ -164,7 +164,7 @@ static void pick_exactly(kn_lane *lane, const uint32_t *a, uint32_t m, const uin
             uint64_t spared = trees[swapped ? x : y].cells * lane->store->losses->unit;
             cost[(size_t)i * columns + j] = (int64_t)loss_of(lane, x, y).sum - (int64_t)spared;
         }
-    kn_assign(cost, rows, columns, chosen, kn_lane_push(lane, kn_assign_room(columns)));
+    kn_assign(cost, rows, columns, true, chosen, kn_lane_push(lane, kn_assign_room(columns)));
     for (uint32_t i = 0; i < rows; i++) pick[swapped ? chosen[i] : i] = swapped ? i : chosen[i];
 }
 

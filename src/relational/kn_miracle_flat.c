@@ -66,6 +66,14 @@ static kn_siblings siblings_of(const walk *w, const kn_cluster *c, uint32_t firs
     return (kn_siblings){count, c->values + first * (size_t)losses->width, load};
 }
 
+/* Have none of these nodes cells below them? Then it does not matter which of equally cheap pairs are made. */
+static bool nothing_below(const kn_cluster *c, uint32_t first, uint32_t count)
+{
+    uint64_t cells = 0;
+    for (uint32_t i = first; i < first + count; i++) cells |= c->signature->cells_below[i] | c->child_count[i];
+    return cells == 0;
+}
+
 /* Children of one table: `m` at `p` and `n` at `q`. */
 static void add_siblings(walk *w, uint32_t p, uint32_t m, uint32_t q, uint32_t n, uint32_t parent)
 {
@@ -77,7 +85,9 @@ static void add_siblings(walk *w, uint32_t p, uint32_t m, uint32_t q, uint32_t n
     uint32_t   *pick = kn_lane_push(w->lane, sizeof *pick * m);
     bool       *taken = kn_lane_push(w->lane, n);
     kn_siblings xs = siblings_of(w, w->a, p, m), ys = siblings_of(w, w->b, q, n);
+    w->lane->sum_only = !w->all && nothing_below(w->a, p, m) && nothing_below(w->b, q, n);
     kn_match_values(w->lane, w->a->table[p], &xs, &ys, pick);
+    w->lane->sum_only = false;
     for (uint32_t j = 0; j < n; j++) taken[j] = false;
     for (uint32_t i = 0; i < m; i++) {
         if (pick[i] == KN_FOREST_NONE) {

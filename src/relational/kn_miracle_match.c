@@ -5,7 +5,7 @@
  * are lost at least; the level matcher takes, of siblings that are equal on a level, those with equal numbers first.
  *
  * Cost: the greedy matching handles runs of equal siblings, not each one: at most the square of the different ones. The
- * exact one is cubic. The level matcher sorts siblings once per level of the hierarchies.
+ * exact one is at worst cubic in the siblings that are left when equal ones are paired. The level matcher sorts siblings once per level of the hierarchies.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
@@ -177,18 +177,77 @@ static uint64_t pair_cost(const kn_lane *lane, uint32_t table, const kn_siblings
     return cost;
 }
 
+/* The smaller set of siblings and the larger one, and the places of those that are not paired yet, ascending. */
+typedef struct sides {
+    kn_siblings few, many;
+    uint32_t   *row, *column;
+    uint32_t    rows, columns;
+    size_t      width, quasi, heavy;
+} sides;
+
+/* Equal values are paired at once. Some cheapest assignment does so: the nodes above x that x shares with a and with b are
+ * one above the other, so that (a, b) and (x, x) cost no more than (a, x) and (x, b), column by column. */
+static void pair_equals(sides *s, bool swapped, uint32_t *pick)
+{
+    uint32_t i = 0, j = 0, rows = 0, columns = 0;
+    while (i < s->few.count || j < s->many.count) {
+        const uint32_t *x = s->few.values + i * s->width, *y = s->many.values + j * s->width;
+        size_t          q = 0;
+        while (i < s->few.count && j < s->many.count && q < s->quasi && x[q] == y[q]) q++;
+        if (j == s->many.count || (i < s->few.count && q < s->quasi && x[q] < y[q])) {
+            s->row[rows++] = i++;
+        } else if (i == s->few.count || q < s->quasi) {
+            s->column[columns++] = j++;
+        } else {
+            pick[swapped ? j : i] = swapped ? i : j;
+            i++;
+            j++;
+        }
+    }
+    s->rows = rows;
+    s->columns = columns;
+}
+
+/* Is the i-th of `places` like the one before it? */
+static bool like_before(const sides *s, const kn_siblings *of, const uint32_t *places, uint32_t i)
+{
+    return i > 0 && equal_words(of->values + places[i] * s->width, of->values + places[i - 1] * s->width, s->quasi) &&
+           (s->heavy == 0 ||
+            equal_words(of->load + places[i] * s->heavy, of->load + places[i - 1] * s->heavy, s->heavy));
+}
+
 static void pick_exactly(kn_lane *lane, uint32_t table, const kn_siblings *xs, const kn_siblings *ys, uint32_t *pick)
 {
-    bool      swapped = xs->count > ys->count;
-    uint32_t  rows = swapped ? ys->count : xs->count, columns = swapped ? xs->count : ys->count;
-    int64_t  *cost = kn_lane_push(lane, sizeof *cost * rows * columns);
-    uint32_t *chosen = kn_lane_push(lane, sizeof *chosen * rows);
-    for (uint32_t i = 0; i < rows; i++)
-        for (uint32_t j = 0; j < columns; j++)
-            cost[(size_t)i * columns + j] = (int64_t)pair_cost(lane, table, xs, swapped ? j : i, ys, swapped ? i : j);
-    kn_lane_count(lane, table, rows * columns);
-    kn_assign(cost, rows, columns, chosen, kn_lane_push(lane, kn_assign_room(columns)));
-    for (uint32_t i = 0; i < rows; i++) pick[swapped ? chosen[i] : i] = swapped ? i : chosen[i];
+    const kn_losses *losses = lane->tables->losses;
+    bool             swapped = xs->count > ys->count;
+    sides            s = {.few = swapped ? *ys : *xs,
+                          .many = swapped ? *xs : *ys,
+                          .width = (size_t)losses->width,
+                          .quasi = (size_t)losses->quasi[table],
+                          .heavy = xs->load ? (size_t)losses->heavy : 0};
+    s.row = kn_lane_push(lane, sizeof *s.row * s.few.count);
+    s.column = kn_lane_push(lane, sizeof *s.column * s.many.count);
+    for (s.rows = 0; s.rows < s.few.count; s.rows++) s.row[s.rows] = s.rows;
+    for (s.columns = 0; s.columns < s.many.count; s.columns++) s.column[s.columns] = s.columns;
+    if (lane->sum_only) pair_equals(&s, swapped, pick);
+    if (s.rows == 0) return;
+    int64_t  *cost = kn_lane_push(lane, sizeof *cost * s.rows * s.columns);
+    uint32_t *chosen = kn_lane_push(lane, sizeof *chosen * s.rows);
+    for (uint32_t i = 0; i < s.rows; i++) { /* equal siblings cost the same */
+        int64_t *to = cost + (size_t)i * s.columns;
+        bool     again = like_before(&s, &s.few, s.row, i);
+        if (again) memcpy(to, to - s.columns, s.columns * sizeof *to);
+        for (uint32_t j = 0; !again && j < s.columns; j++)
+            to[j] = like_before(&s, &s.many, s.column, j)
+                        ? to[j - 1]
+                        : (int64_t)pair_cost(lane, table, &s.few, s.row[i], &s.many, s.column[j]);
+    }
+    kn_lane_count(lane, table, s.rows * s.columns);
+    kn_assign(cost, s.rows, s.columns, !lane->sum_only, chosen, kn_lane_push(lane, kn_assign_room(s.columns)));
+    for (uint32_t i = 0; i < s.rows; i++) {
+        uint32_t x = s.row[i], y = s.column[chosen[i]];
+        pick[swapped ? y : x] = swapped ? x : y;
+    }
 }
 
 /* ---- Level by level ---- */

@@ -332,7 +332,9 @@ static const kn_fields records_metrics_part = KN_FIELDS(S, "metrics", records_me
 static const kn_field_row records_rows[] = {
     HEAD_ROWS(&records_options_part),
     REACHED_ROWS,
-    KN_FIELD(S, records, KN_F_RECORDS, "records, of the original and of the release"),
+    KN_FIELD(S, records, KN_F_RECORDS, "records of the original"),
+    KN_FIELD(S, left_out, KN_F_RECORDS, "... that are not released (suppression)"),
+    KN_FIELD(S, given_up, KN_F_COUNT, "nodes of the original whose value is nowhere shown (suppression)"),
     KN_FIELD(S, values, KN_F_COUNT, "different values that the release shows"),
     KN_FIELD(S, values_original, KN_F_COUNT, "the same of the original"),
     KN_FIELD(S, nodes, KN_F_COUNT, "nodes of the release, without the records' roots"),
@@ -342,6 +344,7 @@ static const kn_field_row records_rows[] = {
     KN_VALUE_OF("metrics", KN_F_OBJECT, &records_metrics_part, "what the release lost"),
     KN_VALUE("disassociations", KN_F_TEXT_LISTS,
              "the relations that vanished, as pairs of values: each is one that some few had"),
+    KN_VALUE("values_given_up", KN_F_TEXTS, "the values that were given up: each is one that few had"),
     TAIL_ROWS,
 };
 #undef S
@@ -370,6 +373,9 @@ static void put_records(kn_to o, kn_to options, const kn_private_input *in)
         put_label(pair, in->vocabulary, in->plan->disassociations[i].ancestor);
         put_label(pair, in->vocabulary, in->plan->disassociations[i].descendant);
     }
+    list = kn_put_list(o, "values_given_up");
+    for (uint32_t u = 0; in->plan->given_up && u < in->plan->values; u++)
+        if (in->plan->given_up[u]) put_label(list, in->vocabulary, u);
 }
 
 /* ---- All of it ---- */

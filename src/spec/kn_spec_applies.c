@@ -42,8 +42,8 @@ typedef struct entry {
 #define ONLY_DATABASES "it is for the methods of a database, such as miracle-x; leave it out"
 #define ONLY_TREES "it is for records that are trees (a release file with classes); leave it out"
 #define SUPPRESSING                                                                                                    \
-    "only rows of one table are suppressed; of a database leftovers and diversity say who is left out, of trees "      \
-    "nobody is; leave it out"
+    "only rows of one table, and values and records that are trees, are suppressed; of a database leftovers and "      \
+    "diversity say who is left out; leave it out"
 #define SEARCHING                                                                                                      \
     "methods with one level for a whole column, such as optimal, search by it; mondrian's cuts follow choose, a "      \
     "database's methods lose least lm, those of trees rpda; leave it out"
@@ -64,8 +64,8 @@ static const entry table[KN_FIELDS_AND_OPTIONS] = {
                          "it names what is one record of XML or JSON (a release file with classes); entity says whose "
                          "row it is in a table or a database"},
     [KN_FIELD_MISSING] = {TABLES, "missing cells of a database are a value, and trees have none; leave it out"},
-    [KN_FIELD_SUPPRESSION] = {TABLES, SUPPRESSING},
-    [KN_FIELD_SUPPRESSED] = {TABLES, SUPPRESSING},
+    [KN_FIELD_SUPPRESSION] = {TABLES | TREES, SUPPRESSING},
+    [KN_FIELD_SUPPRESSED] = {TABLES, "it says how suppressed rows of one table are shown; leave it out"},
     [KN_FIELD_DEPENDENCIES] = {TABLES, "dependencies are those of one table; the keys of a database are kept anyway, "
                                        "and trees have none; leave it out"},
     [KN_FIELD_UTILITY] = {FULL_DOMAIN, SEARCHING},
@@ -250,6 +250,15 @@ static kn_status check_promises(const kn_spec_inner *inner, kn_error *err)
         if (spec->attributes[i].cut_by_order && spec->attributes[i].has_hierarchy)
             return refuse(inner, KN_FIELD_KEEP_RECIPE,
                           "a recipe holds no cuts in the order of a hierarchy (cuts: order); leave it out", err);
+    if (shape == KN_SHAPE_RECORDS && spec->suppression_is_count)
+        return refuse(inner, KN_FIELD_SUPPRESSION,
+                      "trees have values and records instead of rows: give a share, such as 2%, of both", err);
+    if (shape == KN_SHAPE_RECORDS && spec->strict_structure && spec->suppression.numerator > 0)
+        return refuse(
+            inner, KN_FIELD_SUPPRESSION,
+            "what was below a value that is given up is where only a moved node can be, which strict-structure "
+            "hides; leave one of them out",
+            err);
     if (is_asked(inner, KN_OPTION_ALLOW_BROKEN) && spec->dependency_count == 0)
         return refuse(inner, KN_OPTION_ALLOW_BROKEN, "no dependency is declared that could be broken; leave it out",
                       err);

@@ -74,10 +74,63 @@ static kn_status read_weight(kn_reader *r, const kn_yaml *value, void *target)
     return kn_read_whole(r, value, 0, MOST_WEIGHT, &t->weight);
 }
 
+static kn_status read_groups(kn_reader *r, const kn_yaml *value, void *target)
+{
+    kn_spec_table *t = target;
+    return read_names(r, value, &t->groups, &t->group_count);
+}
+
+static kn_status read_ignored(kn_reader *r, const kn_yaml *value, void *target)
+{
+    kn_spec_table *t = target;
+    return read_names(r, value, &t->ignored, &t->ignored_count);
+}
+
+static kn_status read_links(kn_reader *r, const kn_yaml *value, void *target)
+{
+    kn_spec_table *t = target;
+    KN_TRY(kn_want_map(r, value, "a mapping of columns to tables"));
+    const char **columns = kn_arena_array(&r->inner->arena, 2 * value->count + 1, sizeof *columns);
+    if (!columns) return kn_field_memory(r);
+    t->link_columns = columns;
+    t->link_targets = columns + value->count;
+    for (const kn_yaml *key = value->first; key; key = key->next) {
+        const char **to = columns + value->count + t->link_count;
+        columns[t->link_count] = kn_arena_strndup(&r->inner->arena, key->text, key->size);
+        if (!columns[t->link_count++]) return kn_field_memory(r);
+        KN_TRY(read_table_name(r, key->value, to));
+    }
+    return KN_OK;
+}
+
+/* A reference says nothing about persons: its rows belong to nobody, and its columns are copied or left out. */
+static kn_status check_reference(kn_reader *r, const kn_yaml *key, const kn_spec_table *t)
+{
+    if (t->groups && !t->reference)
+        return kn_field_fail(r, key, "table \"%s\" is no reference: leave groups out, or say reference: true", t->name);
+    if (!t->reference) return KN_OK;
+    if (t->parent || t->has_weight)
+        return kn_field_fail(r, key, "table \"%s\" is a reference: its rows belong to nobody; leave %s out", t->name,
+                             t->parent ? "parent" : "weight");
+    for (int a = 0; a < t->attribute_count; a++)
+        if (t->attributes[a].has_role && t->attributes[a].role != KN_ROLE_IDENTIFIER &&
+            t->attributes[a].role != KN_ROLE_KEEP)
+            return kn_field_fail(
+                r, key,
+                "table \"%s\" is a reference: its columns are copied; only the roles keep and identifier "
+                "(left out) are for them",
+                t->name);
+    return KN_OK;
+}
+
 static kn_status read_table(kn_reader *r, const kn_yaml *key, kn_spec_table *t)
 {
     static const kn_key keys[] = {{"key", read_key, 0},
                                   {"parent", read_parent, 0},
+                                  {"reference", kn_read_bool, offsetof(kn_spec_table, reference)},
+                                  {"groups", read_groups, 0},
+                                  {"links", read_links, 0},
+                                  {"ignore", read_ignored, 0},
                                   {"weight", read_weight, 0},
                                   {"attributes", read_table_attributes, 0},
                                   KN_KEYS_END};
@@ -86,7 +139,9 @@ static kn_status read_table(kn_reader *r, const kn_yaml *key, kn_spec_table *t)
     *t = (kn_spec_table){.line = place.line, .column = place.column};
     t->name = kn_arena_strndup(&r->inner->arena, key->text, key->size);
     if (!t->name) return kn_field_memory(r);
-    return kn_yaml_missing(key->value) ? KN_OK : kn_read_map(r, key->value, keys, t);
+    if (kn_yaml_missing(key->value)) return KN_OK;
+    KN_TRY(kn_read_map(r, key->value, keys, t));
+    return check_reference(r, key, t);
 }
 
 /* ---- All of them ---- */
@@ -108,6 +163,21 @@ static kn_status fill_entity_key(kn_reader *r, kn_spec *spec)
     return KN_OK;
 }
 
+/* A parent is no reference, and some table is none. */
+static kn_status check_persons(kn_reader *r, const kn_yaml *value, const kn_spec_table *list, int count)
+{
+    bool           persons = false;
+    const kn_yaml *key = value->first;
+    for (int i = 0; i < count; i++, key = key->next) {
+        persons = persons || !list[i].reference;
+        for (int j = 0; list[i].parent && j < count; j++)
+            if (list[j].reference && strcmp(list[j].name, list[i].parent) == 0)
+                return kn_field_fail(r, key, "the parent of table \"%s\" is a reference, whose rows belong to nobody",
+                                     list[i].name);
+    }
+    return persons ? KN_OK : kn_field_fail(r, value, "every table is a reference: none holds persons");
+}
+
 kn_status kn_read_tables(kn_reader *r, const kn_yaml *value, void *target)
 {
     kn_spec *spec = target;
@@ -126,6 +196,7 @@ kn_status kn_read_tables(kn_reader *r, const kn_yaml *value, void *target)
             for (int k = 0; k < i; k++) key = key->next;
             return kn_field_fail(r, key, "the parent of table \"%s\" is not listed", list[i].name);
         }
+    KN_TRY(check_persons(r, value, list, count));
     spec->tables = list;
     spec->table_count = count;
     return fill_entity_key(r, spec);

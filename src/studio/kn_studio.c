@@ -19,7 +19,7 @@ kn_status kn_studio_start(kn_studio **out, const kn_studio_options *options, kn_
     if (!kn_studio_jobs_start(&s->jobs, &s->session) && st == KN_OK)
         st = kn_studio_error(err, KN_IO, "no thread can be started");
     if (st == KN_OK) st = kn_studio_listen(s, err);
-    if (st == KN_OK && kn_studio_ask(&s->jobs, "open", NULL) <= 0)
+    if (st == KN_OK && !s->session.choosing && kn_studio_ask(&s->jobs, "open", NULL) <= 0)
         st = kn_studio_error(err, KN_MEMORY, "out of memory while starting the studio");
     if (st == KN_OK)
         *out = s;

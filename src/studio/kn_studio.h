@@ -16,7 +16,8 @@ typedef struct kn_studio kn_studio;
 
 typedef struct kn_studio_options {
     size_t      size;         /* sizeof(kn_studio_options), set by the initializer                          */
-    const char *input;        /* a table, a database or records; NULL: what the release file names          */
+    const char *input;        /* a table, a database or records; NULL: what the release file names, or, without
+                                 one, what is chosen on the page                                            */
     const char *release;      /* the release file: read if there is no input, else where it is saved;
                                  NULL: release.yaml. Paths in it are relative to the working folder         */
     int         threads;      /* of each job; 0: as many as processors are available                        */
@@ -26,8 +27,8 @@ typedef struct kn_studio_options {
 
 #define KN_STUDIO_OPTIONS_INIT {sizeof(kn_studio_options), NULL, NULL, 0, 0, NULL}
 
-/* Listens on a free port of the loopback address and begins to read the input; returns at once. KN_USAGE: built without
- * libmicrohttpd, or nothing is named; KN_IO: no port. */
+/* Listens on a free port of the loopback address and begins to read the input; returns at once. KN_USAGE: there is no
+ * libmicrohttpd; KN_IO: no port. */
 KN_CHECK kn_status kn_studio_start(kn_studio **out, const kn_studio_options *options, kn_error *err);
 
 /* "http://127.0.0.1:PORT/#TOKEN": whoever knows it may use the session. Valid until kn_studio_stop. */

@@ -2,6 +2,8 @@
  * (kn_studio_question.h).
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <string.h>
+
 #include "kn_studio_question.h"
 
 enum { MOST_SHOWN = 50, MOST_SPECIAL = 50000 };
@@ -49,6 +51,17 @@ static kn_status ask_options(kn_studio_question *q, kn_diagnose_options *o, kn_e
     return st;
 }
 
+/* The rows that may be suppressed: a share, or "any": how many would have to be? */
+static kn_status read_suppression(const kn_studio_question *q, kn_suppress_mode *mode, kn_fraction *share,
+                                  kn_error *err)
+{
+    const char *said = kn_studio_text(q, "suppression");
+    *mode = !said ? KN_SUPPRESS_NONE : strcmp(said, "any") == 0 ? KN_SUPPRESS_ASKED : KN_SUPPRESS_GIVEN;
+    if (*mode == KN_SUPPRESS_GIVEN && !kn_fraction_parse(said, share))
+        return kn_studio_error(err, KN_USAGE, "the rows that may be given up are a share: write 5%% or 0.05");
+    return KN_OK;
+}
+
 kn_status kn_studio_answer_diagnose(kn_studio_question *q, kn_error *err)
 {
     kn_diagnose_options o = KN_DIAGNOSE_OPTIONS_INIT;
@@ -59,7 +72,9 @@ kn_status kn_studio_answer_diagnose(kn_studio_question *q, kn_error *err)
     kn_risk            *risk = NULL;
     kn_suda            *suda = NULL;
     kn_status           st = ask_options(q, &o, err);
-    bool                crowds = o.missing != KN_MISSING_WILDCARD; /* the others do not know of wildcards */
+    if (st == KN_OK) st = read_suppression(q, &a.suppress_mode, &o.suppress, err);
+    o.suppressing = a.suppress_mode == KN_SUPPRESS_GIVEN;
+    bool crowds = o.missing != KN_MISSING_WILDCARD; /* the others do not know of wildcards */
     r.quasi = u.quasi = o.quasi;
     r.quasi_count = u.quasi_count = o.quasi_count;
     r.entity = o.entity;
@@ -91,8 +106,11 @@ kn_status kn_studio_answer_sets(kn_studio_question *q, kn_error *err)
     s.over = o.quasi;
     s.over_count = o.quasi_count;
     s.entity = o.entity;
-    s.k = o.k < 2 ? 2 : o.k;
-    s.time_limit = 20;
+    s.k = o.k < 2 && !json_object_get(q->job->params, "k") ? 2 : o.k; /* 0: asked for */
+    s.time_limit = s.k > 0 ? 20 : 0;
+    if (st == KN_OK) st = read_suppression(q, &s.suppress_mode, &s.suppress, err);
+    if (s.suppress_mode == KN_SUPPRESS_ASKED) s.time_limit = 0;
+    s.max_size = (int)kn_studio_number(q, "max_size", 0);
     if (st == KN_OK) st = kn_diagnose_sets(&found, q->ctx, q->table->table, &s, err);
     a.options = &s;
     a.sets = found;

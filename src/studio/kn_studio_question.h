@@ -39,8 +39,12 @@ int64_t kn_studio_promised_k(const kn_spec *spec);
 /* For questions that write nothing: checks the spec, to which an output need not be given. */
 KN_CHECK kn_status kn_studio_check_unwritten(kn_studio_question *q, kn_error *err);
 
+/* Takes the file of the parameter "path" for a session that was started without one. */
+KN_CHECK kn_status kn_studio_choose(kn_studio_question *q, kn_error *err);
+
 /* ---- The kinds of questions ---- */
 
+kn_status kn_studio_answer_folder(kn_studio_question *q, kn_error *err);
 kn_status kn_studio_answer_profile(kn_studio_question *q, kn_error *err);
 kn_status kn_studio_answer_distributions(kn_studio_question *q, kn_error *err);
 kn_status kn_studio_answer_diagnose(kn_studio_question *q, kn_error *err);
@@ -54,6 +58,7 @@ kn_status kn_studio_answer_lattice(kn_studio_question *q, kn_error *err);
 kn_status kn_studio_answer_search(kn_studio_question *q, kn_error *err);
 kn_status kn_studio_answer_preview(kn_studio_question *q, kn_error *err);
 kn_status kn_studio_answer_queries(kn_studio_question *q, kn_error *err);
+kn_status kn_studio_answer_trees(kn_studio_question *q, kn_error *err);
 kn_status kn_studio_answer_publish(kn_studio_question *q, kn_error *err);
 kn_status kn_studio_answer_verify(kn_studio_question *q, kn_error *err);
 kn_status kn_studio_answer_attack(kn_studio_question *q, kn_error *err);

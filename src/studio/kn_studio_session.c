@@ -36,7 +36,28 @@ bool kn_studio_session_init(kn_studio_session *s, const char *input, const char 
     s->input = input ? strdup(input) : NULL;
     s->path = strdup(release ? release : "release.yaml");
     s->written = json_object();
+    s->choosing = !input && !release;
     return s->path && s->written && (s->input || !input);
+}
+
+bool kn_studio_session_choose(kn_studio_session *s, const char *input, const char *release)
+{
+    char *named = input ? strdup(input) : NULL, *path = strdup(release ? release : "release.yaml");
+    pthread_mutex_lock(&s->lock);
+    bool fits = s->choosing && s->count == 0 && path && (named || !input);
+    if (fits) {
+        free(s->input);
+        free(s->path);
+        free(s->failure);
+        s->input = named;
+        s->path = path;
+        s->failure = NULL;
+    }
+    pthread_mutex_unlock(&s->lock);
+    if (fits) return true;
+    free(named);
+    free(path);
+    return false;
 }
 
 void kn_studio_step_free(kn_studio_step *step)
@@ -52,6 +73,7 @@ static void free_table(kn_studio_table *t)
     kn_table_free(t->table);
     kn_context_free(t->ctx);
     free(t->key);
+    json_decref(t->asked);
     free(t);
 }
 
@@ -146,6 +168,7 @@ json_t *kn_studio_session_json(kn_studio_session *s)
         json_pack("{s:I, s:s, s:b, s:b, s:i, s:i}", "revision", (json_int_t)s->revision, "path", s->path, "open", open,
                   "saved", open && s->saved == s->revision, "undo", s->at, "redo", open ? s->count - 1 - s->at : 0);
     if (s->input) json_object_set_new(out, "input", json_string(s->input));
+    if (s->choosing) json_object_set_new(out, "choosing", json_true());
     if (s->failure) json_object_set_new(out, "failure", json_string(s->failure));
     if (s->notes) json_object_set(out, "notes", s->notes);
     if (open) {
@@ -250,7 +273,7 @@ kn_status kn_studio_session_save(kn_studio_session *s, bool replace, kn_error *e
 
 /* ---- The table ---- */
 
-/* How a spec reads its table, as a text that is the same for the same reading. */
+/* How a spec reads its table, as a text that is the same for the same reading: types are not part of it (fits). */
 static char *reading_key(const kn_spec *spec)
 {
     const kn_csv_options *csv = kn_spec_csv(spec);
@@ -261,9 +284,9 @@ static char *reading_key(const kn_spec *spec)
     for (int i = 0; csv->na && i < csv->na_count; i++) json_array_append_new(key, json_string(csv->na[i]));
     for (int i = 0; i < spec->attribute_count; i++) {
         const kn_attribute *a = kn_spec_attribute_at(spec, i);
-        if (a->type == KN_TYPE_AUTO && a->role != KN_ROLE_COUNT) continue;
-        json_array_append_new(key, json_pack("[s, i, s, b]", a->name, (int)a->type, a->format ? a->format : "",
-                                             a->role == KN_ROLE_COUNT));
+        if (a->role == KN_ROLE_COUNT || (a->type != KN_TYPE_AUTO && a->format))
+            json_array_append_new(
+                key, json_pack("[s, s, b]", a->name, a->format ? a->format : "", a->role == KN_ROLE_COUNT));
     }
     char *text = json_dumps(key, JSON_COMPACT);
     json_decref(key);
@@ -284,16 +307,31 @@ static kn_status read_table(kn_studio_table *t, const kn_spec *spec, kn_error *e
         if (a->role == KN_ROLE_COUNT && a->has_role) csv.count = a->name;
         if (a->type == KN_TYPE_AUTO || a->role == KN_ROLE_COUNT) continue;
         types[csv.type_count++] = (kn_column_type){a->name, a->type, a->format};
+        json_object_set_new(t->asked, a->name, json_true());
     }
     kn_status st = kn_table_read_csv_files(&t->table, t->ctx, spec->inputs, spec->input_count, &csv, err);
     free(types);
     return st;
 }
 
-/* With the lock. */
-static kn_studio_table *hold(kn_studio_session *s, const char *key)
+/* Do its columns have the types that the spec asks for? What is left open fits only where nothing else was asked before. */
+static bool fits(const kn_studio_table *t, const kn_spec *spec)
 {
-    if (!s->table || (key && strcmp(s->table->key, key) != 0)) return NULL;
+    for (int i = 0; i < spec->attribute_count; i++) {
+        const kn_attribute *a = kn_spec_attribute_at(spec, i);
+        int                 column = kn_table_find(t->table, a->name);
+        if (column < 0) continue;
+        if (a->type != KN_TYPE_AUTO && a->role != KN_ROLE_COUNT && kn_table_type(t->table, column) != a->type)
+            return false;
+        if (a->type == KN_TYPE_AUTO && json_object_get(t->asked, a->name)) return false;
+    }
+    return true;
+}
+
+/* With the lock. */
+static kn_studio_table *hold(kn_studio_session *s, const char *key, const kn_spec *spec)
+{
+    if (!s->table || (key && strcmp(s->table->key, key) != 0) || (spec && !fits(s->table, spec))) return NULL;
     s->table->users++;
     return s->table;
 }
@@ -301,7 +339,7 @@ static kn_studio_table *hold(kn_studio_session *s, const char *key)
 kn_studio_table *kn_studio_table_present(kn_studio_session *s)
 {
     pthread_mutex_lock(&s->lock);
-    kn_studio_table *t = hold(s, NULL);
+    kn_studio_table *t = hold(s, NULL, NULL);
     pthread_mutex_unlock(&s->lock);
     return t;
 }
@@ -336,7 +374,7 @@ kn_studio_table *kn_studio_table_take(kn_studio_session *s, const kn_spec *spec,
         return NULL;
     }
     pthread_mutex_lock(&s->lock);
-    kn_studio_table *t = hold(s, key);
+    kn_studio_table *t = hold(s, key, spec);
     pthread_mutex_unlock(&s->lock);
     if (t) {
         free(key);
@@ -349,6 +387,7 @@ kn_studio_table *kn_studio_table_take(kn_studio_session *s, const kn_spec *spec,
         return NULL;
     }
     t->key = key;
+    t->asked = json_object();
     kn_status st = kn_context_create(&t->ctx, options, err);
     if (st == KN_OK) {
         reading(user, t->ctx);

@@ -16,7 +16,8 @@ enum { KN_STUDIO_MOST_STEPS = 200 }; /* that can be undone */
 typedef struct kn_studio_table {
     kn_table   *table;
     kn_context *ctx;
-    char       *key; /* how it was read */
+    char       *key;   /* how it was read           */
+    json_t     *asked; /* columns with a given type */
     int         users;
 } kn_studio_table;
 
@@ -35,6 +36,7 @@ typedef struct kn_studio_session {
     kn_shape         shape;
     char            *input;          /* as it was named; NULL: the release file's                   */
     char            *path;           /* of the release file                                         */
+    bool             choosing;       /* nothing was named: the page asks                            */
     bool             ours;           /* the file of that name was read or written by this session   */
     json_t          *written;        /* names of hierarchies that this session wrote                */
     char            *failure;        /* why nothing could be read; NULL: it could, or it is not done */
@@ -44,6 +46,9 @@ typedef struct kn_studio_session {
 
 bool kn_studio_session_init(kn_studio_session *session, const char *input, const char *release);
 void kn_studio_session_free(kn_studio_session *session);
+
+/* Names the input, or the release file, of a session that was started without. False: one is open, or memory ran out. */
+bool kn_studio_session_choose(kn_studio_session *session, const char *input, const char *release);
 
 /* A copy of the present state; false: there is none yet, or memory ran out. */
 bool kn_studio_step_copy(kn_studio_step *out, kn_studio_session *session);

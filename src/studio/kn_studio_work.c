@@ -5,10 +5,12 @@
  * are put into the job's context under a name in memory.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <kanon/database.h>
 #include <kanon/memory.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "kn_studio_question.h"
 
@@ -44,30 +46,65 @@ static kn_status put_files(kn_studio_question *q, kn_error *err)
     kn_status   st = KN_OK;
     json_object_foreach(q->job->step.files, name, text)
     {
-        char place[256], said[300];
+        char place[256];
         snprintf(place, sizeof place, "memory:%s", name);
-        st = kn_memory_put(q->ctx, place, json_string_value(text), json_string_length(text), err);
-        json_t *quoted = json_pack("{s:{s:s}}", "hierarchy", "file", place);
-        char   *yaml = json_dumps(quoted, JSON_COMPACT);
-        snprintf(said, sizeof said, "%s", yaml ? yaml : "");
-        json_decref(quoted);
-        free(yaml);
-        for (int i = 0; i < q->spec->attribute_count && st == KN_OK; i++) {
-            const kn_attribute *a = kn_spec_attribute_at(q->spec, i);
-            const char         *path = a->has_hierarchy ? kn_attribute_hierarchy(a)->path : NULL;
-            if (path && strcmp(path, name) == 0) st = kn_spec_set_attribute(q->spec, a->name, said, name, err);
-        }
-        if (st != KN_OK) return st;
+        if (st == KN_OK) st = kn_memory_put(q->ctx, place, json_string_value(text), json_string_length(text), err);
     }
-    return KN_OK;
+    return st;
+}
+
+/* Is a file named here, behind "hierarchy:" or "file:"? Returns its length with quotes around it; 0: none. */
+static size_t named_here(const char *text, size_t at, const json_t *files, const char **name)
+{
+    const char *key;
+    json_t     *ignored;
+    size_t      before = at;
+    while (before > 0 && text[before - 1] == ' ') before--;
+    if (before == at || !((before >= 10 && strncmp(text + before - 10, "hierarchy:", 10) == 0) ||
+                          (before >= 5 && strncmp(text + before - 5, "file:", 5) == 0)))
+        return 0;
+    size_t quote = text[at] == '"' || text[at] == '\'';
+    json_object_foreach((json_t *)(uintptr_t)files, key, ignored)
+    {
+        size_t length = strlen(key), end = at + quote + length;
+        if (strncmp(text + at + quote, key, length) != 0 || strpbrk(key, "\"\\'")) continue;
+        if (quote ? text[end] != text[at] : !strchr(",}\r\n #", text[end])) continue; /* NUL is among them */
+        *name = key;
+        return length + 2 * quote;
+    }
+    return 0;
+}
+
+/* The release file with the files that are not on disk under their names in memory; from malloc. */
+static char *with_memory(const kn_studio_step *step)
+{
+    const char *text = step->release, *name = NULL;
+    size_t      size = strlen(text), count = 0, to = 0, longest = 0;
+    json_t     *ignored;
+    json_object_foreach(step->files, name, ignored) if (strlen(name) > longest) longest = strlen(name);
+    for (const char *c = text; *c; c++) count += *c == ':';
+    char *out = malloc(size + count * (longest + sizeof "\"memory:\"") + 1);
+    for (size_t at = 0; out && at < size;) {
+        size_t length = named_here(text, at, step->files, &name);
+        if (length > 0)
+            to += (size_t)sprintf(out + to, "\"memory:%s\"", name);
+        else
+            out[to++] = text[at];
+        at += length > 0 ? length : 1;
+    }
+    if (out) out[to] = '\0';
+    return out;
 }
 
 static kn_status read_spec(kn_studio_question *q, kn_error *err)
 {
     if (!q->job->step.release) return kn_studio_error(err, KN_USAGE, "the data are not read yet");
-    kn_status st = kn_spec_read_text(&q->spec, q->ctx, q->job->step.release, strlen(q->job->step.release),
-                                     q->job->owner->session->path, err);
-    return st == KN_OK ? put_files(q, err) : st;
+    char *text = with_memory(&q->job->step);
+    if (!text) return kn_studio_error(err, KN_MEMORY, "out of memory while asking");
+    kn_status st = put_files(q, err);
+    if (st == KN_OK) st = kn_spec_read_text(&q->spec, q->ctx, text, strlen(text), q->job->owner->session->path, err);
+    free(text);
+    return st;
 }
 
 /* The columns of params, or else the quasi-identifiers. */
@@ -148,13 +185,37 @@ static kn_status open_release(kn_studio_question *q, kn_studio_step *step, kn_sh
     return st;
 }
 
+/* Is it the name of a file of records, as kn_init takes it? */
+static bool records_named(const char *input)
+{
+    static const char *const endings[] = {".xml", ".json", ".jsonl", ".ndjson"};
+    size_t                   length = strlen(input);
+    if (length > 3 && strcmp(input + length - 3, ".gz") == 0) length -= 3;
+    if (length > 4 && strncmp(input + length - 4, ".zst", 4) == 0) length -= 4;
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+        size_t end = strlen(endings[i]);
+        if (length >= end && strncasecmp(input + length - end, endings[i], end) == 0) return true;
+    }
+    return false;
+}
+
 static kn_status open_input(kn_studio_question *q, kn_studio_step *step, kn_shape *shape, json_t *notes, kn_error *err)
 {
     const char     *input = q->job->owner->session->input;
     kn_init_options options = KN_INIT_OPTIONS_INIT;
     kn_draft       *draft = NULL;
+    kn_status       st = KN_OK;
     options.files = true;
-    kn_status st = kn_init(&draft, q->ctx, &input, 1, &options, err);
+    if (!kn_database_named(input) && !records_named(input)) { /* one reading for the draft and all that follows */
+        st = kn_spec_create(&q->spec, q->ctx, err);
+        if (st == KN_OK) st = kn_spec_set_texts(q->spec, "input", &input, 1, "input", err);
+        if (st == KN_OK) st = kn_studio_need_table(q, err);
+        if (st != KN_OK) return st;
+        options.table = q->table->table;
+    }
+    st = kn_init(&draft, q->ctx, &input, 1, &options, err);
+    kn_spec_free(q->spec);
+    q->spec = NULL;
     if (st != KN_OK) return st;
     *shape = draft->shape;
     step->release = strdup(draft->text);
@@ -174,8 +235,13 @@ static kn_status open_it(kn_studio_question *q, kn_error *err)
     kn_studio_session *s = q->job->owner->session;
     kn_studio_step     step = {0};
     kn_shape           shape = KN_SHAPE_TABLE;
-    json_t            *notes = json_array();
-    kn_status          st = s->input ? open_input(q, &step, &shape, notes, err) : open_release(q, &step, &shape, err);
+    if (q->job->step.release)
+        return kn_studio_error(err, KN_USAGE, "something is open already; start another studio for it");
+    kn_status st = s->choosing ? kn_studio_choose(q, err) : KN_OK;
+    json_t   *notes = json_array();
+    if (st == KN_OK) st = s->input ? open_input(q, &step, &shape, notes, err) : open_release(q, &step, &shape, err);
+    kn_studio_table_give(s, q->table); /* the draft may ask for another reading */
+    q->table = NULL;
     if (st == KN_OK && shape == KN_SHAPE_TABLE) st = kn_studio_need_table(q, err);
     if (st != KN_OK) {
         kn_studio_session_fail(s, err->message);
@@ -198,6 +264,7 @@ typedef struct kind_row {
 
 static const kind_row kinds[] = {
     {"open", open_it, false},
+    {"folder", kn_studio_answer_folder, false},
     {"profile", kn_studio_answer_profile, true},
     {"distributions", kn_studio_answer_distributions, true},
     {"diagnose", kn_studio_answer_diagnose, true},
@@ -211,6 +278,7 @@ static const kind_row kinds[] = {
     {"search", kn_studio_answer_search, true},
     {"preview", kn_studio_answer_preview, true},
     {"queries", kn_studio_answer_queries, true},
+    {"trees", kn_studio_answer_trees, true},
     {"publish", kn_studio_answer_publish, false},
     {"verify", kn_studio_answer_verify, false},
     {"attack", kn_studio_answer_attack, false},

@@ -59,6 +59,11 @@
  * cut is in at most s / l of these records. ACS follows every cut. GCS and OCS begin with {*} and follow the g best
  * of all cuts that the step before led to and no earlier step had seen (K10, K11). Fewer than k records, or {*} not
  * followed: nothing is found.
+ *
+ * Suppression. Within a budget values may be given up: the nodes of a leaf vanish from every record, what was below them is
+ * below the next one up, and nothing at or above the leaf is shown. So whoever knows such a value finds nobody by it, and what
+ * they know besides is counted as ever. Records may be left out. The promise is made for what is released; the budgets are of
+ * nodes of the original whose value is nowhere shown, and of records. kn_tree_suppress.c says what is tried.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_TREE_H
@@ -79,9 +84,11 @@ typedef struct kn_tree_problem {
     int64_t           l;          /* at least this many records per record of one sensitive value: share <= 1 / l;
                                      0: no such promise (K18)                                                     */
     bool              reference;  /* the plain algorithm: same plan, slowly                                       */
+    int64_t           spare_nodes;   /* suppression: of the original's nodes, how many may be given up; not with strict ... */
+    int64_t           spare_records; /* ... and of its records                                                      */
 } kn_tree_problem;
 
-#define KN_TREE_PROBLEM_INIT {NULL, KN_METHOD_GCS, 2, 2, 1, 2, KN_SEMANTICS_PAIRS, false, false, 0, 0, false}
+#define KN_TREE_PROBLEM_INIT {NULL, KN_METHOD_GCS, 2, 2, 1, 2, KN_SEMANTICS_PAIRS, false, false, 0, 0, false, 0, 0}
 
 typedef struct kn_tree_counters {
     int64_t cuts;          /* looked at                                                   */
@@ -97,6 +104,8 @@ typedef struct kn_tree_result {
     bool             complete; /* false: the time limit ended the search                  */
     kn_records_plan *plan;     /* owned                                                   */
     double           cost;     /* RPDa of the solution                                    */
+    int64_t          given_up; /* nodes of the original whose value is nowhere shown      */
+    int64_t          left_out; /* records                                                 */
     kn_tree_counters counters;
 } kn_tree_result;
 
@@ -126,7 +135,8 @@ typedef struct kn_tree_metrics {
     double  relation_unchanged; /* ... between the same values                                              */
 } kn_tree_metrics;
 
-/* `released` is kn_records_apply's, `original_of` too. */
+/* `released` is kn_records_apply's, `original_of` too: first of the released records, then of those left out, of which
+ * nothing survives. */
 KN_CHECK kn_status kn_tree_measure(kn_tree_metrics *out, kn_context *ctx, const kn_records *original,
                                    const kn_records *released, const int64_t *original_of,
                                    const kn_tree_metrics_options *options, kn_error *err);

@@ -137,7 +137,7 @@ static kn_status measure_range(void *arg, int64_t begin, int64_t end, int worker
     for (int64_t t = begin; t < end; t++) {
         kn_record_node *nodes = m->nodes[worker], *released = nodes + m->widest;
         uint32_t        count = copy_record(m->original, m->original_of[t], nodes);
-        uint32_t        released_count = copy_record(m->released, t, released);
+        uint32_t        released_count = t < m->released->count ? copy_record(m->released, t, released) : 0;
         s->rpd_original += record_rpd(m, nodes, count, m->inner[worker]);
         s->rpd += record_rpd(m, released, released_count, m->inner[worker]);
         s->nodes_original += count;
@@ -249,8 +249,8 @@ static void add_up(kn_tree_metrics *out, measuring *m)
     }
     for (int w = 1; w < m->worker_count; w++)
         for (size_t i = 0; i < (size_t)m->vocabulary->nodes * m->depths; i++) m->shown[0][i] += m->shown[w][i];
-    double records = (double)m->original->count;
-    out->rpd = records > 0 ? all.rpd / records : 0;
+    double records = (double)m->original->count, released = (double)m->released->count;
+    out->rpd = released > 0 ? all.rpd / released : 0;
     out->rpd_original = records > 0 ? all.rpd_original / records : 0;
     out->nodes = all.nodes;
     out->nodes_original = all.nodes_original;
@@ -267,8 +267,8 @@ kn_status kn_tree_measure(kn_tree_metrics *out, kn_context *ctx, const kn_record
                           const int64_t *original_of, const kn_tree_metrics_options *options, kn_error *err)
 {
     *out = (kn_tree_metrics){.ml2 = NAN, .dml2 = NAN};
-    if (original->count != released->count)
-        return kn_fail(err, KN_USAGE, "a release must have as many tree records as its original");
+    if (original->count < released->count)
+        return kn_fail(err, KN_USAGE, "a release has no more tree records than its original");
     if (options->mine && (!(options->support >= 0 && options->support <= 1) || options->largest < 1))
         return kn_fail(err, KN_USAGE, "mining needs a support between 0 and 1 and subtrees of at least 1 node");
     measuring m = {.ctx = ctx,

@@ -446,16 +446,20 @@ static kn_status check_options(const kn_tree_problem *p, kn_error *err)
         return kn_fail(err, KN_USAGE, "n must be between 0 and m (m - 1) / 2: %d values have no more relations", p->m);
     if (p->g < 1 && p->method != KN_METHOD_ACS) return kn_fail(err, KN_USAGE, "g must be at least 1");
     if (p->l < 0) return kn_fail(err, KN_USAGE, "l must be at least 1, or 0 for none");
+    if (p->spare_nodes < 0 || p->spare_records < 0)
+        return kn_fail(err, KN_USAGE, "the suppression budget must not be negative");
+    if (p->strict && kn_tree_suppresses(p))
+        return kn_fail(err, KN_USAGE,
+                       "strict-structure and a suppression budget exclude each other: what was below a value "
+                       "that is given up is where only a moved node can be");
     if (!(p->time_limit >= 0))
         return kn_fail(err, KN_USAGE, "the time limit must be a number of seconds, or 0 for none");
     return KN_OK;
 }
 
-kn_status kn_tree_search(kn_tree_result **out, kn_context *ctx, const kn_tree_problem *problem, kn_error *err)
+kn_status kn_tree_search_once(kn_tree_result **out, kn_context *ctx, const kn_tree_problem *problem, kn_error *err)
 {
     *out = NULL;
-    KN_TRY(check_options(problem, err));
-    KN_TRY(kn_tree_check_size(ctx, problem, err));
     kn_tree_result *r = kn_alloc_zero(ctx, sizeof *r);
     if (!r) return kn_fail_memory(err, ctx, "searching the cuts");
     r->complete = true;
@@ -468,6 +472,15 @@ kn_status kn_tree_search(kn_tree_result **out, kn_context *ctx, const kn_tree_pr
     }
     *out = r;
     return KN_OK;
+}
+
+kn_status kn_tree_search(kn_tree_result **out, kn_context *ctx, const kn_tree_problem *problem, kn_error *err)
+{
+    *out = NULL;
+    KN_TRY(check_options(problem, err));
+    KN_TRY(kn_tree_check_size(ctx, problem, err));
+    return kn_tree_suppresses(problem) ? kn_tree_search_suppressing(out, ctx, problem, err)
+                                       : kn_tree_search_once(out, ctx, problem, err);
 }
 
 void kn_tree_result_free(kn_tree_result *result)

@@ -20,4 +20,27 @@ KN_CHECK kn_status kn_tree_check_size(kn_context *ctx, const kn_tree_problem *pr
 /* Is each sensitive value in at most 1 / l of the records of every combination (K18)? */
 KN_CHECK kn_status kn_diversity_check(kn_structure *structure, kn_combinations *scratch, bool *ok, kn_error *err);
 
+/* One search, without suppression. */
+KN_CHECK kn_status kn_tree_search_once(kn_tree_result **out, kn_context *ctx, const kn_tree_problem *problem,
+                                       kn_error *err);
+
+/* May anything be given up? Then several, of which the one that loses least is taken (kn_tree_suppress.c). */
+static inline bool kn_tree_suppresses(const kn_tree_problem *p)
+{
+    return p->spare_nodes > 0 || p->spare_records > 0;
+}
+
+KN_CHECK kn_status kn_tree_search_suppressing(kn_tree_result **out, kn_context *ctx, const kn_tree_problem *problem,
+                                              kn_error *err);
+
+/* What a plan loses of the records, and how much of the budget it takes. */
+typedef struct kn_tree_loss {
+    double  loss; /* the mean over the original's nodes of how broad they became (0: as it was, 1: "*", given up or left
+                     out), and the share of its relations that are gone, added up */
+    int64_t given_up, left_out;
+} kn_tree_loss;
+
+KN_CHECK kn_status kn_tree_lose(kn_tree_loss *out, kn_context *ctx, const kn_records *records,
+                                const kn_records_plan *plan, kn_error *err);
+
 #endif

@@ -7,6 +7,10 @@ void kn_marginal_count(int64_t *counts, const kn_table *table, int column_index)
 {
     const kn_column *column = &table->columns[column_index];
     int64_t          rows = table->rows;
+    if (column->marginal) {
+        for (uint32_t code = 0; code <= column->dict.count; code++) counts[code] += column->marginal[code];
+        return;
+    }
     if (table->counts) {
         for (int64_t row = 0; row < rows; row++) counts[kn_column_code(column, row)] += table->counts[row];
         return;

@@ -169,18 +169,16 @@ static kn_status bind(kn_vtree_maker *m, const kn_vdomain *domain, kn_error *err
     return all ? KN_OK : bind_by_meaning(m, domain, err);
 }
 
-kn_status kn_vtree_make(kn_vtree **out, kn_context *ctx, const kn_attribute *attribute, const kn_vdomain *domain,
-                        kn_error *err)
+kn_status kn_vtree_make_from(kn_vtree **out, kn_context *ctx, const char *name, kn_vtree_fn give, void *arg,
+                             const kn_vdomain *domain, kn_error *err)
 {
-    const kn_hierarchy_spec *spec = &attribute->hierarchy;
-    bool                     file = spec->kind == KN_HIERARCHY_FILE || spec->kind == KN_HIERARCHY_TAXONOMY;
-    kn_vtree_maker           m = {.ctx = ctx, .name = file ? spec->path : attribute->name, .nodes = {.ctx = ctx}};
+    kn_vtree_maker m = {.ctx = ctx, .name = name, .nodes = {.ctx = ctx}};
     *out = NULL;
     m.tree = kn_alloc_zero(ctx, sizeof *m.tree);
     if (!m.tree) return kn_fail_memory(err, m.ctx, WHAT);
     m.tree->ctx = ctx;
     kn_texts_init(&m.tree->labels, ctx);
-    kn_status st = file ? kn_vtree_read_file(&m, ctx, spec, err) : kn_vtree_build(&m, ctx, attribute, domain, err);
+    kn_status st = give(&m, arg, err);
     if (st == KN_OK) st = finish(&m, err);
     if (st == KN_OK) st = bind(&m, domain, err);
     kn_free(m.labels);
@@ -191,6 +189,28 @@ kn_status kn_vtree_make(kn_vtree **out, kn_context *ctx, const kn_attribute *att
     else
         *out = m.tree;
     return st;
+}
+
+typedef struct declared {
+    const kn_attribute *attribute;
+    const kn_vdomain   *domain;
+    bool                file;
+} declared;
+
+static kn_status give_declared(kn_vtree_maker *m, void *arg, kn_error *err)
+{
+    const declared *d = arg;
+    return d->file ? kn_vtree_read_file(m, m->ctx, &d->attribute->hierarchy, err)
+                   : kn_vtree_build(m, m->ctx, d->attribute, d->domain, err);
+}
+
+kn_status kn_vtree_make(kn_vtree **out, kn_context *ctx, const kn_attribute *attribute, const kn_vdomain *domain,
+                        kn_error *err)
+{
+    const kn_hierarchy_spec *spec = &attribute->hierarchy;
+    declared                 d = {attribute, domain, false};
+    d.file = spec->kind == KN_HIERARCHY_FILE || spec->kind == KN_HIERARCHY_TAXONOMY;
+    return kn_vtree_make_from(out, ctx, d.file ? spec->path : attribute->name, give_declared, &d, domain, err);
 }
 
 void kn_vtree_free(kn_vtree *t)

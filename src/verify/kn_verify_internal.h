@@ -97,6 +97,8 @@ typedef struct kn_vcolumn {
     uint32_t         count;
     int              width; /* bytes per row: 1, 2 or 4 */
     void            *codes;
+    bool             mixed; /* of a stream: it has missing cells and empty texts */
+    const int64_t   *rows; /* of each text, where the table's own rows do not show them (table/where_coded.c); NULL: they do */
 } kn_vcolumn;
 
 /* What the bytes of a CSV file show beyond its cells (table/form.c): how records end, blank lines, and per kept
@@ -308,6 +310,11 @@ void               kn_vtree_free(kn_vtree *tree);
 typedef struct kn_vtree_maker kn_vtree_maker;
 KN_CHECK kn_status kn_vtree_add(kn_vtree_maker *maker, const kn_string *path, uint32_t count, int64_t line, kn_error *err);
 
+/* A tree of the paths that a function gives; `name` is for messages. */
+typedef kn_status (*kn_vtree_fn)(kn_vtree_maker *maker, void *arg, kn_error *err);
+KN_CHECK kn_status kn_vtree_make_from(kn_vtree **out, kn_context *ctx, const char *name, kn_vtree_fn give, void *arg,
+                                      const kn_vdomain *domain, kn_error *err);
+
 /* The two file formats (hierarchy_file.c) and the built kinds (hierarchy_build.c). */
 KN_CHECK kn_status kn_vtree_read_file(kn_vtree_maker *maker, kn_context *ctx, const kn_hierarchy_spec *spec,
                                       kn_error *err);
@@ -415,6 +422,9 @@ typedef struct kn_vwhere {
     const kn_vcolumn *stars; /* of the released rows: "*" where every kept column is; NULL: there is no such column */
     bool              whole; /* kept columns are among the combinations: judged here, not by the engine            */
     bool              local; /* the release has no level per column, and the engine cannot judge kept columns      */
+    bool              apart; /* the original's combinations are not to be read: its rows stay in the engine (table/where_coded.c) */
+    struct kn_vcoded *coded; /* they do; NULL: they were read */
+    double            squares; /* then: of the sizes of the original's classes at the levels of the release; NAN: not known */
 } kn_vwhere;
 
 typedef struct kn_verifier {
@@ -465,6 +475,15 @@ const char        *kn_verify_needs_rows(const kn_spec *spec, const kn_verify_opt
 
 /* Kept columns of tables that stay where they are, compared there (table/where_kept.c). */
 KN_CHECK kn_status kn_verify_kept(kn_verifier *v, kn_error *err);
+/* The original by the values of its columns, and its rows as numbers in the engine; then, once levels are known, whether every released
+ * row has an original of its own, by the engine (table/where_coded.c). */
+KN_CHECK kn_status kn_vcoded_read(kn_verifier *v, const kn_vread_options *options, kn_error *err);
+KN_CHECK kn_status kn_verify_coded(kn_verifier *v, kn_error *err);
+void               kn_vcoded_free(struct kn_vcoded *coded); /* NULL is fine */
+/* Numbers by which cells are compared there: of a value of the original (or KN_V_MISSING) at the column's level, of a released cell. */
+enum { KN_VCODE_NO_ORIGINAL = -1, KN_VCODE_NO_RELEASE = -2, KN_VCODE_LEFT_OUT = -3, KN_VCODE_MISSING = -4 };
+int64_t kn_vquasi_code(const kn_verifier *v, const kn_vquasi *q, int level, uint32_t value);
+int64_t kn_vcell_code(const kn_vquasi *q, int level, const kn_vcell *cell);
 int                kn_vside_find(const kn_vside *side, const char *name);                  /* -1: there is none */
 void               kn_vside_put(struct kn_buffer *to, const kn_vside *side, int column);   /* a cell of "t"     */
 

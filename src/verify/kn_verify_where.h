@@ -21,4 +21,11 @@ KN_CHECK kn_status kn_verify_where(kn_verify_report **out, kn_context *ctx, cons
                                    const struct kn_engine_table *original, const struct kn_engine_table *release,
                                    const kn_verify_options *options, kn_error *err);
 
+/* The same without the combinations of the original, which kn_verify_where does where they do not fit the memory limit: the values of its columns
+ * come here, and the engine says whether every released row has an original of its own. Each column must show one level; where it
+ * does not that is left open. */
+KN_CHECK kn_status kn_verify_apart(kn_verify_report **out, kn_context *ctx, const kn_spec *spec,
+                                   const struct kn_engine_table *original, const struct kn_engine_table *release,
+                                   const kn_verify_options *options, kn_error *err);
+
 #endif

@@ -1,14 +1,13 @@
-// data.tsx: the columns with their roles, and a grid that pages through the rows.
+// data.tsx: the columns with their roles; the tables of a database; the classes of records.
 // SPDX-License-Identifier: Apache-2.0
-import {useEffect, useState} from "preact/hooks";
-import * as api from "./api";
-import type {Profile, ProfileDatabase, StudioDistributions, StudioRows} from "./answers";
+import type {Profile, ProfileDatabase, StudioDistributions} from "./answers";
+import {Grid} from "./grid";
 import {Answer, Notes, Section, Spread} from "./parts";
+import {Schema} from "./shapes";
 import type {Role} from "./release";
 import {useAnswer, useStore} from "./store";
 import {n, texts} from "./texts";
 
-const PAGE = 25;
 const OF_TABLES: Array<Role | "drop"> = ["quasi", "sensitive", "identifier", "keep", "drop"];
 const ROLES: Array<Role | "drop"> = ["quasi", "sensitive", "identifier", "keep", "drop", "weight", "count"];
 
@@ -53,50 +52,6 @@ function Columns() {
   );
 }
 
-function Grid() {
-  const store = useStore();
-  const [offset, setOffset] = useState(0);
-  const [page, setPage] = useState<StudioRows | null>(null);
-  useEffect(() => {
-    let gone = false;
-    api.getRows(offset, PAGE).then((rows) => gone || setPage(rows), () => undefined);
-    return () => {
-      gone = true;
-    };
-  }, [offset, store.session.open]);
-  if (!page) return null;
-  const last = Math.max(0, Math.floor((page.total - 1) / PAGE) * PAGE);
-  const go = (to: number) => setOffset(Math.min(last, Math.max(0, to)));
-  return (
-    <Section title={texts.data.grid} wide>
-      <div class="pager">
-        <button type="button" disabled={offset === 0} onClick={() => go(0)}>{texts.data.first}</button>
-        <button type="button" disabled={offset === 0} onClick={() => go(offset - PAGE)}>{texts.data.previous}</button>
-        <span aria-live="polite">{texts.data.page(page.total === 0 ? 0 : page.offset + 1, page.offset + page.rows.length, page.total)}</span>
-        <button type="button" disabled={offset >= last} onClick={() => go(offset + PAGE)}>{texts.data.following}</button>
-        <button type="button" disabled={offset >= last} onClick={() => go(last)}>{texts.data.last}</button>
-        <label>{texts.data.go} <input type="number" min={1} max={page.total} onChange={(event) => {
-          const row = Number(event.currentTarget.value);
-          if (row >= 1) go(Math.floor((row - 1) / PAGE) * PAGE);
-        }} /></label>
-      </div>
-      <div class="scroll" tabIndex={0} role="region" aria-label={texts.data.grid}>
-        <table>
-          <thead><tr><th scope="col">#</th>{page.columns.map((name) => <th key={name} scope="col" class={store.release.column(name)?.role ?? "drop"}><bdi>{name}</bdi></th>)}</tr></thead>
-          <tbody>
-            {page.rows.map((row, at) => (
-              <tr key={page.offset + at}>
-                <th scope="row">{n(page.offset + at + 1)}</th>
-                {row.map((cell, column) => <td key={column}>{cell === null ? <i>{texts.data.empty}</i> : <bdi>{cell}</bdi>}</td>)}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-    </Section>
-  );
-}
-
 function Tables() {
   const store = useStore();
   const found = useAnswer<ProfileDatabase>("profile", {}, 0);
@@ -105,6 +60,8 @@ function Tables() {
       <Answer asked={found}>
         {(schema) => (
           <>
+            <Schema schema={schema} />
+            <ul class="legend roles-legend">{OF_TABLES.map((role) => <li key={role}><span class={role} aria-hidden="true" /> {texts.roles.short[role]}</li>)}</ul>
             <ul class="tables">
               {schema.tables.map((table) => (
                 <li key={table.name} class={table.place}>

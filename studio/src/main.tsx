@@ -3,12 +3,14 @@
 import {render} from "preact";
 import {useEffect, useRef, useState} from "preact/hooks";
 import type {Diagnose, StudioFailure} from "./answers";
+import {Choose} from "./choose";
 import {Data} from "./data";
 import {Hierarchies} from "./hierarchies";
 import {Copy, Problem} from "./parts";
 import {Promises} from "./promises";
 import {Attack, Publish} from "./release-screens";
 import {Risk} from "./risk";
+import {DatabaseSolutions, RecordPromises, RecordSolutions} from "./shapes";
 import {Solutions} from "./solutions";
 import {Context, useAnswer, useSession, useStore} from "./store";
 import "./style.css";
@@ -16,10 +18,12 @@ import {n, texts} from "./texts";
 
 type Step = keyof typeof texts.steps;
 const ALL: Step[] = ["data", "risk", "hierarchies", "promises", "solutions", "attack", "publish"];
-const OF_SHAPE: Record<string, Step[]> = {table: ALL, database: ["data", "promises", "publish"], records: ["data", "publish"]};
+const OF_SHAPE: Record<string, Step[]> = {table: ALL, database: ["data", "promises", "solutions", "publish"], records: ["data", "promises", "solutions", "publish"]};
 const SCREENS: Record<Step, () => preact.JSX.Element> = {
   data: Data, risk: Risk, hierarchies: Hierarchies, promises: Promises, solutions: Solutions, attack: Attack, publish: Publish,
 };
+
+const OTHERS: Record<string, Partial<typeof SCREENS>> = {database: {solutions: DatabaseSolutions}, records: {promises: RecordPromises, solutions: RecordSolutions}};
 
 /** The k of the quasi-identifiers, wherever one is. */
 function Meter() {
@@ -30,7 +34,7 @@ function Meter() {
   if (!some) return <p class="meter" role="status">{texts.k.none}</p>;
   const one = found.answer;
   return (
-    <p class={found.stale ? "meter stale" : "meter"} role="status">
+    <p class={found.stale || store.busy ? "meter stale" : "meter"} role="status">
       {one && !found.failure ? <><strong class={one.k > 1 ? "good" : "bad"}>k = {n(one.k)}</strong> <span>{one.k > 1 ? texts.k.crowd(one.k) : texts.k.alone(one.unique_rows, one.rows)}</span></> : found.failure ? <bdi>{found.failure.message}</bdi> : <strong>k …</strong>}
     </p>
   );
@@ -125,7 +129,7 @@ function Open() {
   const steps = OF_SHAPE[store.session.shape ?? "table"]!;
   const [step, go] = useStep(steps);
   const main = useRef<HTMLElement>(null);
-  const Screen = SCREENS[step];
+  const Screen = OTHERS[store.session.shape ?? "table"]?.[step] ?? SCREENS[step];
   const next = steps[steps.indexOf(step) + 1];
   useEffect(() => {
     document.title = `${texts.steps[step]} · ${texts.name}`;
@@ -163,6 +167,7 @@ function Page() {
   const {store, refused} = useSession();
   if (refused) return <main class="alone"><h1>{texts.refused}</h1><p>{refused}</p><p>{texts.refusedHow}</p></main>;
   if (!store) return <main class="alone"><h1>{texts.name}</h1><p role="status">{texts.reading}</p></main>;
+  if (store.session.choosing && !store.session.open) return <Context.Provider value={store}><Choose /></Context.Provider>;
   if (store.session.failure && !store.session.open)
     return <main class="alone"><h1>{texts.failed}</h1><Problem failure={{message: store.session.failure}} /></main>;
   if (!store.session.open) {

@@ -1,7 +1,7 @@
 // parts.tsx: what several screens are made of: bars, messages, progress, copying. Values of the data are text nodes everywhere.
 // SPDX-License-Identifier: Apache-2.0
 import type {ComponentChildren} from "preact";
-import {useState} from "preact/hooks";
+import {useEffect, useState} from "preact/hooks";
 import * as api from "./api";
 import type {StudioFailure, StudioJob} from "./answers";
 import type {Asked} from "./store";
@@ -84,6 +84,19 @@ export function Figure({label, value, note}: {label: string; value: string; note
       <dd>{value}{note && <small> {note}</small>}</dd>
     </div>
   );
+}
+
+/** A number that counts once it is complete. */
+export function Number_(props: {label: string; value: number; min: number; step: number; change: (value: number) => void}) {
+  const [text, setText] = useState(String(props.value));
+  useEffect(() => setText(String(props.value)), [props.value]);
+  return <input type="number" aria-label={props.label} value={text} min={props.min} step={props.step}
+    onInput={(event) => setText(event.currentTarget.value)}
+    onChange={(event) => {
+      const value = Number(event.currentTarget.value);
+      if (Number.isFinite(value) && value >= props.min) props.change(value);
+      else setText(String(props.value));
+    }} />;
 }
 
 export function Copy({text, label}: {text: string; label: string}) {

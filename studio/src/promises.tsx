@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import {useEffect, useState} from "preact/hooks";
 import type {Frontier} from "./answers";
-import {Answer, Section} from "./parts";
+import {Answer, Number_, Section} from "./parts";
 import type {Promised} from "./release";
 import {useAnswer, useStore} from "./store";
 import {figure, n, texts} from "./texts";
@@ -16,18 +16,6 @@ const MODELS: Record<string, {key: string | null; start: number; min: number; st
   "delta-disclosure": {key: "delta", start: 1, min: 0.1, step: 0.1, about: true},
   "max-risk": {key: null, start: 0.2, min: 0.01, step: 0.05, about: false},
 };
-
-function Number_(props: {label: string; value: number; min: number; step: number; change: (value: number) => void}) {
-  const [text, setText] = useState(String(props.value));
-  useEffect(() => setText(String(props.value)), [props.value]);
-  return <input type="number" aria-label={props.label} value={text} min={props.min} step={props.step}
-    onInput={(event) => setText(event.currentTarget.value)}
-    onChange={(event) => {
-      const value = Number(event.currentTarget.value);
-      if (Number.isFinite(value) && value >= props.min) props.change(value);
-      else setText(String(props.value));
-    }} />;
-}
 
 function Promise_({at, one}: {at: number; one: Promised}) {
   const store = useStore();

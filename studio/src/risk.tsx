@@ -1,8 +1,9 @@
 // risk.tsx: who stands out, by which columns, and how likely it is that they are found.
 // SPDX-License-Identifier: Apache-2.0
 import {useState} from "preact/hooks";
-import type {Diagnose, DiagnoseOver, StudioStanding} from "./answers";
+import type {Diagnose, StudioStanding} from "./answers";
 import {Answer, Bars, bySize, Figure, Section} from "./parts";
+import {Questions, Sets} from "./questions";
 import {useAnswer, useStore} from "./store";
 import {figure, n, share, texts} from "./texts";
 
@@ -13,7 +14,6 @@ export function Risk() {
   const columns = (chosen ?? quasi).filter((name) => store.release.columns().some((one) => one.name === name));
   const some = columns.length > 0;
   const diagnosis = useAnswer<Diagnose>(some ? "diagnose" : null, {columns, risk: true, special: true});
-  const sets = useAnswer<DiagnoseOver>(quasi.length > 0 ? "sets" : null, {});
   const standing = useAnswer<StudioStanding>(some ? "standing" : null, {columns, k: 2});
   const toggle = (name: string) => setChosen(columns.includes(name) ? columns.filter((one) => one !== name) : [...columns, name]);
   return (
@@ -52,27 +52,7 @@ export function Risk() {
           )}
         </>
       )}
-      {quasi.length > 0 && (
-        <Section title={texts.risk.sets}>
-          <Answer asked={sets}>
-            {(found) => {
-              const list = found.minimal_violating ?? [];
-              const k = found.requested ?? 2;
-              return (
-                <>
-                  <p class="how">{list.length > 0 ? texts.risk.setsHow(k) : texts.risk.noSets(k)}</p>
-                  <ul class="sets">
-                    {list.slice(0, 60).map((set) => (
-                      <li key={set.join("\u0000")}><button type="button" aria-pressed={set.length === columns.length && set.every((one) => columns.includes(one))} onClick={() => setChosen(set)}><bdi>{set.join(" + ")}</bdi></button></li>
-                    ))}
-                  </ul>
-                  {!found.complete && <p class="how">{texts.risk.partial}</p>}
-                </>
-              );
-            }}
-          </Answer>
-        </Section>
-      )}
+      {quasi.length > 0 && <Sets chosen={columns} choose={setChosen} />}
       {diagnosis.answer?.suda && (
         <Section title={texts.risk.columns} how={texts.risk.columnsHow}>
           <Bars rows={diagnosis.answer.suda.columns.map((one) => ({label: one.attribute, value: one.share ?? 0}))} unit={(value) => share(value, 1)} />
@@ -97,6 +77,7 @@ export function Risk() {
           </Answer>
         </Section>
       )}
+      {some && <Questions columns={columns} />}
     </>
   );
 }

@@ -13,6 +13,8 @@ export interface Store {
   jobs: Map<number, StudioJob>;
   failure: StudioFailure | null;
   lost: boolean;
+  /** a change is on its way to the program */
+  busy: boolean;
   /** Changes a copy of the release file and sends it; with files: those too. */
   edit(change: (release: Release) => void, files?: Record<string, string>): Promise<boolean>;
   replace(text: string): Promise<StudioFailure | null>;
@@ -30,6 +32,7 @@ export function useSession(): {store: Store | null; refused: string | null} {
   const [failure, setFailure] = useState<StudioFailure | null>(null);
   const [refused, setRefused] = useState<string | null>(null);
   const [lost, setLost] = useState(false);
+  const [busy, setBusy] = useState(false);
   const latest = useRef<StudioSession | null>(null);
 
   const take = (next: StudioSession) => {
@@ -73,10 +76,12 @@ export function useSession(): {store: Store | null; refused: string | null} {
     jobs,
     failure,
     lost,
+    busy,
     async edit(change, files) {
+      setBusy(true);
       const copy = new Release(latest.current!.release ?? "");
       change(copy);
-      const problem = await send(copy.text(), {...(latest.current!.files ?? {}), ...files});
+      const problem = await send(copy.text(), {...(latest.current!.files ?? {}), ...files}).finally(() => setBusy(false));
       setFailure(problem);
       return problem === null;
     },

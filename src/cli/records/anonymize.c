@@ -71,9 +71,13 @@ static void lost(const cli_value *answer, FILE *out)
 
 static void verdict(const cli_value *answer, FILE *out)
 {
-    fprintf(
-        out, "%s; %s vanished everywhere%s\n", cli_count_of(cli_integer(answer, "records"), "record", "records").text,
-        cli_count_of(cli_integer(answer, "disassociations"), "relation", "relations").text, cli_release_state(answer));
+    int64_t left_out = cli_integer(answer, "left_out"), given_up = cli_integer(answer, "given_up");
+    fprintf(out, "%s; %s vanished everywhere",
+            cli_count_of(cli_integer(answer, "records") - left_out, "record", "records").text,
+            cli_count_of(cli_integer(answer, "disassociations"), "relation", "relations").text);
+    if (given_up > 0) fprintf(out, "; %s given up", cli_count_of(given_up, "node", "nodes").text);
+    if (left_out > 0) fprintf(out, "; %s left out", cli_count_of(left_out, "record", "records").text);
+    fprintf(out, "%s\n", cli_release_state(answer));
     if (kn_document_member(answer, "k")) print_promise(answer, out); /* a dry run does not know */
     cli_print_share(answer, "the records that somebody finds", out);
 }

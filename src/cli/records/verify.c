@@ -43,6 +43,10 @@ static void print_words(const cli_value *answer)
     cli_verdict_print(answer);
     print_promise(answer);
     cli_findings_print(answer, assignments, "records and their nodes are counted from 1");
+    if (cli_integer(answer, "given_up") > 0 || cli_integer(answer, "left_out") > 0)
+        printf("Suppressed: %s whose value is nowhere shown, and %s.\n",
+               cli_count_of(cli_integer(answer, "given_up"), "node", "nodes").text,
+               cli_count_of(cli_integer(answer, "left_out"), "record", "records").text);
     if (kn_document_count(kn_document_member(answer, "models")) > 0) {
         putchar('\n');
         cli_verified_print(answer, "worst");

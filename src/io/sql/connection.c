@@ -111,6 +111,23 @@ void kn_connection_put_text(kn_buffer *to, const kn_connection *c, const char *t
     kn_buffer_char(to, '\'');
 }
 
+void kn_connection_put_create(kn_buffer *to, const kn_connection *c)
+{
+    kn_buffer_add(to, c->dialect == KN_DIALECT_SPARK ? "CACHE TABLE " : "CREATE TEMPORARY TABLE ");
+}
+
+kn_status kn_connection_drop(const kn_connection *c, kn_context *ctx, const char *name, const char *what, kn_error *err)
+{
+    char sql[200];
+    snprintf(sql, sizeof sql, "DROP %s IF EXISTS %.100s", c->dialect == KN_DIALECT_SPARK ? "VIEW" : "TABLE", name);
+    return kn_connection_run(c, ctx, sql, what, err);
+}
+
+const char *kn_connection_same(const kn_connection *c)
+{
+    return c->dialect == KN_DIALECT_SPARK ? "<=>" : "IS NOT DISTINCT FROM";
+}
+
 void kn_connection_put_target(kn_buffer *to, const kn_connection *c, const char *target)
 {
     bool spark = c->dialect == KN_DIALECT_SPARK;

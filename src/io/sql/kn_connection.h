@@ -34,6 +34,22 @@ KN_CHECK kn_status kn_connection_query(struct ArrowArrayStream *out, const kn_co
 KN_CHECK kn_status kn_connection_number(int64_t *out, const kn_connection *c, kn_context *ctx, const char *sql, const char *what,
                                         kn_error *err);
 
+/* Whole numbers in columns of equal length. All zero is none. */
+typedef struct kn_numbers {
+    int       count;
+    int64_t   rows;
+    int64_t **columns;
+} kn_numbers;
+
+/* The rows of a query whose so many columns are whole numbers; a missing one is 0. `sql` may be NULL: no memory was left for it. */
+KN_CHECK kn_status kn_connection_numbers(kn_numbers *out, int columns, const kn_connection *c, kn_context *ctx, const char *sql,
+                                         const char *what, kn_error *err);
+void               kn_numbers_free(kn_numbers *numbers);
+
+/* Makes a temporary table of whole numbers, whose columns are n0, n1, ... */
+KN_CHECK kn_status kn_connection_put_numbers(const kn_connection *c, kn_context *ctx, const char *name, const kn_numbers *numbers,
+                                             const char *what, kn_error *err);
+
 /* Makes a temporary table of these rows, which are consumed. */
 KN_CHECK kn_status kn_connection_put(const kn_connection *c, kn_context *ctx, const char *name, struct ArrowArrayStream *rows,
                                      const char *what, kn_error *err);
@@ -43,6 +59,13 @@ void kn_connection_put_name(kn_buffer *to, const kn_connection *c, const char *n
 
 /* A text in single quotes. */
 void kn_connection_put_text(kn_buffer *to, const kn_connection *c, const char *text);
+
+/* What stands before the name of a table that a query makes for the session ("CREATE TEMPORARY TABLE "), and removing one. */
+void               kn_connection_put_create(kn_buffer *to, const kn_connection *c);
+KN_CHECK kn_status kn_connection_drop(const kn_connection *c, kn_context *ctx, const char *name, const char *what, kn_error *err);
+
+/* The operator that takes missing values as equal. */
+const char *kn_connection_same(const kn_connection *c);
 
 /* What stands behind FROM for a release that the engine wrote: Spark a folder of Parquet, others a file. */
 void kn_connection_put_target(kn_buffer *to, const kn_connection *c, const char *target);

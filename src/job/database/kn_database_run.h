@@ -34,6 +34,13 @@ static inline kn_database_run *kn_database_run_of(kn_release_run *run)
     return (kn_database_run *)(void *)run;
 }
 
+/* Hierarchies of numbers and dates for which none was given. */
+KN_CHECK kn_status kn_database_run_by_type(kn_database_run *run, kn_error *err);
+
+/* What is said of references and keys once the database is read (references.c). KN_INPUT: a reference shows what persons
+ * cause. */
+KN_CHECK kn_status kn_database_run_references(kn_database_run *run, kn_error *err);
+
 KN_CHECK kn_status kn_database_run_search(kn_release_run *run, kn_error *err);
 KN_CHECK kn_status kn_database_run_measure(kn_release_run *run, kn_error *err);
 KN_CHECK kn_status kn_database_run_left(kn_release_run *run, const char **nothing, const char **why, kn_error *err);

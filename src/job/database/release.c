@@ -216,6 +216,8 @@ static kn_status read(kn_release_run *all, kn_error *err)
     KN_TRY(read_database(run, err));
     KN_TRY(kn_database_choose(run->db, spec->entity_table, err));
     KN_TRY(kn_database_roles(run->db, spec->tables, spec->table_count, err));
+    KN_TRY(kn_database_run_by_type(run, err));
+    KN_TRY(kn_database_run_references(run, err));
     KN_TRY(note_names(run, err));
     KN_TRY(note_dropped(run, err));
     KN_TRY(check_values(run, err));

@@ -75,6 +75,17 @@ static kn_spec_table *describe(kn_database_run *run, kn_error *err)
     return tables;
 }
 
+/* A folder has no catalog that tells which columns hold keys of references. */
+static void mark_references(kn_database_run *run)
+{
+    for (int t = 0; t < run->db->table_count; t++) {
+        const kn_database_table *from = &run->db->tables[t];
+        kn_database_table       *to = &run->back->tables[kn_database_find(run->back, from->name)];
+        for (int c = 0; c < to->table->column_count; c++)
+            to->columns[c].refers = from->columns[kn_table_find(from->table, to->table->columns[c].name)].refers;
+    }
+}
+
 static kn_status read_back(kn_database_run *run, kn_error *err)
 {
     static const char *const empty = "";
@@ -91,7 +102,9 @@ static kn_status read_back(kn_database_run *run, kn_error *err)
     }
     csv.decimal = run->all.spec->csv.decimal;
     csv.timezone = run->all.spec->csv.timezone;
-    return kn_database_writer_read(&run->back, run->writer, &options, err);
+    KN_TRY(kn_database_writer_read(&run->back, run->writer, &options, err));
+    if (run->db->references) mark_references(run);
+    return KN_OK;
 }
 
 /* Of a folder's files: what was written, column by column. */
@@ -236,17 +249,19 @@ static kn_status list_files(kn_database_run *run, kn_error *err)
 {
     const char        *folder = kn_database_writer_folder(run->writer), *file = kn_database_writer_file(run->writer);
     const kn_database *db = rows_of(run)->db;
-    int                count = folder ? db->table_count : file != NULL;
+    int                own = db->table_count, copied = run->db->references ? run->db->references->table_count : 0;
+    int                count = folder ? own + copied : file != NULL;
     run->all.files = kn_release_alloc(&run->all, &run->all.scratch, (size_t)count, sizeof *run->all.files, err);
     run->all.file_names =
         kn_release_alloc(&run->all, &run->all.scratch, (size_t)count, sizeof *run->all.file_names, err);
     if (!run->all.files || !run->all.file_names) return KN_MEMORY;
     for (int i = 0; i < count; i++) {
-        size_t room = folder ? strlen(folder) + strlen(db->tables[i].name) + 6 : strlen(file) + 1;
-        char  *path = kn_release_alloc(&run->all, &run->all.scratch, room, 1, err);
+        const char *name = i < own ? db->tables[i].name : run->db->references->tables[i - own].name;
+        size_t      room = folder ? strlen(folder) + strlen(name) + 6 : strlen(file) + 1;
+        char       *path = kn_release_alloc(&run->all, &run->all.scratch, room, 1, err);
         if (!path) return KN_MEMORY;
         if (folder)
-            snprintf(path, room, "%s/%s.csv", folder, db->tables[i].name);
+            snprintf(path, room, "%s/%s.csv", folder, name);
         else
             snprintf(path, room, "%s", file);
         run->all.files[i] = path;

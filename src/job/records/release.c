@@ -137,6 +137,8 @@ static kn_status search(kn_release_run *all, kn_error *err)
     problem.time_limit = spec->time_limit;
     problem.l = promised_l(spec);
     problem.reference = spec->reference;
+    problem.spare_nodes = kn_fraction_of(spec->suppression, (int64_t)run->records->nodes);
+    problem.spare_records = kn_fraction_of(spec->suppression, run->records->count);
     KN_TRY(kn_tree_search(&run->found, run->all.ctx, &problem, err));
     run->result->head.found = run->found->found;
     run->result->head.complete = run->found->complete;
@@ -183,6 +185,8 @@ static kn_status measure(kn_release_run *all, kn_error *err)
     r->ml2 = m.ml2;
     r->dml2 = m.dml2;
     r->cost = run->found->cost;
+    r->given_up = run->found->given_up;
+    r->left_out = run->found->left_out;
     r->disassociations = run->found->plan->disassociation_count;
     KN_TRY(count_values(run, run->records, &r->values_original, err));
     KN_TRY(count_values(run, run->released, &r->values, err));

@@ -37,11 +37,12 @@ static kn_status read_back(kn_records_run *run, kn_error *err)
 static kn_status compare(kn_records_run *run, const kn_records_verify_report *v, kn_error *err)
 {
     kn_records_result *r = run->result;
-    kn_claim           claims[] = {{"the number of records", (double)r->records, (double)v->records},
+    kn_claim           claims[] = {{"the number of records", (double)(r->records - r->left_out), (double)v->records},
                                    {"the number of nodes", (double)r->nodes, (double)v->nodes},
                                    {"the number of relations", (double)r->relations, (double)v->relations},
+                                   {"the number of nodes given up", (double)r->given_up, (double)v->given_up},
                                    {"rpd", r->rpd, v->rpd}};
-    KN_TRY(kn_release_compare(claims, 4, err));
+    KN_TRY(kn_release_compare(claims, sizeof claims / sizeof *claims, err));
     r->head.k = v->k;
     r->head.largest_share = v->largest_share;
     return kn_release_compare_models(&run->all, v->models, v->model_count, true, err);

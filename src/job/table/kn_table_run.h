@@ -39,6 +39,8 @@ typedef struct kn_table_run {
     bool      large;         /* it stays where it is; `table` has one counted row for all that are equal */
     kn_engine engine;        /* where it is, then                                                    */
     kn_engine writer;        /* where the release is written, then: mostly the same connection       */
+    kn_csv_options asked;    /* which columns of it, and how they are read; their names in scratch    */
+    struct kn_judged *judged; /* its combinations do not fit: nodes are judged there, and `table` has the rows of one node; NULL: they do */
     kn_table *table;         /* the rows that take part                                              */
     kn_table *whole;         /* where a method decides row by row: the counted table, of which `table` has each row as often
                                 as it stands for; NULL: it is that                                   */
@@ -104,10 +106,12 @@ static inline kn_table_run *kn_table_run_of(kn_release_run *run)
 
 KN_CHECK kn_status kn_table_run_check_streams(const kn_spec *spec, kn_error *err);
 KN_CHECK kn_status kn_table_run_spool(kn_table_run *run, kn_error *err);
+struct kn_cut_figures;
 /* A table that does not fit the memory (table/large.c): decides that, before it is read; reads it as counted rows; writes batches of
  * counted rows (kn_recode_input.take) as the release; reads this back; verifies it. */
 KN_CHECK kn_status kn_table_run_stay(kn_table_run *run, const kn_csv_options *csv, kn_error *err);
 KN_CHECK kn_status kn_table_run_group(kn_table_run *run, const kn_csv_options *csv, kn_error *err);
+KN_CHECK kn_status kn_table_run_stay_apart(kn_table_run *run, kn_error *err); /* its combinations do not fit, or are too many to search */
 KN_CHECK kn_status kn_table_run_put(void *run, kn_batches *batches, kn_error *err);
 KN_CHECK kn_status kn_table_run_read_large(kn_table **out, kn_table_run *run, const kn_csv_options *csv, kn_error *err);
 KN_CHECK kn_status kn_table_run_verify_large(kn_verify_report **out, kn_table_run *run, kn_verify_options *options, kn_error *err);
@@ -121,6 +125,15 @@ KN_CHECK kn_status kn_table_run_open_writer(kn_table_run *run, kn_error *err);
 KN_CHECK kn_status kn_table_run_put_original(kn_buffer *to, kn_table_run *run, kn_error *err);
 const char        *kn_table_run_engine_name(const kn_table_run *run);
 
+/* One whose combinations do not fit either (table/judged.c): why the request needs them all, NULL: it does not; a table that has the
+ * values, and rows of the sensitive columns alone. The search, in place of kn_fulldomain_search, after which the table has the rows of
+ * the node that was found. What the original's classes are. */
+const char        *kn_table_run_needs_combinations(const kn_table_run *run);
+KN_CHECK kn_status kn_table_run_code(kn_table_run *run, kn_error *err);
+KN_CHECK kn_status kn_table_run_ask(kn_table_run *run, kn_error *err);
+KN_CHECK kn_status kn_table_run_measure_there(kn_table_run *run, struct kn_cut_figures *out, kn_error *err);
+void               kn_table_run_dropped(kn_table_run *run); /* rows with a missing cell, there */
+void               kn_table_run_end_judged(kn_table_run *run);
 KN_CHECK kn_status kn_table_run_link(kn_table_run *run, kn_error *err);
 KN_CHECK kn_status kn_table_run_columns(kn_table_run *run, kn_error *err);
 KN_CHECK kn_status kn_table_run_warn_of_table(kn_table_run *run, kn_error *err);

@@ -1,7 +1,7 @@
 /* table/large.c: a table that does not fit the memory limit is grouped where it is, released and verified there (docs/big.md).
  *
  * Whether it fits is decided before it is read: by its rows and the columns that are wanted, for each of which a release holds its code,
- * its place in the order and what the verifier reads of it. One that fits is read whole, as ever. Of one that does not, the distinct
+ * its place in the order and what the verifier reads of it, and by how long the different texts of its first rows are. One that fits is read whole, as ever. Of one that does not, the distinct
  * combinations of the wanted columns come here as counted rows; all later stages see a counted table. What needs every row by itself is
  * refused, with the reason.
  * SPDX-License-Identifier: Apache-2.0
@@ -17,8 +17,11 @@
 #include "kn_targets.h"
 #include "kn_verify_where.h"
 
-/* Bytes that a release in memory takes at its most, per row and per cell. */
-enum { ROW_BYTES = 40, CELL_BYTES = 12 };
+/* Bytes that a release in memory takes at its most: per row, per cell, and so often those of its different texts. */
+enum { ROW_BYTES = 40, CELL_BYTES = 12, TEXT_TIMES = 3 };
+
+/* ... and, where the table stays, per distinct combination: while it is searched, written and verified. */
+enum { COMBINATION_BYTES = 250 };
 
 #define REMEDY "; give a larger --memory-limit, so that it can be read whole"
 
@@ -91,8 +94,11 @@ kn_status kn_table_run_stay(kn_table_run *run, const kn_csv_options *csv, kn_err
     if (!engine && (!kn_memory_limited(run->all.ctx) || !kn_table_run_can_stay(run))) return KN_OK;
     KN_TRY(kn_table_run_open_engine(run, csv, err));
     if (!engine) KN_TRY(kn_engine_rows(&rows, &run->engine, err));
+    double texts = 0, limit = (double)run->all.ctx->memory_limit;
     double bytes = (double)rows * (ROW_BYTES + CELL_BYTES * (double)csv->column_count);
-    run->large = engine || bytes > (double)run->all.ctx->memory_limit;
+    if (!engine && bytes <= limit && !needs_rows(run)) /* what can only be done in memory is tried there */
+        KN_TRY(kn_engine_texts(&texts, &run->engine, rows, csv->columns, csv->column_count, err));
+    run->large = engine || bytes + TEXT_TIMES * texts > limit;
     if (!run->large) {
         kn_engine_close(&run->engine);
         return kn_release_note(&run->all, err, "the table fits the memory limit and was read whole");
@@ -102,15 +108,59 @@ kn_status kn_table_run_stay(kn_table_run *run, const kn_csv_options *csv, kn_err
     return kn_table_run_open_writer(run, err);
 }
 
-kn_status kn_table_run_group(kn_table_run *run, const kn_csv_options *csv, kn_error *err)
+/* Is there room for all that is done with the combinations? */
+static bool fits(const kn_table_run *run)
 {
-    kn_status st = kn_engine_group(&run->table, &run->engine, csv, err);
-    if (st == KN_MEMORY)
+    return !kn_memory_limited(run->all.ctx) ||
+           (double)run->table->rows * COMBINATION_BYTES <= (double)run->all.ctx->memory_limit;
+}
+
+/* auto tries methods on all combinations; of those that need none the optimal one is the best. */
+static kn_status choose_method(kn_table_run *run, kn_error *err)
+{
+    if (!run->all.spec->method_auto) return KN_OK;
+    run->all.chosen = *run->all.spec;
+    run->all.chosen.method = run->all.head->method = KN_METHOD_OPTIMAL;
+    run->all.chosen.method_auto = false;
+    run->all.spec = &run->all.chosen;
+    return kn_release_note(&run->all, err,
+                           "method optimal was taken: most of those that auto tries need all combinations in memory");
+}
+
+kn_status kn_table_run_stay_apart(kn_table_run *run, kn_error *err)
+{
+    KN_TRY(choose_method(run, err));
+    const char *why_not = kn_table_run_needs_combinations(run), *name = kn_path_name(run->all.ctx, run->inputs[0]);
+    if (why_not)
         return kn_fail(
             err, KN_MEMORY,
             "%s: its rows are too different: the combinations of the columns that are released do not fit the memory "
-            "limit, here or in its engine; give a larger --memory-limit, or leave out kept columns",
-            kn_path_name(run->all.ctx, run->inputs[0]));
+            "limit, here or in its engine, and %s; give a larger --memory-limit",
+            name, why_not);
+    kn_table_free(run->table);
+    run->table = NULL;
+    kn_status st = kn_table_run_code(run, err);
+    if (st == KN_MEMORY)
+        return kn_fail(
+            err, KN_MEMORY,
+            "%s: its rows are too different: the values of single columns, or the combinations of the sensitive "
+            "ones, do not fit the memory limit, here or in its engine; give a larger --memory-limit",
+            name);
+    if (st != KN_OK) return st;
+    return kn_release_note(
+        &run->all, err,
+        "%s%s grouped its %" PRId64
+        " rows where they are; their combinations do not fit either, and choices of levels are judged there",
+        is_engine(run) ? "" : "the table does not fit the memory limit: ",
+        is_engine(run) ? "the engine" : kn_table_run_engine_name(run), kn_table_total(run->table));
+}
+
+kn_status kn_table_run_group(kn_table_run *run, const kn_csv_options *csv, kn_error *err)
+{
+    kn_status st = kn_engine_group(&run->table, &run->engine, csv, err);
+    run->asked = *csv;
+    if (st == KN_MEMORY || (st == KN_OK && !fits(run) && !kn_table_run_needs_combinations(run)))
+        return kn_table_run_stay_apart(run, err);
     if (st != KN_OK) return st;
     return kn_release_note(
         &run->all, err, "%s%s grouped its %" PRId64 " rows where they are, and %" PRId64 " different ones were read",

@@ -199,7 +199,7 @@ kn_status kn_table_run_measure(kn_release_run *all, kn_error *err)
     kn_release_result *result = run->result;
     kn_cut_figures     before, after;
     if (!run->requirements) KN_TRY(kn_table_run_prepare(run, err)); /* no method was chosen */
-    KN_TRY(measure_before(run, &before, err));
+    KN_TRY(run->judged ? kn_table_run_measure_there(run, &before, err) : measure_before(run, &before, err));
     result->head.k_before = before.k;
     result->head.sizes_before = before.sizes;
     result->head.size_count_before = before.size_count;

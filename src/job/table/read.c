@@ -212,7 +212,8 @@ static kn_status rows_without_missing(kn_table_run *run, int64_t **out, int64_t 
 
 static kn_status drop_missing(kn_table_run *run, kn_error *err)
 {
-    if (run->all.spec->missing != KN_MISSING_DROP || run->missing_cells == 0) return KN_OK;
+    if (run->judged) kn_table_run_dropped(run);
+    if (run->judged || run->all.spec->missing != KN_MISSING_DROP || run->missing_cells == 0) return KN_OK;
     int64_t count = 0;
     KN_TRY(rows_without_missing(run, &run->original_rows, &count, err));
     run->result->missing_dropped = kn_table_total(run->table);

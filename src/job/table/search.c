@@ -410,7 +410,8 @@ static kn_status search_full_domain(kn_table_run *run, kn_error *err)
 {
     kn_release_result *result = run->result;
     run->problem = kn_table_run_problem(run);
-    KN_TRY(kn_fulldomain_search(&run->found, run->all.ctx, &run->problem, err));
+    KN_TRY(run->judged ? kn_table_run_ask(run, err)
+                       : kn_fulldomain_search(&run->found, run->all.ctx, &run->problem, err));
     result->head.complete = run->found->complete;
     result->optimal = run->found->optimal;
     KN_TRY(copy_counters(run, err));
@@ -434,24 +435,47 @@ static kn_status search_by_method(kn_table_run *run, kn_error *err)
     return kn_fail(err, KN_USAGE, "method %s is not one for a table", kn_method_name(run->all.spec->method));
 }
 
+/* *unmet: nothing can satisfy the requirements; says why. */
+static kn_status search_table(kn_table_run *run, bool *unmet, kn_error *err)
+{
+    KN_TRY(kn_table_run_prepare(run, err));
+    kn_status st = kn_requirements_feasible(run->requirements, run->table, run->population, run->budget > 0, err);
+    *unmet = st == KN_UNMET;
+    if (st != KN_OK) return st;
+    return run->all.recipe ? kn_table_run_apply(run, err) : search_by_method(run, err);
+}
+
+/* The combinations of a table that stays where it is may fit, and a search of them not. KN_MEMORY: it needs them, with the reason. */
+static kn_status search_again(kn_table_run *run, bool *unmet, kn_error *err)
+{
+    kn_table_run_end_search(&run->all);
+    kn_free(run->original_rows);
+    run->original_rows = NULL;
+    KN_TRY(kn_table_run_stay_apart(run, err));
+    return search_table(run, unmet, err);
+}
+
 kn_status kn_table_run_search(kn_release_run *all, kn_error *err)
 {
     kn_table_run      *run = kn_table_run_of(all);
     kn_release_result *result = run->result;
-    kn_error           unmet = KN_ERROR_INIT;
+    kn_error           failed = KN_ERROR_INIT;
+    bool               unmet = false;
     if (all->recipe) KN_TRY(kn_table_run_admit(run, err));
     KN_TRY(kn_table_run_expand(run, err));
-    KN_TRY(kn_table_run_prepare(run, err));
-    kn_status st = kn_requirements_feasible(run->requirements, run->table, run->population, run->budget > 0, &unmet);
-    if (st == KN_UNMET) {
+    kn_status st = search_table(run, &unmet, &failed);
+    if (st == KN_MEMORY && run->large && !run->judged && !all->asked->method_auto) { /* auto has other methods */
+        failed = (kn_error)KN_ERROR_INIT;
+        st = search_again(run, &unmet, &failed);
+    }
+    if (unmet) {
         result->head.complete = true;
-        return kn_release_none(&run->all, unmet.message, err);
+        return kn_release_none(&run->all, failed.message, err);
     }
     if (st != KN_OK) {
-        if (err) *err = unmet;
+        if (err) *err = failed;
         return st;
     }
-    KN_TRY(run->all.recipe ? kn_table_run_apply(run, err) : search_by_method(run, err));
     KN_TRY(kn_table_run_keep_dependencies(run, err));
     if (!result->head.found) return KN_OK;
     KN_TRY(kn_table_run_take_recipe(run, err));

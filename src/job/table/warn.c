@@ -193,46 +193,12 @@ static kn_status warn_of_sensitive(kn_table_run *run, uint32_t *first, uint8_t *
 
 /* ---- Without a hierarchy ---- */
 
-/* What a rule does, in words. */
-static void add_rule(kn_buffer *to, const kn_hierarchy_spec *rule, kn_type type)
-{
-    switch (rule->kind) {
-    case KN_HIERARCHY_RANGES:
-        kn_buffer_add(to, "ranges of ");
-        for (int i = 0; i < rule->width_count; i++)
-            kn_buffer_format(to, "%s%s", i == 0 ? "" : i + 1 < rule->width_count ? ", " : " and ", rule->widths[i]);
-        break;
-    case KN_HIERARCHY_CALENDAR:
-        kn_buffer_format(to, "%smonths, quarters, years and decades", type == KN_TYPE_DATETIME ? "days, " : "");
-        break;
-    case KN_HIERARCHY_MASK:
-        kn_buffer_format(to, "masks that hide %s from the right",
-                         rule->mask_step > 1 ? "some characters" : "characters");
-        break;
-    default: break;
-    }
-}
-
-static kn_status say_by_type(kn_table_run *run, int q, kn_error *err)
-{
-    kn_buffer text;
-    kn_buffer_init(&text, run->all.ctx);
-    add_rule(&text, &run->rules[q], run->table->columns[run->quasi[q]].type);
-    const char *rule = kn_buffer_text(&text);
-    kn_status   st = rule ? kn_release_note(&run->all, err,
-                                            "column \"%s\": no hierarchy was given; %s were taken "
-                                              "(hierarchy: suppress keeps it to a value or *)",
-                                            run->quasi_names[q], rule)
-                          : kn_fail_memory(err, run->all.ctx, warning);
-    kn_buffer_free(&text);
-    return st;
-}
-
 kn_status kn_table_run_warn_of_hierarchies(kn_table_run *run, kn_error *err)
 {
     for (int q = 0; q < run->quasi_count; q++)
         if (kn_table_run_by_type(run, q) && run->rules[q].kind != KN_HIERARCHY_SUPPRESS)
-            KN_TRY(say_by_type(run, q, err));
+            KN_TRY(kn_release_say_by_type(&run->all, run->quasi_names[q], &run->rules[q],
+                                          run->table->columns[run->quasi[q]].type, err));
     if (!run->population || !run->population->apart) return KN_OK;
     return kn_release_note(&run->all, err,
                            "k-map is counted from below: the hierarchies' populations say how many people have each "

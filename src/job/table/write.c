@@ -122,6 +122,7 @@ static void forget_search(kn_table_run *run)
 {
     kn_table_run_end_search(&run->all);
     kn_table_free(run->table);
+    kn_table_run_end_judged(run);
     kn_free(run->original_rows);
     kn_pseudonym_forget(run->keys, (size_t)run->column_count * KN_PSEUDONYM_KEY);
     run->table = NULL;

@@ -23,6 +23,7 @@ static kn_status read_original(kn_vdb *v, const kn_vdb_table *t, kn_vdb_column *
     c->of_original = kn_alloc_array(v->ctx, (size_t)count + 1, sizeof *c->of_original);
     if (!c->of_original) return kn_vdb_no_memory(v, err);
     if (a.type == KN_TYPE_AUTO && column->text) a.type = KN_TYPE_TEXT;
+    if (t->refers[c->original] >= 0) a.type = KN_TYPE_TEXT;  /* keys are compared by their spelling */
     if (a.role != KN_ROLE_QUASI) a.role = KN_ROLE_SENSITIVE; /* what a table holds is compared by value */
     KN_TRY(kn_vdomain_make(&c->domain, v->ctx, &v->plain, &a, &rows, &column->cells, NULL, v->zone, err));
     for (uint32_t i = 0; i < count; i++) c->of_original[i] = c->domain.of_original[i];
@@ -134,6 +135,19 @@ static kn_status read_cells(kn_vdb *v, const kn_vdb_table *t, kn_vdb_column *c, 
     return KN_OK;
 }
 
+/* Without a hierarchy numbers and dates have the one that their values suggest; a text is shown as it is, or as *. */
+static kn_status make_tree(kn_vdb *v, kn_vdb_column *c, kn_error *err)
+{
+    kn_attribute a = *c->attribute;
+    kn_arena     room = {.ctx = v->ctx};
+    if (a.has_hierarchy) return kn_vtree_make(&c->tree, v->ctx, &a, &c->domain, err);
+    kn_status st = kn_vtree_by_type(&a.hierarchy, &room, &c->domain, err);
+    if (a.hierarchy.kind == KN_HIERARCHY_MASK) a.hierarchy.kind = KN_HIERARCHY_SUPPRESS;
+    if (st == KN_OK) st = kn_vtree_make(&c->tree, v->ctx, &a, &c->domain, err);
+    kn_arena_free(&room);
+    return st;
+}
+
 static kn_status prepare(kn_vdb *v, const kn_vdb_table *t, kn_vdb_column *c, kn_error *err)
 {
     kn_attribute a = *c->attribute;
@@ -144,8 +158,10 @@ static kn_status prepare(kn_vdb *v, const kn_vdb_table *t, kn_vdb_column *c, kn_
     }
     find_empty(t, c);
     if (a.role != KN_ROLE_QUASI || v->spec->anatomy) return read_copies(v, t, c, err);
-    if (!a.has_hierarchy) a.hierarchy.kind = KN_HIERARCHY_SUPPRESS;
-    KN_TRY(kn_vtree_make(&c->tree, v->ctx, &a, &c->domain, err));
+    if (t->refers[c->original] >= 0)
+        KN_TRY(kn_vdb_reference_tree(&c->tree, v, t->refers[c->original], &c->domain, err));
+    else
+        KN_TRY(make_tree(v, c, err));
     return read_cells(v, t, c, err);
 }
 

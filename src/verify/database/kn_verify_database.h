@@ -65,6 +65,7 @@ typedef struct kn_vdb_table {
     const bool    *key;          /* per column of the original: part of any key       */
     const bool    *primary;      /* per column of the original                        */
     const int     *released;     /* per column of the original: of the release; -1: it has none */
+    int           *refers;       /* per column of the original: the reference whose keys it holds; -1: none */
     int            quasi_count;
     kn_vdb_column *quasi;
     int            copy_count;
@@ -97,8 +98,10 @@ typedef struct kn_vdb {
     kn_verified_table                *verified; /* the report's tables */
     kn_timezone                      *zone;
     kn_arena                          arena; /* freed at the end of the verification   */
-    int                               table_count;
+    int                               table_count; /* without references          */
     kn_vdb_table                     *tables; /* as in the original               */
+    int                               reference_count; /* the original's tables after those of persons */
+    struct kn_vref                   *references;
     int                               person; /* table                            */
     int                              *order;  /* tables, parents first            */
     uint32_t                          classes;
@@ -120,6 +123,26 @@ enum { KN_VDB_SHOWN = 5 };
 /* The original's tables, keys and references: fills in tables, person and order (look.c). KN_INPUT: it is not a
  * snowflake around persons. */
 KN_CHECK kn_status kn_vdb_look(kn_vdb *v, kn_error *err);
+
+/* ---- References (references.c) ---- */
+
+/* What the spec says of a table; NULL: nothing. Does it leave out the foreign keys that have a column? */
+const kn_spec_table *kn_vdb_said(const kn_vdb *v, const char *table);
+bool                 kn_vdb_ignored(const kn_spec_table *said, const char *const *columns, int count);
+
+/* The tables of the spec, references last. */
+KN_CHECK kn_status kn_vdb_sort_tables(kn_vdb *v, const kn_spec_table **out, kn_error *err);
+
+/* Which columns of a table of persons hold keys of references; its key is none if one of these is part of it. */
+KN_CHECK kn_status kn_vdb_refers(kn_vdb *v, int table, kn_error *err);
+
+/* The broader rows of every reference, derived from the original; KN_INPUT: a reference leads to persons. Then: has the release
+ * each reference, with these rows and no others? */
+KN_CHECK kn_status kn_vdb_references(kn_vdb *v, kn_error *err);
+KN_CHECK kn_status kn_vdb_check_references(kn_vdb *v, bool *whole, kn_error *err);
+
+/* The hierarchy of a column that holds keys of a reference. */
+KN_CHECK kn_status kn_vdb_reference_tree(kn_vtree **out, kn_vdb *v, int reference, const kn_vdomain *domain, kn_error *err);
 
 /* Does the release have the right tables and columns and no others (schema.c)? *whole false: the rest cannot be
  * checked. KN_INPUT: the original is not a snowflake around persons. */

@@ -120,12 +120,18 @@ static kn_status take_links(kn_vdb *v, int t, keys *k, kn_error *err)
     const kn_catalog_table *declared = v->original.list[t].declared;
     const kn_spec_table    *said = k->said && k->said->parent ? k->said : NULL;
     bool                    known = false;
-    k->links = kn_vdb_take(v, (size_t)declared->link_count + 1, sizeof *k->links);
+    k->links = kn_vdb_take(v, (size_t)declared->link_count + 1 + (size_t)(k->said ? k->said->link_count : 0),
+                           sizeof *k->links);
     if (!k->links) return kn_vdb_no_memory(v, err);
     for (int l = 0; l < declared->link_count; l++) {
         const kn_catalog_link *link = &declared->links[l];
         bool                   parent = said && is_parent(link, said);
-        if (kn_vsheets_find(&v->original, link->target) < 0) continue; /* a column like any other */
+        int                    target = kn_vsheets_find(&v->original, link->target);
+        if (target < 0 || target >= v->table_count) continue; /* a column like any other, or one of a reference */
+        if (k->said && kn_vdb_ignored(k->said, link->columns, link->count)) {
+            KN_TRY(check_left_out(v, t, link, k->said, err));
+            continue;
+        }
         if (said && !parent) {
             KN_TRY(check_left_out(v, t, link, said, err));
         } else if (!parent || !known) {
@@ -133,6 +139,11 @@ static kn_status take_links(kn_vdb *v, int t, keys *k, kn_error *err)
             KN_TRY(add_link(v, t, k, link->target, link->columns, targets, link->count, err));
         }
         known = known || parent;
+    }
+    for (int l = 0; k->said && l < k->said->link_count; l++) {
+        int target = kn_vsheets_find(&v->original, k->said->link_targets[l]);
+        if (target >= 0 && target < v->table_count && !said)
+            KN_TRY(add_link(v, t, k, k->said->link_targets[l], &k->said->link_columns[l], NULL, 1, err));
     }
     if (!said || known) return KN_OK;
     if (kn_vsheets_find(&v->original, said->parent) < 0)
@@ -370,15 +381,16 @@ kn_status kn_vdb_look(kn_vdb *v, kn_error *err)
     keys *all = kn_vdb_take(v, (size_t)v->original.count, sizeof *all);
     v->tables = kn_vdb_take(v, (size_t)v->original.count, sizeof *v->tables);
     if (!v->tables || !all) return kn_vdb_no_memory(v, err);
-    v->table_count = v->original.count;
+    v->table_count = v->original.count - v->reference_count;
     for (int t = 0; t < v->table_count; t++) {
         v->tables[t].name = v->original.list[t].name;
         v->tables[t].original.table = &v->original.list[t];
         v->tables[t].original.rows = v->original.list[t].rows;
-        for (int i = 0; i < v->spec->table_count; i++)
-            if (strcmp(v->spec->tables[i].name, v->tables[t].name) == 0) all[t].said = &v->spec->tables[i];
+        all[t].said = kn_vdb_said(v, v->tables[t].name);
         KN_TRY(take_key(v, t, &all[t], err));
+        KN_TRY(kn_vdb_refers(v, t, err));
     }
+    KN_TRY(kn_vdb_references(v, err));
     for (int t = 0; t < v->table_count; t++) KN_TRY(take_links(v, t, &all[t], err));
     KN_TRY(find_person(v, all, err));
     KN_TRY(leave_out_all(v, all, err));

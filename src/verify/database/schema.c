@@ -87,6 +87,7 @@ static kn_status check_spec(const kn_vdb *v, kn_error *err)
         const kn_spec_table *s = &v->spec->tables[i];
         int                  t = kn_vsheets_find(&v->original, s->name);
         if (t < 0) return kn_fail(err, KN_INPUT, "the original has no table \"%s\"", s->name);
+        if (s->reference) continue;
         for (int a = 0; a < s->attribute_count; a++) {
             const kn_attribute *at = &s->attributes[a];
             int                 c = kn_vsheet_find(v->tables[t].original.table, at->name);
@@ -130,6 +131,7 @@ kn_status kn_vdb_schema(kn_vdb *v, bool *whole, kn_error *err)
     KN_TRY(check_spec(v, err));
     if (v->spec->anatomy) kn_vdb_anatomy_names(v);
     check_tables(v, whole);
+    KN_TRY(kn_vdb_check_references(v, whole, err));
     for (int t = 0; t < v->table_count; t++)
         if (v->tables[t].release.table) KN_TRY(check_columns(v, &v->tables[t], whole, err));
     check_extra_tables(v, v->spec->anatomy ? kn_vdb_anatomy_tables(v, whole) : 0);

@@ -50,7 +50,7 @@ void kn_database_verify_report_free(kn_database_verify_report *public)
 static kn_status make_report(kn_vdb *v, kn_error *err)
 {
     report *r = kn_alloc_zero(v->ctx, sizeof *r);
-    int     tables = v->original.count;
+    int     tables = v->original.count - v->reference_count;
     if (!r) return kn_vdb_no_memory(v, err);
     v->report = &r->base;
     v->notes = &r->notes;
@@ -126,6 +126,7 @@ static kn_status read_original(kn_vdb *v, kn_error *err)
 {
     const kn_spec     *spec = v->spec;
     kn_vsheets_options read = {.tables = spec->tables, .table_count = spec->table_count, .csv = &spec->csv};
+    KN_TRY(kn_vdb_sort_tables(v, &read.tables, err));
     read.empty = v->source[1]->file != NULL;
     if (!v->source[0]->file) v->plain.csv.decimal = '.'; /* as engines spell numbers */
     return kn_vsheets_read(&v->original, v->source[0], &read, err);

@@ -368,12 +368,14 @@ static kn_status find_prices(absence *a, bool *any, kn_error *err)
     a->price = kn_arena_array_zero(&a->view.room, (size_t)a->view.labels + 1, sizeof *a->price);
     kn_status st = other && seen && a->price ? KN_OK : kn_vrecords_no_memory(v, err);
     for (uint64_t i = 0; st == KN_OK && i < v->original.start[v->original.count]; i++) {
-        uint32_t label = v->original.label[i], rank = a->view.rank_of[v->image[label]];
+        uint32_t label = v->original.label[i];
         if (seen[label]) continue;
         seen[label] = true;
         const kn_spec_class *cls = v->classes[v->class_of[label]].spec;
         bool                 negative = cls && cls->negative && !kn_vlabel_sensitive(v, label);
         *any = *any || negative;
+        if (v->image[label] == KN_V_NONE) continue; /* given up: nobody is ruled out by lacking it */
+        uint32_t rank = a->view.rank_of[v->image[label]];
         other[rank] = other[rank] || !negative;
         a->price[rank]++;
     }

@@ -75,12 +75,32 @@ static kn_status typed_domain(kn_vdomain *d, kn_records_verifier *v, const kn_at
     return st;
 }
 
+/* The hierarchy of a class for which none was given: by the type of its values, unless two texts are the same value; of sensitive
+ * classes, and of columns of a database, none. */
+static kn_status kind_of_class(kn_records_verifier *v, kn_vclass *c, const bool *in_original, kn_attribute *a,
+                               kn_arena *room, kn_error *err)
+{
+    const kn_hierarchy_spec none = {.size = sizeof none, .kind = KN_HIERARCHY_SUPPRESS};
+    kn_vdomain              domain = {0};
+    kn_string              *values = NULL;
+    uint32_t                count = 0;
+    if (c->spec->has_hierarchy) return KN_OK;
+    a->hierarchy = none;
+    if (c->spec->sensitive || c->spec->of_table) return KN_OK;
+    kn_status st = list_values(v, c, in_original, &values, &count, err);
+    if (st == KN_OK && count > 0) st = typed_domain(&domain, v, a, values, count, err);
+    if (st == KN_OK && count > 0 && domain.count == count) st = kn_vtree_by_type(&a->hierarchy, room, &domain, err);
+    kn_vdomain_free(&domain);
+    kn_free(values);
+    return st;
+}
+
 static kn_status make_tree(kn_records_verifier *v, kn_vclass *c, const bool *in_original, kn_error *err)
 {
     kn_attribute a = {
         .name = c->spec->name, .type = KN_TYPE_AUTO, .role = KN_ROLE_QUASI, .hierarchy = c->spec->hierarchy};
-    if (!c->spec->has_hierarchy)
-        a.hierarchy = (kn_hierarchy_spec){.size = sizeof a.hierarchy, .kind = KN_HIERARCHY_SUPPRESS};
+    kn_arena room = {.ctx = v->ctx};
+    KN_TRY(kind_of_class(v, c, in_original, &a, &room, err));
     kn_hierarchy_kind kind = a.hierarchy.kind;
     bool       typed = kind == KN_HIERARCHY_RANGES || kind == KN_HIERARCHY_BREAKS || kind == KN_HIERARCHY_CALENDAR;
     kn_vdomain domain = {0};
@@ -92,6 +112,7 @@ static kn_status make_tree(kn_records_verifier *v, kn_vclass *c, const bool *in_
     if (st == KN_OK) st = kn_vtree_make(&c->tree, v->ctx, &a, &domain, err);
     kn_vdomain_free(&domain);
     kn_free(values);
+    kn_arena_free(&room);
     return st;
 }
 

@@ -5,6 +5,9 @@
  * there are two on that path, or none, there is no cut. Values of sensitive classes are published unchanged: the
  * image of such a value is itself, and "*" does not stand for it.
  *
+ * With a suppression budget values may have no image: their nodes are given up in every record, and what was below one is
+ * below the next one up. A sensitive value without one can only be that of records left out: it stays, and fits nothing.
+ *
  * Cost: O(labels × height).
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -53,12 +56,13 @@ static bool find_image(kn_records_verifier *v, uint32_t label, const place *orig
                         p->record + 1, p->node + 1, q->record + 1, q->node + 1);
         return false;
     }
+    v->image[label] = image;
+    if (image == KN_V_NONE && (kept ? v->spare_records : v->spare_nodes) > 0) return true;
     if (image == KN_V_NONE && ++*shown <= SHOWN)
         kn_vproblem(v->notes,
                     "record %" PRId64 " of the original, node %" PRIu64 ": the release shows neither its value nor %s",
                     original[label].record + 1, original[label].node + 1,
                     kept ? "may it show another: its class is sensitive" : "one above it");
-    v->image[label] = image;
     if (image != KN_V_NONE) is_image[image] = true;
     return image != KN_V_NONE;
 }
@@ -93,6 +97,9 @@ static uint32_t raise_record(kn_records_verifier *v, int64_t record, uint32_t *h
     for (uint64_t i = 0; i < size; i++) {
         uint32_t above = o->parent[from + i] == KN_V_NONE ? KN_V_NONE : merged[o->parent[from + i]];
         uint32_t shown = v->image[o->label[from + i]];
+        if (shown == KN_V_NONE && kn_vlabel_sensitive(v, o->label[from + i])) shown = o->label[from + i];
+        merged[i] = above;
+        if (shown == KN_V_NONE) continue;
         uint32_t same = head[shown];
         while (same != KN_V_NONE && parent[same] != above) same = next[same];
         merged[i] = same;
@@ -126,6 +133,20 @@ static kn_status raise_records(kn_records_verifier *v, kn_error *err)
     return good ? KN_OK : kn_vrecords_no_memory(v, err);
 }
 
+/* Nodes without an image, and whether they are too many. */
+static bool count_given_up(kn_records_verifier *v)
+{
+    int64_t *count = &v->report->given_up;
+    for (uint64_t i = 0; i < v->original.start[v->original.count]; i++)
+        *count += v->image[v->original.label[i]] == KN_V_NONE;
+    if (*count <= v->spare_nodes) return true;
+    kn_vproblem(v->notes,
+                "the release shows neither the value of %" PRId64 " of the original's nodes nor one above it; the "
+                "suppression budget allows %" PRId64,
+                *count, v->spare_nodes);
+    return false;
+}
+
 kn_status kn_vrecords_cut(kn_records_verifier *v, kn_error *err)
 {
     kn_arena     room = {.ctx = v->ctx};
@@ -134,6 +155,7 @@ kn_status kn_vrecords_cut(kn_records_verifier *v, kn_error *err)
     v->image = kn_varray_none(&v->arena, (size_t)v->labels + 1);
     bool good = v->image && !room.failed;
     v->whole = good && find_images(v, original, release, is_image);
+    if (v->whole) v->whole = count_given_up(v);
     kn_arena_free(&room);
     if (!good) return kn_vrecords_no_memory(v, err);
     return v->whole ? raise_records(v, err) : KN_OK;

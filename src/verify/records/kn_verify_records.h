@@ -61,10 +61,11 @@ typedef struct kn_records_verifier {
     kn_vforest                       original, release;
     kn_vforest                       raised; /* the original under its images, equal siblings merged */
     int64_t                         *map; /* per released record: its original; NULL: none or a wrong one */
-    uint32_t                        *image; /* per label of the original; KN_V_NONE: none known            */
-    bool                             whole; /* all of them have one, and they are a cut                    */
+    uint32_t                        *image; /* per label of the original; KN_V_NONE: none is shown         */
+    bool                             whole; /* all of them that need one have it, and they are a cut       */
     int64_t                          work_limit;
     int64_t                          record_limit; /* sets of values of one record */
+    int64_t                          spare_nodes, spare_records; /* what suppression may take */
     bool                             diverse; /* l-diversity is promised of some class */
 } kn_records_verifier;
 

@@ -1,4 +1,5 @@
-/* records/match.c: does every released record have its own original, and every original its release?
+/* records/match.c: does every released record have its own original, and every original its release (but for those that
+ * suppression may leave out)?
  *
  * With a map each pair is compared (embed.c), in parallel. Without one an assignment is searched: equal records are
  * one form with a multiplicity; a released form that equals an original's takes it (any other form that could take
@@ -26,7 +27,7 @@ enum { SHOWN = 5, GRAIN = 4096, WORK = 1000000000 };
 
 /* ---- The map ---- */
 
-/* A different original for each released record. If the counts are equal, no original is left out. */
+/* A different original for each released record. */
 static kn_status check_map(kn_records_verifier *v, int64_t count, bool *good, kn_error *err)
 {
     *good = count == v->release.count;
@@ -345,10 +346,14 @@ kn_status kn_vrecords_match(kn_records_verifier *v, kn_error *err)
         KN_TRY(check_map(v, count, &good, err));
     }
     KN_TRY(kn_vrecords_cut(v, err));
-    if (v->release.count != v->original.count)
-        kn_vproblem(v->notes, "the release has %" PRId64 " record%s, the original %" PRId64, v->release.count,
-                    v->release.count == 1 ? "" : "s", v->original.count);
-    if (!v->whole || !good || v->release.count != v->original.count) {
+    int64_t missing = v->report->left_out = v->original.count - v->release.count;
+    bool    fits = missing >= 0 && missing <= v->spare_records;
+    if (!fits)
+        kn_vproblem(v->notes, "the release has %" PRId64 " record%s, the original %" PRId64 "%s", v->release.count,
+                    v->release.count == 1 ? "" : "s", v->original.count,
+                    missing > 0 && v->spare_records > 0 ? ": more are left out than the suppression budget allows"
+                                                        : "");
+    if (!v->whole || !good || !fits) {
         v->report->assignment = KN_ASSIGNMENT_REFUTED;
         return KN_OK;
     }

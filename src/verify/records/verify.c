@@ -120,11 +120,18 @@ static kn_status check_form(kn_records_verifier *v, kn_error *err)
 
 /* ---- All of it ---- */
 
+static int64_t share_of(kn_fraction share, int64_t count)
+{
+    return share.denominator == 0 ? 0 : (int64_t)((kn_u128)share.numerator * (kn_u128)count / share.denominator);
+}
+
 static kn_status check(kn_records_verifier *v, kn_error *err)
 {
     kn_records_verify_report *r = v->report;
     r->records = v->release.count;
     count_nodes(&v->original, &r->nodes_original, &r->relations_original);
+    v->spare_nodes = share_of(v->spec->suppression, r->nodes_original);
+    v->spare_records = share_of(v->spec->suppression, v->original.count);
     count_nodes(&v->release, &r->nodes, &r->relations);
     KN_TRY(kn_vrecords_count(v, err));
     if (v->spec->strict_structure) KN_TRY(kn_vrecords_strict(v, err));

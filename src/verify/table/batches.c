@@ -306,6 +306,7 @@ static kn_status finish_columns(void *arg, int64_t begin, int64_t end, int worke
         KN_TRY(close_dictionary(c, err));
         if (c->marks && c->nulls && c->empties) *c->marks |= KN_VMARK_EMPTY;
         KN_TRY(narrow(c, &r->table->columns[i], err));
+        r->table->columns[i].mixed = c->nulls && c->empties;
     }
     return KN_OK;
 }

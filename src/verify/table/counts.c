@@ -62,13 +62,13 @@ static kn_status leave_out(kn_vtable *t, kn_error *err)
 kn_status kn_verify_take_counts(const kn_verifier *v, kn_vtable *t, const kn_vcolumn *column, const char *where,
                                 kn_error *err)
 {
-    bool none = false;
+    bool none = false; /* what an engine counts is no cell that could be missing */
     t->counts = kn_arena_array(&t->arena, (size_t)t->rows + 1, sizeof *t->counts);
     if (!t->counts) return kn_fail_memory(err, v->ctx, WHAT);
     for (int64_t row = 0; row < t->rows; row++) {
         kn_string text = column->texts[kn_vcode(column, row)];
         int64_t   n = 0;
-        if (kn_v_is_missing(v->spec, text)) return fail_row(where, row, "the cell is missing", err);
+        if (!v->where && kn_v_is_missing(v->spec, text)) return fail_row(where, row, "the cell is missing", err);
         if (!kn_parse_declared_integer(kn_value_trim(text), &n)) return fail_row(where, row, "not an integer", err);
         if (n < 0) return fail_row(where, row, "a negative number", err);
         if (n > MOST_ROWS - t->total) return fail_row(where, row, "there are too many rows by here", err);

@@ -191,6 +191,10 @@ static void add_text(column *c, uint32_t text, int64_t all)
 static void count_rows(const kn_verifier *v, column *c)
 {
     const kn_vquasi *q = c->q;
+    for (uint32_t text = 0; q->original->rows && text < q->original->count; text++) {
+        uint32_t value = q->domain.of_original[text];
+        c->value_rows[value == KN_V_MISSING ? q->domain.count : value] += q->original->rows[text];
+    }
     for (int64_t row = 0; row < v->original->rows; row++) {
         if (v->dropped && v->dropped[row]) continue;
         uint32_t value = q->domain.of_original[kn_vcode(q->original, row)];
@@ -353,7 +357,10 @@ kn_status kn_verify_metrics(kn_verifier *v, kn_error *err)
     if (st == KN_OK) {
         add_up(v, columns, metrics);
         class_metrics(v, metrics);
-        if (v->suppressed > 0) st = star_metric(v, &metrics[KN_METRIC_DM_STAR], err);
+        if (v->suppressed > 0 && v->where && v->where->coded)
+            metrics[KN_METRIC_DM_STAR] = v->where->squares;
+        else if (v->suppressed > 0)
+            st = star_metric(v, &metrics[KN_METRIC_DM_STAR], err);
     }
     for (int i = 0; columns && i < v->quasi_count; i++) kn_arena_free(&columns[i].room);
     kn_free(columns);

@@ -168,6 +168,11 @@ static kn_status count_reference(asking *a, histograms *h, kn_error *err)
     /* With persons only the first row of each (value, person) counts. */
     uint8_t *seen = st == KN_OK && whose ? kn_alloc_zero(v->ctx, (size_t)g.count + 1) : NULL;
     if (st == KN_OK && whose && !seen) st = kn_fail_memory(err, a->v->ctx, WHAT);
+    const kn_vcolumn *original = h->copy->original;
+    for (uint32_t text = 0; st == KN_OK && original->rows && text < original->count; text++) {
+        uint32_t value = d->of_original[text];
+        h->reference[value == KN_V_MISSING ? d->count : value] += original->rows[text];
+    }
     for (int64_t row = 0; st == KN_OK && row < v->original->rows; row++) {
         if (v->dropped && v->dropped[row]) continue;
         if (whose && (whose[row] == KN_V_NONE || seen[whose[row]])) continue;

@@ -19,7 +19,8 @@
 kn_status kn_verify_dropped(kn_verifier *v, kn_error *err)
 {
     v->originals = kn_vtotal(v->original);
-    if (v->spec->missing != KN_MISSING_DROP) return KN_OK;
+    if (v->spec->missing != KN_MISSING_DROP || (v->where && v->where->coded))
+        return KN_OK; /* the engine left them out */
     v->dropped = kn_arena_array_zero(&v->arena, (size_t)v->original->rows + 1, sizeof *v->dropped);
     if (!v->dropped) return kn_fail_memory(err, v->ctx, WHAT);
     for (int i = 0; i < v->quasi_count; i++) {

@@ -427,9 +427,10 @@ kn_status kn_verify_judge(kn_verifier *v, kn_error *err)
     r->linked = v->linked;
     if (v->options->map || v->options->map_path)
         KN_TRY(kn_verify_map(v, err));
-    else
+    else if (!v->where || !v->where->coded)
         KN_TRY(kn_verify_match(v, err));
     KN_TRY(kn_verify_levels(v, err));
+    if (v->where && v->where->coded) KN_TRY(kn_verify_coded(v, err));
     if (v->where) KN_TRY(kn_verify_kept(v, err));
     bool counted = false;
     KN_TRY(kn_verify_models(v, &counted, err));

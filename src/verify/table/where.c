@@ -5,14 +5,15 @@
  * levels, the metrics, and whether every released row has an original of its own. Kept columns, which would make every
  * combination different, are compared by the engine (table/where_kept.c). It can do that where each column has one level; where
  * regions or groups of rows have their own ranges, kept columns are read among the combinations, and if these do not fit, it stays
- * open whether they belong to their rows. What can mark a row although the cells do not show it is asked for by one more
- * statement, and a Parquet file or folder behind the release is looked at as ever.
+ * open whether they belong to their rows. What can mark a row although the cells do not show it is seen in the groups, or asked
+ * for by one more statement, and a Parquet file or folder behind the release is looked at as ever.
  *
  * All statements are made here and in table/where_kept.c, in the SQL that DuckDB, PostgreSQL and Spark have in common; a name
  * and the word for texts are all that differs. Nothing is cast, so that a cell's text is that of kn_arrow.h; a column with a
  * dictionary is read as text.
  *
- * Cost: one GROUP BY of each table, one pass over the release. Memory: the distinct combinations of both.
+ * Cost: one GROUP BY of each table; of kept texts and numbers with fractions one more pass over the release. Memory: the
+ * distinct combinations of both.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_verify_where.h"
@@ -22,6 +23,7 @@
 #include "kn_alloc.h"
 #include "kn_arrow.h"
 #include "kn_buffer.h"
+#include "kn_columnar.h"
 #include "kn_connection.h"
 #include "kn_context.h"
 #include "kn_error.h"
@@ -149,6 +151,13 @@ static void put_stars(kn_buffer *to, const kn_verifier *v, const kn_vside *side)
     kn_buffer_free(&all);
 }
 
+/* The column of an attribute that is grouped; -1: it is not. */
+static int grouped_column(const kn_verifier *v, const kn_vside *side, const kn_attribute *a)
+{
+    bool kept = a->role == KN_ROLE_KEEP && !v->where->whole;
+    return kn_verify_is_released(v->spec, a) && !kept ? kn_vside_find(side, a->name) : -1;
+}
+
 /* `stars`: with a column of that. */
 static void put_grouping(kn_buffer *to, const kn_verifier *v, const kn_vside *side, bool stars)
 {
@@ -156,9 +165,8 @@ static void put_grouping(kn_buffer *to, const kn_verifier *v, const kn_vside *si
     kn_buffer_add(to, "SELECT ");
     for (int i = 0; i < v->spec->attribute_count; i++) {
         const kn_attribute *a = &v->spec->attributes[i];
-        int                 column = kn_vside_find(side, a->name);
-        if (!kn_verify_is_released(v->spec, a) || column < 0) continue;
-        if (a->role == KN_ROLE_KEEP && !v->where->whole) continue;
+        int                 column = grouped_column(v, side, a);
+        if (column < 0) continue;
         kn_vside_put(to, side, column);
         kn_buffer_add(to, " AS ");
         kn_connection_put_name(to, side->table->connection, a->name);
@@ -204,6 +212,24 @@ static bool keeps_columns(const kn_spec *spec)
 
 /* ---- Form ---- */
 
+/* The place of a column among those that were grouped; -1: it is none of them. */
+static int grouped_place(const kn_verifier *v, const kn_vside *side, int column)
+{
+    for (int i = 0, place = 0; i < v->spec->attribute_count; i++) {
+        int found = grouped_column(v, side, &v->spec->attributes[i]);
+        if (found < 0) continue;
+        if (found == column) return place;
+        place++;
+    }
+    return -1;
+}
+
+/* Must the rows be asked for its marks? Groups tell missing texts from empty ones. */
+static bool is_asked(const kn_verifier *v, const kn_vside *side, int column)
+{
+    return side->real[column] || (side->text[column] && grouped_place(v, side, column) < 0);
+}
+
 /* Two numbers per column: of texts the missing and the empty ones, of numbers with fractions the negative zeros and those that are
  * none. */
 static void put_marks(kn_buffer *to, const kn_verifier *v, const kn_vside *side)
@@ -212,7 +238,7 @@ static void put_marks(kn_buffer *to, const kn_verifier *v, const kn_vside *side)
     kn_buffer_init(&cell, v->ctx);
     kn_buffer_add(to, "SELECT count(*) AS n");
     for (int i = 0; i < side->count; i++) {
-        if (!side->text[i] && !side->real[i]) continue;
+        if (!is_asked(v, side, i)) continue;
         kn_buffer_clear(&cell);
         kn_vside_put(&cell, side, i);
         const char *c = kn_buffer_text(&cell), *word = word_for_text(side);
@@ -236,7 +262,7 @@ static bool counts_any(const kn_vtable *t, int column)
     return t->rows == 1 && !kn_string_equal(t->columns[column].texts[0], (kn_string){"0", 1});
 }
 
-static kn_status look_for_marks(kn_verifier *v, const kn_vside *side, kn_error *err)
+static kn_status ask_for_marks(kn_verifier *v, const kn_vside *side, kn_error *err)
 {
     struct ArrowArrayStream stream;
     kn_vtable              *t = NULL;
@@ -248,7 +274,7 @@ static kn_status look_for_marks(kn_verifier *v, const kn_vside *side, kn_error *
     KN_TRY(ask(&stream, v, side, &sql, err));
     KN_TRY(kn_vtable_read_stream(&t, v->ctx, &stream, side->table->name, &read, err));
     for (int i = 0, at = 1; i < side->count && at + 1 < t->column_count; i++) {
-        if (!side->text[i] && !side->real[i]) continue;
+        if (!is_asked(v, side, i)) continue;
         bool a = counts_any(t, at), b = counts_any(t, at + 1);
         int marks = side->text[i] ? (a && b ? KN_VMARK_EMPTY : 0) : (a ? KN_VMARK_ZERO : 0) | (b ? KN_VMARK_HIDDEN : 0);
         kn_vform_marks(side->names[i], marks, kn_vproblem_sentence, v->notes);
@@ -256,6 +282,23 @@ static kn_status look_for_marks(kn_verifier *v, const kn_vside *side, kn_error *
     }
     kn_vtable_free(t);
     return KN_OK;
+}
+
+static kn_status look_for_marks(kn_verifier *v, const kn_vside *side, kn_error *err)
+{
+    bool asked = false;
+    for (int i = 0; i < side->count; i++) {
+        int place = side->text[i] ? grouped_place(v, side, i) : -1;
+        if (place >= 0 && v->release->columns[place].mixed)
+            kn_vform_marks(side->names[i], KN_VMARK_EMPTY, kn_vproblem_sentence, v->notes);
+        asked = asked || is_asked(v, side, i);
+    }
+    return asked ? ask_for_marks(v, side, err) : KN_OK;
+}
+
+static bool in_server(const kn_verifier *v)
+{
+    return v->where->release.table->connection->dialect == KN_DIALECT_POSTGRESQL;
 }
 
 /* Of a server's table: of the CSV file with its rows, in their order. */
@@ -286,13 +329,39 @@ static kn_status look_at_files(kn_verifier *v, kn_error *err)
     t->form.marks = kn_arena_array_zero(&t->arena, (size_t)t->column_count + 1, sizeof *t->form.marks);
     if (!t->form.marks) return no_memory(v, err);
     if (!v->options->release) return KN_OK;
-    if (v->where->release.table->connection->dialect == KN_DIALECT_POSTGRESQL) return digest_rows(v, err);
+    if (kn_columnar_kind_of(v->ctx, v->options->release) == KN_COLUMNAR_NONE && in_server(v))
+        return digest_rows(v, err);
     KN_TRY(kn_vtable_look_parquet(t, v->options->release, err));
     kn_vdigest_file(kn_memory_path(v->ctx, v->options->release), v->report->sha256);
     return KN_OK;
 }
 
 /* ---- All of it ---- */
+
+/* Bytes that a distinct combination of the original takes at most, until all is judged. */
+enum { COMBINATION_BYTES = 250 };
+
+/* Can the original stay apart? Each column must show one level, and nothing is compared with a population. */
+static bool can_stay_apart(const kn_verifier *v)
+{
+    for (int i = 0; i < v->spec->model_count; i++)
+        if (v->spec->models[i].kind == KN_MODEL_K_MAP || v->spec->models[i].kind == KN_MODEL_PRESENCE) return false;
+    return !v->where->whole && !v->spec->method_auto && kn_method_family(v->spec->method) == KN_FAMILY_FULL_DOMAIN &&
+           !v->spec->population;
+}
+
+static kn_status read_original(kn_verifier *v, const kn_vread_options *options, kn_error *err)
+{
+    kn_status st = v->where->apart && can_stay_apart(v)
+                       ? KN_MEMORY
+                       : read_side(&v->original, v, &v->where->original, false, options, err);
+    bool      fits = st == KN_OK && (!kn_memory_limited(v->ctx) ||
+                                (double)v->original->rows * COMBINATION_BYTES <= (double)v->ctx->memory_limit);
+    if (fits || (st != KN_OK && st != KN_MEMORY) || !can_stay_apart(v)) return st;
+    kn_vtable_free(v->original);
+    v->original = NULL;
+    return kn_vcoded_read(v, options, err);
+}
 
 static kn_status read_both(kn_verifier *v, kn_error *err)
 {
@@ -301,7 +370,7 @@ static kn_status read_both(kn_verifier *v, kn_error *err)
     kn_vread_options release = {.csv = &csv, .all = true, .guarded = v->spec->spreadsheet_safe};
     KN_TRY(describe(v, &v->where->original, err));
     KN_TRY(describe(v, &v->where->release, err));
-    KN_TRY(read_side(&v->original, v, &v->where->original, false, &original, err));
+    KN_TRY(read_original(v, &original, err));
     KN_TRY(read_side(&v->release, v, &v->where->release, !v->where->whole && keeps_columns(v->spec), &release, err));
     if (v->release->unguarded > 0)
         kn_vproblem(v->notes,
@@ -377,6 +446,7 @@ static kn_status verify_once(kn_verify_report **out, bool *local, const kn_verif
     kn_progress_begin(v.ctx, "verifying", "rows", 0);
     kn_status st = kn_verify_in_time(v.ctx, v.options->time_limit, check(&v, err), err);
     kn_progress_end(v.ctx);
+    kn_vcoded_free(where.coded);
     kn_verifier_free(&v);
     *local = where.local;
     if (st == KN_OK) v.report->read = "the engine";
@@ -387,17 +457,17 @@ static kn_status verify_once(kn_verify_report **out, bool *local, const kn_verif
     return st;
 }
 
-kn_status kn_verify_where(kn_verify_report **out, kn_context *ctx, const kn_spec *spec, const kn_engine_table *original,
-                          const kn_engine_table *release, const kn_verify_options *options, kn_error *err)
+static kn_status verify(kn_verify_report **out, kn_context *ctx, const kn_spec *spec, const kn_vwhere *where,
+                        const kn_verify_options *options, kn_error *err)
 {
     kn_verify_report *other = NULL;
     bool              local = false, whole = keeps_columns(spec) && is_local(spec);
     *out = NULL;
     KN_OPTIONS(kn_verify_options, KN_VERIFY_OPTIONS_INIT, options, "verification options", err);
-    kn_vwhere where = {.original = {.table = original}, .release = {.table = release}};
     KN_TRY(kn_spec_check_one_table(spec, NULL, err));
-    KN_TRY(check_request(spec, options, &where, err));
-    kn_verifier request = {.ctx = ctx, .spec = spec, .options = options, .where = &where};
+    KN_TRY(check_request(spec, options, where, err));
+    kn_vwhere   tables = *where;
+    kn_verifier request = {.ctx = ctx, .spec = spec, .options = options, .where = &tables};
     kn_status   st = verify_once(out, &local, &request, whole, err);
     if (whole && st == KN_MEMORY) return verify_once(out, &local, &request, false, err);
     if (st != KN_OK || !local) return st;
@@ -406,4 +476,18 @@ kn_status kn_verify_where(kn_verify_report **out, kn_context *ctx, const kn_spec
     kn_verify_report_free(*out);
     *out = other;
     return st;
+}
+
+kn_status kn_verify_where(kn_verify_report **out, kn_context *ctx, const kn_spec *spec, const kn_engine_table *original,
+                          const kn_engine_table *release, const kn_verify_options *options, kn_error *err)
+{
+    kn_vwhere where = {.original = {.table = original}, .release = {.table = release}};
+    return verify(out, ctx, spec, &where, options, err);
+}
+
+kn_status kn_verify_apart(kn_verify_report **out, kn_context *ctx, const kn_spec *spec, const kn_engine_table *original,
+                          const kn_engine_table *release, const kn_verify_options *options, kn_error *err)
+{
+    kn_vwhere where = {.original = {.table = original}, .release = {.table = release}, .apart = true};
+    return verify(out, ctx, spec, &where, options, err);
 }

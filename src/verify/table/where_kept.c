@@ -27,7 +27,12 @@
 
 /* Codes that are no value: of a text that the original does not have, one that the release must not have, a row that is left
  * out, a missing cell. */
-enum { NO_ORIGINAL = -1, NO_RELEASE = -2, LEFT_OUT = -3, MISSING = -4 };
+enum {
+    NO_ORIGINAL = KN_VCODE_NO_ORIGINAL,
+    NO_RELEASE = KN_VCODE_NO_RELEASE,
+    LEFT_OUT = KN_VCODE_LEFT_OUT,
+    MISSING = KN_VCODE_MISSING
+};
 enum { ORIGINAL, RELEASE, SIDES };
 
 /* A column that is compared. */
@@ -62,20 +67,17 @@ static int64_t root_code(const kn_vtree *t)
     return t->leaves > 0 ? (int64_t)t->label[t->paths[t->height]] : MISSING;
 }
 
-/* Of a value of the original at the column's level. */
-static int64_t original_code(const comparing *k, const kn_vquasi *q, int level, kn_string text)
+int64_t kn_vquasi_code(const kn_verifier *v, const kn_vquasi *q, int level, uint32_t value)
 {
     const kn_vtree *t = q->tree;
-    uint32_t        value = kn_vdomain_find(&q->domain, text);
     bool            top = t->height > 0 && (uint32_t)level == t->height;
     if (value == KN_V_NONE) return NO_ORIGINAL;
-    if (value == KN_V_MISSING) return k->v->spec->missing == KN_MISSING_DROP ? LEFT_OUT : top ? root_code(t) : MISSING;
+    if (value == KN_V_MISSING) return v->spec->missing == KN_MISSING_DROP ? LEFT_OUT : top ? root_code(t) : MISSING;
     if (level == 0) return value;
     return t->label[t->paths[(size_t)t->leaf_of_value[value] * (t->height + 1) + (size_t)level]];
 }
 
-/* Of a released cell. */
-static int64_t cell_code(const kn_vquasi *q, int level, const kn_vcell *cell)
+int64_t kn_vcell_code(const kn_vquasi *q, int level, const kn_vcell *cell)
 {
     bool top = q->tree->height > 0 && (uint32_t)level == q->tree->height;
     if (cell->kind == KN_VCELL_MISSING) return MISSING;
@@ -99,8 +101,8 @@ static int64_t code_of(const comparing *k, const compared *c, int side, kn_strin
 {
     if (!c->quasi) return copy_code(c->copy, side, text);
     int level = k->levels[c->quasi - k->v->quasi];
-    if (side == ORIGINAL) return original_code(k, c->quasi, level, text);
-    return number == KN_V_NONE ? NO_RELEASE : cell_code(c->quasi, level, &c->quasi->cells[number]);
+    if (side == ORIGINAL) return kn_vquasi_code(k->v, c->quasi, level, kn_vdomain_find(&c->quasi->domain, text));
+    return number == KN_V_NONE ? NO_RELEASE : kn_vcell_code(c->quasi, level, &c->quasi->cells[number]);
 }
 
 static uint32_t number_of(const kn_vcolumn *column, kn_string text)

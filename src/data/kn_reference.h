@@ -1,0 +1,50 @@
+/* kn_reference.h: the broader rows that a release adds to a reference, and the hierarchy that they are.
+ *
+ * A reference (products, cities, tracks) says nothing about persons: it is released as it is. Rows that refer to it show its
+ * keys; to say less, they refer to a broader row, which stands for several rows of the reference and shows only what all of
+ * these share. Which groups of rows there are depends on the reference alone: rows with the same value of each of its `groups`,
+ * narrowest first; where the last of these is a link to another reference, then rows whose target is below the same broader row
+ * there (tracks of one album, of one artist). The last broader row stands for any row, or none, and shows nothing.
+ *
+ * Groups of one row and groups with the same rows as a narrower one are left out. The others are numbered by their first row in
+ * the order of keys, then by size; their keys are the numbers after the largest key, or *1, *2, ... where keys are no numbers.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef KN_REFERENCE_H
+#define KN_REFERENCE_H
+
+#include "kn_arena.h"
+#include "kn_database.h"
+
+typedef enum kn_reference_keys { KN_REFERENCE_NUMBERS, KN_REFERENCE_UUIDS, KN_REFERENCE_TEXTS } kn_reference_keys;
+
+typedef struct kn_broader {
+    kn_arena          arena;
+    kn_reference_keys kind;
+    uint32_t          rows;  /* of the reference                                                                 */
+    uint32_t          count; /* of the broader rows; the last is that of everything                              */
+    uint32_t          added; /* of these that a release adds: the last only where persons' rows refer to it        */
+    uint32_t         *above; /* per row, then per broader row: the broader row above; of the last: KN_ROW_NONE   */
+    kn_string        *keys;  /* per broader row                                                                  */
+    kn_string        *cells; /* per broader row, column by column; data NULL: missing. In the table or the arena */
+} kn_broader;
+
+void kn_broader_free(kn_broader *broader); /* NULL is fine */
+
+/* Adds the broader rows of every reference that a table of persons refers to, or a reference with such rows does. To be called
+ * once the columns that are left out are known. KN_INPUT: groups that do not become broader, or are left out. */
+KN_CHECK kn_status kn_references_widen(kn_database *db, kn_error *err);
+
+/* The reference that a column of a table refers to; -1: none. */
+int kn_reference_of(const kn_database_table *table, int column);
+
+/* The hierarchy of a column that refers to a reference, bound to it. KN_INPUT: a value is no key of the reference. */
+KN_CHECK kn_status kn_reference_hierarchy(kn_hierarchy **out, const kn_database *db, int table, int column, kn_error *err);
+
+/* Of a reference: is this column copied? */
+static inline bool kn_reference_copied(const kn_database_column *column)
+{
+    return !column->old_key && !(column->has_role && column->role == KN_ROLE_IDENTIFIER);
+}
+
+#endif
