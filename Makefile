@@ -14,6 +14,7 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 TARGET  ?= fuzz_csv
 SECONDS ?= 60
+DATA    ?= .
 
 .PHONY: all
 all: ## build the program, build/kanon
@@ -38,6 +39,10 @@ test-full: ## run every test with all its rounds, in every build: hours
 quick: ## run the unit and style tests of the plain build: two minutes
 	@scripts/setup test
 	@scripts/test quick
+
+.PHONY: real
+real: all ## release real databases: make real DATA=folder, with chinook.db, northwind.db, sakila.db, employees.db; others are skipped
+	@tests/wellknown/real build/kanon "$(DATA)"
 
 .PHONY: explore
 explore: ## draw fresh seeds for the seeded tests: make explore SECONDS=600; prints the commands that repeat a failure

@@ -71,7 +71,8 @@ typedef enum kn_schema_place {
     KN_SCHEMA_PERSON = 0, /* the table of persons                          */
     KN_SCHEMA_FAMILY,     /* its rows belong to persons by one path        */
     KN_SCHEMA_PROBLEM,    /* it breaks a rule: see problems                */
-    KN_SCHEMA_OUTSIDE     /* no path of keys leads to the table of persons */
+    KN_SCHEMA_OUTSIDE,    /* no path of keys leads to the table of persons */
+    KN_SCHEMA_REFERENCE   /* declared as a reference, or proposed as one   */
 } kn_schema_place;
 
 typedef struct kn_schema_table {
@@ -84,6 +85,7 @@ typedef struct kn_schema_table {
     kn_schema_place         place;
     int                     parent; /* the table its rows belong to; -1: none       */
     int64_t                 orphans; /* rows that belong to no person; FAMILY only  */
+    const char             *reason;  /* why it has this place                       */
 } kn_schema_table;
 
 /* The rules of a snowflake (section 4.1), each broken one a problem. */
@@ -111,7 +113,7 @@ typedef struct kn_schema {
     int                      table_count;
     const kn_schema_table   *KN_PRIVATE(tables); /* kn_schema_table_at */
     int                      person;  /* index of the table of persons; -1: none could be chosen    */
-    bool                     chosen;  /* it was not named: it is the one with the largest family     */
+    bool                     chosen;  /* it was not named: its names speak of people most, then it has the largest family */
     bool                     snowflake;
     int                      problem_count;
     const kn_schema_problem *KN_PRIVATE(problems); /* kn_schema_problem_at */
@@ -123,8 +125,9 @@ KN_API const kn_schema_problem *kn_schema_problem_at(const kn_schema *schema, in
 KN_API const kn_schema_column  *kn_schema_column_at(const kn_schema_table *table, int index);
 KN_API const kn_schema_link    *kn_schema_link_at(const kn_schema_table *table, int index);
 
-/* Looks at the schema around a table of persons (NULL: the one with the largest family, then the first). Does the
- * schema satisfy section 4.1, and if not, why? KN_INPUT: there is no such table. The answer "no" is not a failure.
+/* Looks at the schema around a table of persons (NULL: the one whose names speak of people most, then with the largest family,
+ * then the first). Does the schema satisfy section 4.1, and if not, why? Of a database of which no tables were listed, those that
+ * do not lead to persons are proposed as references, or to be left out, with the reason. KN_INPUT: there is no such table. The answer "no" is not a failure.
  * The schema borrows nothing. */
 KN_API KN_CHECK kn_status kn_schema_look(kn_schema **out, kn_context *ctx, const kn_database *database,
                                          const char *person, kn_error *err);

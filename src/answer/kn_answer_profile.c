@@ -110,7 +110,7 @@ kn_status kn_document_profile(kn_document **out, kn_context *ctx, const kn_profi
 
 static const char *place_name(kn_schema_place place)
 {
-    static const char *const names[] = {"person", "family", "problem", "outside"};
+    static const char *const names[] = {"person", "family", "problem", "outside", "reference"};
     return names[place];
 }
 
@@ -136,10 +136,11 @@ static const kn_fields link_part = KN_FIELDS(kn_schema_link, "foreign_key", link
 static const kn_field_row schema_table_rows[] = {
     KN_FIELD(kn_schema_table, name, KN_F_TEXT, "the table's name"),
     KN_FIELD(kn_schema_table, rows, KN_F_ROWS, "its rows"),
-    KN_FIELD_WORDS(kn_schema_table, place, place_name, KN_SCHEMA_OUTSIDE, 0,
-                   "'person', 'family' (rows belong to persons by one path), 'problem' or 'outside'"),
+    KN_FIELD_WORDS(kn_schema_table, place, place_name, KN_SCHEMA_REFERENCE, 0,
+                   "'person', 'family' (rows belong to persons by one path), 'problem', 'outside' or 'reference'"),
     KN_VALUE("parent", KN_F_TEXT | KN_F_NULLABLE, "the table that its rows hang from"),
     KN_FIELD(kn_schema_table, orphans, KN_F_ROWS, "rows that belong to no person"),
+    KN_FIELD(kn_schema_table, reason, KN_F_TEXT, "why it has this place"),
     KN_VALUE("key", KN_F_TEXTS, "columns of the primary key"),
     KN_VALUE_OF("foreign_keys", KN_F_LIST, &link_part, "foreign keys"),
     KN_FIELD_LIST(kn_schema_table, columns, column_count, &schema_column_part, KN_F_LIST,
@@ -159,7 +160,9 @@ static const kn_fields problem_part = KN_FIELDS(kn_schema_problem, "problem", pr
 static const kn_field_row schema_rows[] = {
     KN_ANSWER_ROW,
     KN_VALUE("person", KN_F_TEXT | KN_F_NULLABLE, "the table of persons; null: none could be chosen"),
-    KN_FIELD(kn_schema, chosen, KN_F_BOOLEAN, "whether nobody named it, so that it is the one with the most below it"),
+    KN_FIELD(
+        kn_schema, chosen, KN_F_BOOLEAN,
+        "whether nobody named it, so that it is the one whose names speak of people most, or with the most below it"),
     KN_FIELD(kn_schema, snowflake, KN_F_BOOLEAN, "whether one path of foreign keys leads from every table to it"),
     KN_VALUE_OF("problems", KN_F_LIST, &problem_part, "if not: why"),
     KN_VALUE_OF("tables", KN_F_LIST, &schema_table_part, "the tables"),

@@ -1,5 +1,5 @@
 /* kn_names.h: names of databases: "sqlite:FILE", "duckdb:FILE", "engine:NAME", "postgresql://..." or "postgres:...", their scheme in any
- * letter case; and of files of statistics programs. */
+ * letter case; of files of statistics programs; and what other names say. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_NAMES_H
 #define KN_NAMES_H
@@ -19,5 +19,9 @@ const char *kn_name_query(const char *name);
 /* A file of SPSS, Stata or SAS, by its ending? And is one of these? Their codes and labels are kept beside a release. */
 bool kn_name_statistics(const char *name);
 bool kn_names_labelled(const char *const *names, int count);
+
+/* Is this one of the words of a table's or column's name? In small letters; letter case does not count. Words are letters up to what
+ * is none, or up to a capital behind a small letter: "birth" and "birthdate" are words of birthDate. */
+bool kn_name_says(const char *name, const char *word);
 
 #endif

@@ -12,12 +12,12 @@
 #include <string.h>
 
 #include "kn_alloc.h"
+#include "kn_broader.h"
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_fault.h"
 #include "kn_hash.h"
 #include "kn_nearest.h"
-#include "kn_reference.h"
 #include "kn_table_select.h"
 
 #define WHAT "a database"

@@ -35,7 +35,7 @@ typedef struct kn_database_column {
 typedef struct kn_foreign_key {
     int   target;         /* table; -1: one that was not read                     */
     int   reference;      /* table of the references, whose key it holds; -1: none */
-    bool  climbs;         /* of a reference: to one whose broader rows are its own, too (kn_reference.h) */
+    bool  climbs;         /* of a reference: to one whose broader rows are its own, too (kn_broader.h) */
     char *target_name;
     int   column_count;
     int  *columns;        /* of this table                                        */
@@ -64,7 +64,7 @@ typedef struct kn_database_table {
     /* Of a reference: */
     int  group_count; /* -1: not said */
     int *groups;      /* columns, narrowest first */
-    struct kn_broader *broader; /* the rows that a release adds; NULL: none (kn_reference.h) */
+    struct kn_broader *broader; /* the rows that a release adds; NULL: none (kn_broader.h) */
 } kn_database_table;
 
 struct kn_database {
@@ -75,6 +75,7 @@ struct kn_database {
     kn_database_table *tables; /* in the release file's order, else by name */
     int                entity; /* the person table; -1: not chosen          */
     int               *order;  /* after choosing: tables, parents first     */
+    bool               whole;  /* nobody said which tables to read: all were */
     kn_database       *references; /* tables that are copied, all columns text; NULL: none. Owned */
 };
 
@@ -135,13 +136,22 @@ KN_CHECK kn_status kn_database_use_one_link(kn_database *db, kn_error *err);
 
 /* ---- The rules of a snowflake (kn_snowflake.c) ---- */
 
+/* How much the names of a table and its columns speak of people; from KN_PEOPLE_TABLE on the table's own does (kn_people.c). */
+enum { KN_PEOPLE_TABLE = 4 };
+int kn_table_people(const char *name, const kn_table *table);
+
+/* Which of two tables is rather that of persons? The larger: one whose name speaks of people and whose key is one column, the more
+ * rows the better; else by what the names say. */
+int64_t kn_table_person_rank(const char *name, const kn_table *table, int key_count);
+
 /* Called for each broken rule; `other` is a second table the rule is about, or -1. */
 typedef void (*kn_snowflake_fn)(void *arg, kn_schema_rule rule, int table, int other);
 
 /* Around `person`: the parent of each table, the foreign key that refers to it (-1: none) and its place. The arrays
- * have one entry per table. Uses keys only, not rows. Fails only with KN_MEMORY. */
-KN_CHECK kn_status kn_snowflake_look(const kn_database *db, int person, int *parent, int *link, kn_schema_place *place,
-                                     kn_snowflake_fn fn, void *arg, kn_error *err);
+ * have one entry per table. Uses keys only, not rows. `aside`: tables that do not lead to persons are left aside, with the
+ * links to them: they are KN_SCHEMA_OUTSIDE, and no problem. Fails only with KN_MEMORY. */
+KN_CHECK kn_status kn_snowflake_look(const kn_database *db, int person, bool aside, int *parent, int *link,
+                                     kn_schema_place *place, kn_snowflake_fn fn, void *arg, kn_error *err);
 
 /* What is wrong and what to do, as one or two sentences. */
 void kn_snowflake_words(kn_buffer *message, kn_buffer *advice, const kn_database *db, kn_schema_rule rule, int table,

@@ -46,7 +46,10 @@ kn_status kn_database_links_differ(int64_t *out, int *other, const kn_database *
     const kn_database_table *t = &db->tables[table];
     *out = 0;
     for (int i = 0; link[table] >= 0 && *out == 0 && i < t->foreign_count; i++) {
+        int up = parent[table];
         if (i == link[table] || t->foreign[i].target < 0) continue;
+        while (up >= 0 && up != t->foreign[i].target) up = parent[up];
+        if (up < 0) continue; /* to a table that is left aside */
         *other = t->foreign[i].target;
         KN_TRY(differ(out, db, table, parent, link, i, err));
     }

@@ -12,6 +12,7 @@
 #include "kn_context.h"
 #include "kn_database.h"
 #include "kn_error.h"
+#include "kn_schema_propose.h"
 
 #define WHAT "a schema"
 
@@ -217,19 +218,25 @@ static void ignore_problem(void *arg, kn_schema_rule rule, int table, int other)
     (*(int *)arg)++;
 }
 
-/* The one with the largest family, then the fewest problems, then the first. */
+/* The one that is rather that of persons, then with the largest family, then the fewest problems, then the first. */
 static kn_status choose(look *l, const char *name, kn_error *err)
 {
     kn_schema *s = &l->in->schema;
+    int64_t    best_rank = -1;
     int        best_family = -1, best_problems = 0;
     s->chosen = !name;
     s->person = name ? kn_database_find(l->db, name) : -1;
     if (name && s->person < 0) return kn_fail(err, KN_INPUT, "%s: there is no table \"%s\"", l->db->source, name);
     for (int p = 0; !name && p < l->db->table_count; p++) {
-        int family = 0, problems = 0;
-        KN_TRY(kn_snowflake_look(l->db, p, l->parent, l->link, l->place, ignore_problem, &problems, err));
+        int                      family = 0, problems = 0;
+        const kn_database_table *table = &l->db->tables[p];
+        int64_t rank = l->db->whole ? kn_table_person_rank(table->name, table->table, table->key_count) : 0;
+        KN_TRY(kn_snowflake_look(l->db, p, l->db->whole, l->parent, l->link, l->place, ignore_problem, &problems, err));
         for (int t = 0; t < l->db->table_count; t++) family += l->place[t] == KN_SCHEMA_FAMILY;
-        if (family < best_family || (family == best_family && problems >= best_problems)) continue;
+        if (rank < best_rank || (rank == best_rank && family < best_family) ||
+            (rank == best_rank && family == best_family && problems >= best_problems))
+            continue;
+        best_rank = rank;
         best_family = family;
         best_problems = problems;
         s->person = p;
@@ -248,12 +255,14 @@ static kn_status look_at_all(look *l, const char *person, kn_error *err)
     if (!l->parent || !l->place || !l->joins) return kn_fail_memory(err, l->ctx, WHAT);
     l->link = l->parent + n;
     KN_TRY(choose(l, person, err));
-    if (s->person >= 0) KN_TRY(kn_snowflake_look(l->db, s->person, l->parent, l->link, l->place, add_problem, l, err));
+    if (s->person >= 0)
+        KN_TRY(kn_snowflake_look(l->db, s->person, l->db->whole, l->parent, l->link, l->place, add_problem, l, err));
     KN_TRY(copy_tables(l, err));
     kn_schema_problem *problems = take(l, (size_t)s->problem_count, sizeof *problems);
     if (!problems || l->failed) return kn_fail_memory(err, l->ctx, WHAT);
     if (s->problem_count > 0) memcpy(problems, l->problems, (size_t)s->problem_count * sizeof *problems);
     s->problems = problems;
+    KN_TRY(kn_schema_propose(&l->in->arena, l->db, l->tables, s->person, err));
     s->tables = l->tables;
     s->table_count = l->db->table_count;
     s->snowflake = s->person >= 0 && s->problem_count == 0;

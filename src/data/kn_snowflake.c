@@ -40,14 +40,14 @@ static bool reaches(const kn_database *db, int from, int to, bool *seen, int *st
 
 /* The foreign keys of a table to listed ones: how many, the first that leads to the table of persons (else the first), and
  * the target of another. */
-static int listed_links(const kn_database *db, int table, const bool *leads, int *link, int *other)
+static int listed_links(const kn_database *db, int table, bool aside, const bool *leads, int *link, int *other)
 {
     const kn_database_table *t = &db->tables[table];
     int                      count = 0;
     *link = *other = -1;
     for (int i = 0; i < t->foreign_count; i++) {
         int target = t->foreign[i].target;
-        if (target < 0) continue;
+        if (target < 0 || (aside && !leads[target])) continue;
         count++;
         if (*link < 0 || (leads[target] && !leads[t->foreign[*link].target])) {
             if (*link >= 0) *other = t->foreign[*link].target;
@@ -62,6 +62,7 @@ static int listed_links(const kn_database *db, int table, const bool *leads, int
 typedef struct walk {
     const kn_database *db;
     int                person;
+    bool               aside; /* tables that lead to no person are left aside */
     int               *parent, *link, *stack;
     int               *depth; /* -1: not known to have one path to persons */
     kn_schema_place   *place;
@@ -77,10 +78,16 @@ static void tell(const walk *w, kn_schema_rule rule, int table, int other)
     w->fn(w->arg, rule, table, other);
 }
 
+/* Is it left aside? */
+static bool is_aside(const walk *w, int table)
+{
+    return w->aside && !w->leads[table];
+}
+
 static void look_at_circles(walk *w)
 {
     const kn_database *db = w->db;
-    for (int t = 0; t < db->table_count; t++) w->circle[t] = reaches(db, t, t, w->seen, w->stack);
+    for (int t = 0; t < db->table_count; t++) w->circle[t] = !is_aside(w, t) && reaches(db, t, t, w->seen, w->stack);
     for (int t = 0; t < db->table_count; t++) {
         bool first = w->circle[t];
         int  other = -1;
@@ -104,13 +111,13 @@ static int path_link(const walk *w, int table)
     int                      farthest = -1;
     for (int i = 0; i < t->foreign_count; i++) {
         int target = t->foreign[i].target;
-        if (target < 0) continue;
+        if (target < 0 || is_aside(w, target)) continue;
         if (w->depth[target] < 0) return -1;
         if (farthest < 0 || w->depth[target] > w->depth[t->foreign[farthest].target]) farthest = i;
     }
     for (int i = 0; farthest >= 0 && i < t->foreign_count; i++) {
         int target = t->foreign[i].target, up = t->foreign[farthest].target;
-        if (target < 0 || i == farthest) continue;
+        if (target < 0 || i == farthest || is_aside(w, target)) continue;
         for (up = w->parent[up]; up >= 0 && up != target;) up = w->parent[up];
         if (up < 0) return -1;
     }
@@ -137,8 +144,12 @@ static void find_paths(walk *w)
 
 static void look_at_table(walk *w, int t)
 {
+    if (is_aside(w, t)) {
+        w->place[t] = KN_SCHEMA_OUTSIDE;
+        return;
+    }
     if (t != w->person && w->depth[t] > 0 && !w->circle[t]) return; /* one path */
-    int other = -1, count = listed_links(w->db, t, w->leads, &w->link[t], &other);
+    int other = -1, count = listed_links(w->db, t, w->aside, w->leads, &w->link[t], &other);
     if (t == w->person) {
         int link = w->link[t];
         w->link[t] = -1;
@@ -154,11 +165,18 @@ static void look_at_table(walk *w, int t)
     if (count > 1 && !(w->circle[t] && other == t)) tell(w, KN_SCHEMA_TWO_LINKS, t, other);
 }
 
-kn_status kn_snowflake_look(const kn_database *db, int person, int *parent, int *link, kn_schema_place *place,
-                            kn_snowflake_fn fn, void *arg, kn_error *err)
+kn_status kn_snowflake_look(const kn_database *db, int person, bool aside, int *parent, int *link,
+                            kn_schema_place *place, kn_snowflake_fn fn, void *arg, kn_error *err)
 {
     size_t n = (size_t)db->table_count + 1;
-    walk   w = {.db = db, .person = person, .parent = parent, .link = link, .place = place, .fn = fn, .arg = arg};
+    walk   w = {.db = db,
+                .person = person,
+                .aside = aside,
+                .parent = parent,
+                .link = link,
+                .place = place,
+                .fn = fn,
+                .arg = arg};
     w.stack = kn_alloc_array(db->ctx, 2 * n, sizeof *w.stack);
     w.leads = kn_alloc_array_zero(db->ctx, 3 * n, sizeof *w.leads);
     bool ok = w.stack && w.leads;
@@ -380,7 +398,8 @@ kn_status kn_database_choose(kn_database *db, const char *person, kn_error *err)
     kn_schema_place *place = kn_alloc_array(db->ctx, n, sizeof *place);
     kn_status        status = KN_OK;
     if (!numbers || !place) status = kn_fail_memory(err, db->ctx, "a schema");
-    if (status == KN_OK) status = kn_snowflake_look(db, entity, numbers, numbers + n, place, remember, &problem, err);
+    if (status == KN_OK)
+        status = kn_snowflake_look(db, entity, false, numbers, numbers + n, place, remember, &problem, err);
     if (status == KN_OK && problem.found) status = fail_problem(db, &problem, err);
     if (status == KN_OK) status = check_keys(db, err);
     if (status == KN_OK) status = check_links(db, numbers, numbers + n, err);

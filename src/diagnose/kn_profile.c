@@ -7,7 +7,6 @@
  */
 #include <kanon/diagnose.h>
 
-#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -15,7 +14,7 @@
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_freq.h"
-#include "kn_profile.h"
+#include "kn_names.h"
 
 /* Words in column names that suggest a role: English, German, French, Spanish. A name is split at everything that is
  * not a letter, and before a capital behind a small one (customerId); what is not ASCII is a letter. "weight" is not
@@ -182,46 +181,6 @@ static const char *hint_reason(kn_role role)
     case KN_ROLE_COUNT: break;
     }
     return "";
-}
-
-static bool is_letter(char c)
-{
-    return isalpha((unsigned char)c) || (unsigned char)c >= 0x80;
-}
-
-static bool same_word(const char *word, const char *text, size_t size)
-{
-    if (strlen(word) != size) return false;
-    for (size_t i = 0; i < size; i++)
-        if (tolower((unsigned char)text[i]) != (unsigned char)word[i]) return false;
-    return true;
-}
-
-/* Letters up to what is none, or up to a capital behind a small one. */
-static size_t word_size(const char *text)
-{
-    size_t n = 0;
-    while (is_letter(text[n]) && !(n > 0 && islower((unsigned char)text[n - 1]) && isupper((unsigned char)text[n])))
-        n++;
-    return n;
-}
-
-static size_t letters(const char *text)
-{
-    size_t n = 0;
-    while (is_letter(text[n])) n++;
-    return n;
-}
-
-bool kn_name_says(const char *name, const char *word)
-{
-    for (const char *p = name; *p;) {
-        size_t n = word_size(p);
-        bool   begins = p == name || !is_letter(p[-1]);
-        if (n > 0 && (same_word(word, p, n) || (begins && same_word(word, p, letters(p))))) return true;
-        p += n > 0 ? n : 1;
-    }
-    return false;
 }
 
 /* The first word that suggests a role. Quasi-identifiers come last: a "birth name" is a name. */

@@ -19,7 +19,7 @@
 #include "kn_error.h"
 #include "kn_hierarchy.h"
 #include "kn_hierarchy_file.h"
-#include "kn_profile.h"
+#include "kn_names.h"
 #include "kn_value.h"
 
 enum { MOST_WIDTHS = 8, STEPS = 25, FEW_DAYS = 100, LONGEST_CODE = 24 };

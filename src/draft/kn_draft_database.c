@@ -3,13 +3,14 @@
  * Keys come from the catalog. Files have none; there a column of unique values with a name like an id is taken as a
  * table's key, and a column of another table with a similar name and the same values as a foreign key to it. The
  * table of persons is the one whose name and columns suggest people. Tables that lead to it by keys belong to the
- * persons; a table that is only referred to is a look-up table and is left out: foreign keys to it become ordinary
- * columns.
+ * persons; a table that is only referred to is proposed as a reference (kn_schema_propose.c), or left out: foreign keys to it then
+ * become ordinary columns.
  *
  * Cost: reading, and for files one pass for each pair of columns that may be a key and a foreign key.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <kanon/database.h>
+#include <kanon/diagnose.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,7 +20,6 @@
 #include "kn_error.h"
 #include "kn_interner.h"
 #include "kn_names.h"
-#include "kn_profile.h"
 
 enum { FEW_PERSONS = 20 };
 
@@ -37,9 +37,10 @@ typedef struct sheet {
     const int      *key;
     int             link_count;
     link           *links;
-    int             people; /* how much suggests people              */
-    int             depth;  /* 0: persons; -1: not related           */
-    int             parent; /* the link towards the persons          */
+    int             people;    /* how much suggests people              */
+    int             depth;     /* 0: persons; -1: not related           */
+    int             parent;    /* the link towards the persons          */
+    const char     *reference; /* why it is proposed as a reference; NULL: it is none */
 } sheet;
 
 typedef struct base {
@@ -63,7 +64,7 @@ static kn_status take_keys(base *b, kn_error *err)
     for (int t = 0; t < b->count; t++) {
         const kn_database_table *from = &b->db->tables[t];
         sheet                   *s = &b->sheets[t];
-        *s = (sheet){from->name, from->table, NULL, from->key_count, from->key, 0, NULL, 0, -1, -1};
+        *s = (sheet){from->name, from->table, NULL, from->key_count, from->key, 0, NULL, 0, -1, -1, NULL};
         s->links = room(b, (size_t)from->foreign_count, sizeof *s->links);
         if (!s->links) return kn_draft_memory(b->d, err);
         for (int i = 0; i < from->foreign_count; i++)
@@ -201,28 +202,6 @@ static bool part_of(const int *columns, int count, int column)
     return false;
 }
 
-static int count_people(const sheet *s)
-{
-    static const char *const tables[] = {
-        "person",   "people",    "patient",   "student",   "pupil",     "customer",    "client",
-        "user",     "member",    "employee",  "staff",     "citizen",   "resident",    "respondent",
-        "personen", "kunde",     "kunden",    "schueler",  "schüler",   "mitarbeiter", "versicherte",
-        "personne", "clients",   "eleves",    "élèves",    "persona",   "personas",    "clientes",
-        "alumnos",  "pacientes", "persons",   "patients",  "students",  "pupils",      "customers",
-        "users",    "members",   "employees", "patienten", "studenten", "personnes",   "usuarios"};
-    static const char *const columns[] = {"name",     "surname", "firstname", "lastname",  "birth",      "birthdate",
-                                          "born",     "dob",     "age",       "sex",       "gender",     "email",
-                                          "ssn",      "vorname", "nachname",  "alter",     "geschlecht", "geburtsdatum",
-                                          "nom",      "prenom",  "prénom",    "naissance", "sexe",       "nombre",
-                                          "apellido", "edad",    "sexo",      "nacimiento"};
-    int                      people = 0;
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) people += 4 * kn_name_says(s->name, tables[i]);
-    for (int c = 0; c < s->table->column_count; c++)
-        for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-            people += kn_name_says(s->table->columns[c].name, columns[i]);
-    return people;
-}
-
 /* The number of tables that lead to it by keys. */
 static int family_of(base *b, int person)
 {
@@ -250,15 +229,17 @@ static int family_of(base *b, int person)
 
 static kn_status choose_person(base *b, kn_error *err)
 {
-    int best = -1, best_people = -1, best_family = -1;
+    int     best = -1, best_family = -1;
+    int64_t best_rank = -1;
     for (int t = 0; t < b->count; t++) {
-        sheet *s = &b->sheets[t];
-        int    people = count_people(s), family = family_of(b, t);
+        sheet  *s = &b->sheets[t];
+        int     family = family_of(b, t);
+        int64_t rank = kn_table_person_rank(s->name, s->table, s->key_count);
         if (b->d->options->entity && strcmp(b->d->options->entity, s->name) != 0) continue;
         if (s->key_count == 0 && !b->d->options->entity) continue;
-        if (people < best_people || (people == best_people && family <= best_family)) continue;
+        if (rank < best_rank || (rank == best_rank && family <= best_family)) continue;
         best = t;
-        best_people = people;
+        best_rank = rank;
         best_family = family;
     }
     if (best < 0 && b->d->options->entity)
@@ -277,6 +258,46 @@ static kn_status choose_person(base *b, kn_error *err)
                            "the tables to be read",
                            b->db->source, b->sheets[t].name);
     return KN_OK;
+}
+
+/* ---- References ---- */
+
+/* Can rows refer to it as a reference: by single columns? */
+static bool fits_reference(const base *b, int table)
+{
+    for (int t = 0; t < b->count; t++)
+        for (int i = 0; b->sheets[t].depth >= 0 && i < b->sheets[t].link_count; i++)
+            if (b->sheets[t].links[i].target == table &&
+                (b->sheets[t].links[i].count != 1 || b->sheets[table].key_count != 1))
+                return false;
+    return true;
+}
+
+/* What kn_schema_look proposes. */
+static kn_status find_references(base *b, kn_error *err)
+{
+    kn_schema *schema = NULL;
+    KN_TRY(kn_schema_look(&schema, b->d->ctx, b->db, b->sheets[b->person].name, err));
+    for (int t = 0; t < b->count; t++) {
+        const kn_schema_table *from = kn_schema_table_at(schema, t);
+        if (b->sheets[t].depth >= 0 || from->place != KN_SCHEMA_REFERENCE || !fits_reference(b, t)) continue;
+        b->sheets[t].reference = kn_arena_strndup(b->d->arena, from->reason, strlen(from->reason));
+        if (!b->sheets[t].reference) {
+            kn_schema_free(schema);
+            return kn_draft_memory(b->d, err);
+        }
+    }
+    kn_schema_free(schema);
+    return KN_OK;
+}
+
+/* The reference that a column refers to; NULL: none. */
+static const sheet *reference_of(const base *b, const sheet *s, int column)
+{
+    for (int i = 0; i < s->link_count; i++)
+        if (s->links[i].count == 1 && s->links[i].columns[0] == column && b->sheets[s->links[i].target].reference)
+            return &b->sheets[s->links[i].target];
+    return NULL;
 }
 
 /* ---- Text ---- */
@@ -320,16 +341,21 @@ static kn_status write_column(base *b, const sheet *s, int c, bool *first, kn_er
     kn_draft_rule            rule = {NULL, NULL, ""};
     kn_role                  role = p->role == KN_ROLE_WEIGHT ? KN_ROLE_QUASI : p->role;
     bool                     lookup = names_lookup(b, s, c);
-    if (key) return kn_draft_add_column(b->d, s->name, p->name, NULL, key, NULL, err);
-    if (lookup) {
+    const sheet             *reference = reference_of(b, s, c);
+    if (reference) {
+        key = NULL;
+        role = KN_ROLE_QUASI;
+        reason = "refers to a reference, whose broader rows are its hierarchy";
+    } else if (lookup) {
         role = KN_ROLE_QUASI;
         reason = "names a row of a look-up table, which is left out";
     }
+    if (key) return kn_draft_add_column(b->d, s->name, p->name, NULL, key, NULL, err);
     if (p->distinct == 0) {
         role = KN_ROLE_IDENTIFIER;
         reason = "it has no value at all; left out";
     }
-    if (role == KN_ROLE_QUASI) KN_TRY(kn_draft_rule_of(&rule, b->d, s->table, c, s->name, lookup, err));
+    if (role == KN_ROLE_QUASI && !reference) KN_TRY(kn_draft_rule_of(&rule, b->d, s->table, c, s->name, lookup, err));
     if (lookup) rule.type = NULL;
     b->quasi += role == KN_ROLE_QUASI;
     kn_buffer_add(to, *first ? "    attributes:\n      " : "      ");
@@ -340,6 +366,20 @@ static kn_status write_column(base *b, const sheet *s, int c, bool *first, kn_er
     if (rule.hierarchy) kn_buffer_format(to, ", hierarchy: %s", rule.hierarchy);
     kn_buffer_format(to, "}  # %s%s%s%s\n", reason, *rule.why ? " (" : "", rule.why, *rule.why ? ")" : "");
     return kn_draft_add_column(b->d, s->name, p->name, kn_role_name(role), reason, rule.hierarchy, err);
+}
+
+/* Persons who refer to persons: a boss. */
+static void ignore_own(base *b, const sheet *s)
+{
+    const kn_database_table *t = &b->db->tables[s - b->sheets];
+    bool                     first = true;
+    for (int i = 0; i < t->foreign_count; i++) {
+        if (t->foreign[i].target != s - b->sheets) continue;
+        kn_buffer_add(&b->d->text, first ? "    ignore: [" : ", ");
+        first = false;
+        kn_draft_quote(&b->d->text, s->table->columns[t->foreign[i].columns[0]].name);
+    }
+    if (!first) kn_buffer_add(&b->d->text, "]  # persons who refer to persons\n");
 }
 
 static kn_status write_table(base *b, const sheet *s, kn_error *err)
@@ -364,8 +404,30 @@ static kn_status write_table(base *b, const sheet *s, kn_error *err)
         write_names(b, s, "column", "columns", l->columns, l->count);
         kn_buffer_add(to, "}\n");
     }
+    if (s->depth == 0) ignore_own(b, s);
     for (int c = 0; c < s->table->column_count; c++) KN_TRY(write_column(b, s, c, &first, err));
     return KN_OK;
+}
+
+/* A reference is copied, without columns that refer to tables that are left out: these may hold persons. */
+static void write_reference(base *b, const sheet *s)
+{
+    kn_buffer *to = &b->d->text;
+    bool       first = true;
+    kn_buffer_add(to, "  ");
+    kn_draft_quote(to, s->name);
+    kn_buffer_format(to, ":  # %s\n    reference: true\n", s->reference);
+    for (int i = 0; i < s->link_count; i++) {
+        const sheet *target = &b->sheets[s->links[i].target];
+        if (target->depth >= 0 || target->reference) continue;
+        for (int c = 0; c < s->links[i].count; c++) {
+            if (part_of(s->key, s->key_count, s->links[i].columns[c])) continue;
+            kn_buffer_add(to, first ? "    attributes:\n      " : "      ");
+            first = false;
+            kn_draft_quote(to, s->table->columns[s->links[i].columns[c]].name);
+            kn_buffer_add(to, ": {role: identifier}  # names a row of a table that is left out\n");
+        }
+    }
 }
 
 static kn_status write_tables(base *b, kn_error *err)
@@ -382,8 +444,10 @@ static kn_status write_tables(base *b, kn_error *err)
     for (int depth = 0; depth < b->count; depth++)
         for (int t = 0; t < b->count; t++)
             if (b->sheets[t].depth == depth) KN_TRY(write_table(b, &b->sheets[t], err));
+    for (int t = 0; t < b->count; t++)
+        if (b->sheets[t].reference) write_reference(b, &b->sheets[t]);
     for (int t = 0; t < b->count; t++) {
-        if (b->sheets[t].depth >= 0) continue;
+        if (b->sheets[t].depth >= 0 || b->sheets[t].reference) continue;
         kn_buffer_format(to, "  # not read: no key leads from it to persons (a look-up table?): ");
         kn_draft_quote(to, b->sheets[t].name);
         kn_buffer_char(to, '\n');
@@ -425,6 +489,7 @@ static kn_status draft(base *b, const kn_csv_options *csv, kn_error *err)
     KN_TRY(take_keys(b, err));
     if (!any_keys(b)) KN_TRY(guess_keys(b, err));
     KN_TRY(choose_person(b, err));
+    if (!b->guessed) KN_TRY(find_references(b, err));
     return write_all(b, csv, err);
 }
 

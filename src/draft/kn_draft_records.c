@@ -6,6 +6,7 @@
  * reported. Nodes of "children" name their class; they cannot be left out, so they are kept or the file is refused.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <kanon/diagnose.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,8 +14,8 @@
 #include "kn_draft.h"
 #include "kn_error.h"
 #include "kn_feed.h"
+#include "kn_names.h"
 #include "kn_outline.h"
-#include "kn_profile.h"
 #include "kn_records_scan.h"
 
 enum { MOST_CLASSES = 200, FEW_RECORDS = 20 };

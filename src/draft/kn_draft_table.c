@@ -5,13 +5,14 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <ctype.h>
+#include <kanon/diagnose.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "kn_context.h"
 #include "kn_draft.h"
 #include "kn_error.h"
-#include "kn_profile.h"
+#include "kn_names.h"
 
 enum { FEW_ROWS = 20 };
 

@@ -528,7 +528,9 @@ kn_status kn_csv_read_names(kn_csv_names *out, kn_context *ctx, const char *path
     *out = (kn_csv_names){0};
     if (kn_columnar_kind_of(ctx, path)) return kn_columnar_read_names(out, ctx, path, options, err);
     /* A table elsewhere may be larger than the memory, and has no delimiter to be guessed from its rows. */
-    kn_csv_reader r = {.ctx = ctx, .opt = options, .piece_size = kn_table_named(ctx, path) ? NAMES_SIZE : PIECE_SIZE};
+    kn_csv_reader r = {.ctx = ctx,
+                       .opt = options,
+                       .piece_size = kn_memory_limited(ctx) && kn_table_named(ctx, path) ? NAMES_SIZE : PIECE_SIZE};
     KN_TRY(check_options(r.opt, err));
     kn_arena_init(&r.arena, ctx);
     kn_status st = open_reader(&r, err);

@@ -391,6 +391,7 @@ static kn_status read_all(reading *r, kn_error *err)
 {
     const char *zone = r->options->csv->timezone;
     KN_TRY(kn_database_create(&r->db, r->ctx, r->source->name, err));
+    r->db->whole = r->options->table_count == 0;
     if (zone && !(r->db->timezone = kn_strndup(r->ctx, zone, strlen(zone))))
         return kn_fail_memory(err, r->ctx, r->source->name);
     KN_TRY(r->source->list(r->source->state, &r->catalog, r->options, err));

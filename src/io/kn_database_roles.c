@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "kn_alloc.h"
+#include "kn_broader.h"
 #include "kn_database_write.h"
 #include "kn_error.h"
 #include "kn_nearest.h"
-#include "kn_reference.h"
 
 static kn_status fail_attribute(const kn_database *db, const kn_database_table *t, const kn_attribute *a, kn_error *err,
                                 const char *message)

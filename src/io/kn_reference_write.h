@@ -5,7 +5,7 @@
 
 #include "kn_arena.h"
 #include "kn_database_write.h"
-#include "kn_reference.h"
+#include "kn_broader.h"
 
 /* Writes every reference, its broader rows too; those that others refer to come first. */
 KN_CHECK kn_status kn_references_write(const kn_database_sink *sink, kn_context *ctx, const kn_database *db, kn_error *err);

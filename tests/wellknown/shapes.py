@@ -282,6 +282,11 @@ tables:
          "titles": ("employees", "emp_no", None, ["title"]), "salaries": ("employees", "emp_no", None, [])}, "departments", {})),
 }
 
+# Where a proposal from structure and names alone is not what the release file says: city is reached through addresses only, and
+# Northwind's names of kinds of customers speak of customers, its territories are reached through employees.
+UNSURE = {"sakila": {"city": "outside", "country": "outside"},
+          "northwind": {"CustomerDemographics": "outside", "Territories": "outside", "Region": "outside"}}
+
 
 def make(name, seed=1):
     builder, release = RELEASES[name]

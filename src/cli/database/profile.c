@@ -29,6 +29,10 @@ static void print_table_line(const cli_value *t, int depth)
         if (!cli_true(link, "read")) fputs(" (not read)", stdout);
     }
     if (orphans > 0) printf("; %s belong to nobody", cli_format_integer(number, orphans));
+    if (cli_is(t, "place", "reference") || cli_is(t, "place", "outside")) {
+        fputs(cli_is(t, "place", "reference") ? "; a reference: " : "; ", stdout);
+        cli_name_print(cli_text(t, "reason"));
+    }
     putchar('\n');
 }
 
@@ -54,6 +58,15 @@ static bool any_keys(const cli_value *tables)
     return false;
 }
 
+static bool any_aside(const cli_value *tables)
+{
+    for (int64_t t = 0; t < kn_document_count(tables); t++)
+        if (cli_is(kn_document_at(tables, t), "place", "reference") ||
+            cli_is(kn_document_at(tables, t), "place", "outside"))
+            return true;
+    return false;
+}
+
 static void print_verdict(const cli_value *answer, const cli_value *tables)
 {
     const char      *person = cli_text(answer, "person");
@@ -63,7 +76,8 @@ static void print_verdict(const cli_value *answer, const cli_value *tables)
     if (!person) return;
     printf("\n%s around the table of persons ", snowflake ? "A snowflake" : "Not a snowflake");
     cli_name_print(person);
-    puts(snowflake ? ": every row belongs to persons by one path of keys." : ":");
+    fputs(snowflake ? ": every row belongs to persons by one path of keys" : ":\n", stdout);
+    if (snowflake) puts(any_aside(tables) ? ", but for references and tables to be left out." : ".");
     for (int64_t i = 0; i < count; i++) {
         fputs("  - ", stdout);
         cli_name_print(cli_text(kn_document_at(problems, i), "message"));
@@ -74,7 +88,8 @@ static void print_verdict(const cli_value *answer, const cli_value *tables)
     if (!any_keys(tables))
         puts("No table has a key. Files have none of their own: name them in a release file (--spec FILE).");
     if (cli_true(answer, "chosen"))
-        puts("Nobody said which table holds the persons (--entity TABLE): it is the one with the most below it.");
+        puts("Nobody said which table holds the persons (--entity TABLE): it is the one whose names speak of people, "
+             "or with the most below it.");
 }
 
 static bool has_name(const cli_value *names, const char *name)

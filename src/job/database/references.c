@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "kn_alloc.h"
+#include "kn_broader.h"
 #include "kn_database_run.h"
 #include "kn_error.h"
-#include "kn_reference.h"
 
 enum { FEW_ROWS = 5, FEW_COUNTS = 3 };
 

@@ -36,10 +36,10 @@ static const char style[] =
     "svg{font:14px system-ui,sans-serif;background:#fff}\n"
     "text{fill:#1d2733}.m{fill:#5b6875;font-size:12px}.h{font-weight:600}\n"
     ".b{fill:#f4f6f8;stroke:#8b98a5}.p{fill:#dcecff;stroke:#2d6cb4;stroke-width:2}\n"
-    ".x{fill:#ffe9e4;stroke:#b5432b}.o{fill:#fff;stroke:#8b98a5;stroke-dasharray:4 3}\n"
+    ".x{fill:#ffe9e4;stroke:#b5432b}.r{fill:#eaf6ea;stroke:#3b7d3b}.o{fill:#fff;stroke:#8b98a5;stroke-dasharray:4 3}\n"
     ".e{stroke:#5b6875;stroke-width:1.5}.w{stroke:#b5432b;stroke-width:1.5;stroke-dasharray:5 3}\n"
     "@media (prefers-color-scheme:dark){svg{background:#14191f}text{fill:#e6ebf0}.m{fill:#9aa7b4}\n"
-    ".b{fill:#212932}.p{fill:#173454}.x{fill:#47231b}.o{fill:#14191f}}\n"
+    ".b{fill:#212932}.p{fill:#173454}.x{fill:#47231b}.r{fill:#1c3320}.o{fill:#14191f}}\n"
     "</style>\n";
 
 static int rank_of(const kn_schema *s, int table)
@@ -102,9 +102,11 @@ static void draw_links(kn_buffer *to, const kn_schema *s, const box *boxes)
             const kn_schema_link *link = &s->tables[t].links[l];
             if (link->target < 0) continue;
             const box *from = &boxes[t], *up = &boxes[link->target];
-            bool       fine = s->tables[t].place == KN_SCHEMA_FAMILY;
-            int        column = link->columns[0] < MOST_COLUMNS ? link->columns[0] : MOST_COLUMNS;
-            bool       left = up->rank < from->rank;
+            bool       fine = s->tables[t].place != KN_SCHEMA_PROBLEM;
+            fine = fine &&
+                   (s->tables[t].place != KN_SCHEMA_PERSON || s->tables[link->target].place == KN_SCHEMA_REFERENCE);
+            int  column = link->columns[0] < MOST_COLUMNS ? link->columns[0] : MOST_COLUMNS;
+            bool left = up->rank < from->rank;
             kn_svg_line(to, fine ? "e" : "w", left ? from->x : from->x + BOX_WIDTH, from->y + TITLE + LINE * column + 4,
                         left ? up->x + BOX_WIDTH : up->x + (up->rank > from->rank ? 0 : BOX_WIDTH), up->y + 22);
         }
@@ -131,7 +133,7 @@ static void draw_columns(kn_buffer *to, const kn_schema_table *t, const box *b)
 
 static void draw_table(kn_buffer *to, const kn_schema_table *t, const box *b)
 {
-    static const char *const fills[] = {"p", "b", "x", "o"}; /* in the order of kn_schema_place */
+    static const char *const fills[] = {"p", "b", "x", "o", "r"}; /* in the order of kn_schema_place */
     kn_svg_rect(to, fills[t->place], b->x, b->y, BOX_WIDTH, b->height, 6);
     kn_svg_text(to, "h", KN_SVG_START, b->x + 12, b->y + 20);
     kn_html_text_fit(to, t->name, NAME_COLUMNS);
@@ -139,6 +141,7 @@ static void draw_table(kn_buffer *to, const kn_schema_table *t, const box *b)
     kn_svg_text(to, "m", KN_SVG_START, b->x + 12, b->y + 36);
     kn_html_count(to, t->rows, "row", "rows");
     if (t->place == KN_SCHEMA_PERSON) kn_buffer_add(to, ", persons");
+    if (t->place == KN_SCHEMA_REFERENCE) kn_buffer_add(to, ", reference");
     if (t->orphans > 0) {
         kn_buffer_add(to, ", ");
         kn_html_integer(to, t->orphans);

@@ -1,4 +1,4 @@
-/* kn_reference.c: the broader rows of references. Interface: kn_reference.h.
+/* kn_broader.c: the broader rows of references. Interface: kn_broader.h.
  *
  * A group is a value of one of the columns, or a broader row of another reference. Each row begins a path of groups; a group has
  * one group above it for all its rows, or the columns are refused. So a path is one number per row and one per group, and a
@@ -7,7 +7,7 @@
  * Cost: rows × (groups + columns × depth). Memory: 16 bytes per row and group, a text per cell of the broader rows.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "kn_reference.h"
+#include "kn_broader.h"
 
 #include <inttypes.h>
 #include <stdio.h>

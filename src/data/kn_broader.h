@@ -1,4 +1,4 @@
-/* kn_reference.h: the broader rows that a release adds to a reference, and the hierarchy that they are.
+/* kn_broader.h: the broader rows that a release adds to a reference, and the hierarchy that they are.
  *
  * A reference (products, cities, tracks) says nothing about persons: it is released as it is. Rows that refer to it show its
  * keys; to say less, they refer to a broader row, which stands for several rows of the reference and shows only what all of
@@ -10,8 +10,8 @@
  * the order of keys, then by size; their keys are the numbers after the largest key, or *1, *2, ... where keys are no numbers.
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef KN_REFERENCE_H
-#define KN_REFERENCE_H
+#ifndef KN_BROADER_H
+#define KN_BROADER_H
 
 #include "kn_arena.h"
 #include "kn_database.h"
