@@ -65,6 +65,8 @@ typedef struct kn_verify_report {
     const char *const *open;
     char          sha256[65]; /* of the release */
     bool          linked;     /* the release shows which rows are one person's: a pseudonym, columns of the person */
+    const char   *read;       /* how the tables were read: "whole"; or, as they stayed where they are, by whom: "DuckDB", "the
+                                 server", "DuckDB and the server", "the engine". Static     */
     double        KN_PRIVATE(metrics)[KN_METRICS]; /* kn_verified_metric; the end */
 } kn_verify_report;
 

@@ -85,6 +85,9 @@ static const kn_field_row table_rows[] = {
         "rows, or persons, of the smallest class; where rows stay linked: persons who look alike with all their rows; "
         "0: there is none"),
     KN_FIELD(S, linked, KN_F_BOOLEAN | KN_F_PUBLIC, "whether the release shows which rows are one person's"),
+    KN_FIELD(S, read, KN_F_TEXT,
+             "how the tables were read: 'whole'; or, as they stayed where they are, by whom: 'DuckDB', 'the server', "
+             "'DuckDB and the server' or 'the engine'"),
     MODELS_ROW(S),
     KN_FIELD_PART(S, metrics, &kn_metrics_part, KN_F_OBJECT,
                   "what the release lost, derived anew; null: cannot be said"),

@@ -185,6 +185,15 @@ static int verify_records(const cli_anonymizing *a, kn_context *ctx, const kn_sp
     return cli_verify_records(a, ctx, spec, &records);
 }
 
+/* A limit is what decides it. */
+static void note_way(const kn_verify_report *report, bool limited)
+{
+    if (strcmp(report->read, "whole") != 0)
+        cli_note("original and release were verified where they are, by %s", report->read);
+    else if (limited)
+        cli_note("original and release were read whole");
+}
+
 static int verify(cli_anonymizing *a, kn_context *ctx, kn_verify_options *options)
 {
     kn_spec          *spec = NULL;
@@ -204,7 +213,8 @@ static int verify(cli_anonymizing *a, kn_context *ctx, kn_verify_options *option
     if (code == 0 && kn_verify(&report, ctx, spec, options, &err) != KN_OK) code = cli_fail(&err);
     if (code == 0) {
         kn_document *doc = NULL;
-        kn_status    made = kn_document_verify(&doc, ctx, report, &err);
+        note_way(report, a->common.memory_limit > 0);
+        kn_status made = kn_document_verify(&doc, ctx, report, &err);
         code = cli_answer(&a->common, made, doc, &err, print_words);
         if (code == 0) code = cli_outcome_code(report->outcome);
     }

@@ -77,7 +77,7 @@ kn_status kn_engine_rows(int64_t *out, kn_engine *e, kn_error *err)
 {
     kn_buffer sql;
     kn_buffer_init(&sql, e->ctx);
-    kn_buffer_format(&sql, "SELECT count(*) FROM %s", e->relation.data);
+    kn_buffer_format(&sql, "SELECT count(*) FROM %s AS t", e->relation.data);
     return ask_number(out, e, &sql, err);
 }
 
@@ -91,9 +91,11 @@ kn_status kn_engine_texts(double *out, kn_engine *e, int64_t rows, const char *c
     kn_buffer_add(&sql, "SELECT CAST(coalesce(sum(n), 0) AS BIGINT) FROM (");
     for (int c = 0; c < count; c++) {
         kn_buffer_add(&sql, c > 0 ? " UNION ALL " : "");
-        kn_buffer_add(&sql, "SELECT sum(strlen(v)) AS n FROM (SELECT DISTINCT CAST(");
+        kn_buffer_add(&sql, "SELECT sum(");
+        kn_buffer_add(&sql, e->connection->dialect == KN_DIALECT_POSTGRESQL ? "octet_length" : "strlen");
+        kn_buffer_add(&sql, "(v)) AS n FROM (SELECT DISTINCT CAST(");
         kn_connection_put_name(&sql, e->connection, columns[c]);
-        kn_buffer_format(&sql, " AS VARCHAR) AS v FROM (SELECT * FROM %s LIMIT %d) AS s) AS d", e->relation.data,
+        kn_buffer_format(&sql, " AS VARCHAR) AS v FROM (SELECT * FROM %s AS t LIMIT %d) AS s) AS d", e->relation.data,
                          SAMPLE);
     }
     kn_buffer_add(&sql, ") AS t");
@@ -106,7 +108,7 @@ kn_status kn_engine_spill(kn_engine *e, const char *output, kn_error *err)
 {
     const char *said = getenv("TMPDIR");
     char        other[1000];
-    if (e->connection != &e->own) return KN_OK; /* its memory is not this machine's */
+    if (e->connection != &e->own || e->own.dialect != KN_DIALECT_DUCKDB) return KN_OK; /* its memory is not ours */
     snprintf(other, sizeof other, "%.900s/kanon-spill", said && *said ? said : "/tmp");
     size_t size = strlen(output ? output : other);
     while (output && size > 1 && output[size - 1] == '/') size--;
@@ -154,7 +156,7 @@ kn_status kn_engine_group(kn_table **out, kn_engine *e, const kn_csv_options *cs
     }
     kn_buffer_add(&sql, "count(*) AS ");
     kn_connection_put_name(&sql, e->connection, counts);
-    kn_buffer_format(&sql, " FROM %s GROUP BY ", e->relation.data);
+    kn_buffer_format(&sql, " FROM %s AS t GROUP BY ", e->relation.data);
     for (int c = 0; c < csv->column_count; c++) kn_buffer_format(&sql, c > 0 ? ", %d" : "%d", c + 1);
     used.count = counts;
     kn_status st = read_groups(out, e, kn_buffer_text(&sql), &used, err);

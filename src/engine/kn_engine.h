@@ -33,6 +33,11 @@ KN_CHECK kn_status kn_engine_open(kn_engine *out, kn_context *ctx, const char *c
                                   const char *const *columns, int column_count, kn_error *err);
 void               kn_engine_close(kn_engine *engine);
 
+/* The same for a table or query of a PostgreSQL server. `lent`: a connection to its database, within a transaction; NULL: one of its
+ * own. */
+KN_CHECK kn_status kn_engine_open_server(kn_engine *out, kn_context *ctx, const char *name, const kn_connection *lent,
+                                         const char *const *columns, int column_count, kn_error *err);
+
 /* How many rows it has. Of Parquet their footers say so. */
 KN_CHECK kn_status kn_engine_rows(int64_t *out, kn_engine *engine, kn_error *err);
 

@@ -125,7 +125,7 @@ static kn_status fail_producer(const import *im, struct ArrowArrayStream *stream
     if (strerror_r(code, system, sizeof system) != 0) snprintf(system, sizeof system, "error %d", code);
     const char *said = NULL;
     if ((im->ours || im->options.producer_messages) && stream->get_last_error) said = stream->get_last_error(stream);
-    if (im->ours && said) return kn_fail(err, KN_INPUT, "%.300s: %s", im->name, said);
+    if (im->ours && said) return kn_fail(err, code == EIO ? KN_IO : KN_INPUT, "%.300s: %s", im->name, said);
     return kn_fail(err, KN_IO, "Arrow stream: the producer failed %s: %s%s%.500s", doing, system, said ? ": " : "",
                    said ? said : "");
 }

@@ -16,6 +16,7 @@
 #include "kn_error.h"
 #include "kn_nearest.h"
 #include "kn_options.h"
+#include "kn_table_stream.h"
 #include "kn_utf8.h"
 
 enum {
@@ -23,6 +24,7 @@ enum {
     PIECES_PER_THREAD = 4,
     MAX_WAVE = 1 << 28, /* positions in the buffer, which a long record doubles, fit in 31 bits */
     SNIFF_SIZE = 1 << 20,
+    NAMES_SIZE = 1 << 14,  /* instead of a piece, for names alone */
     BATCH = 1024,          /* records that are interned at a time ... */
     BATCH_CELLS = 1 << 20, /* ... and at most this many cells         */
     MIN_BATCH = 8,
@@ -525,7 +527,10 @@ kn_status kn_csv_read_names(kn_csv_names *out, kn_context *ctx, const char *path
 {
     *out = (kn_csv_names){0};
     if (kn_columnar_kind_of(ctx, path)) return kn_columnar_read_names(out, ctx, path, options, err);
-    kn_csv_reader r = {.ctx = ctx, .opt = options, .piece_size = PIECE_SIZE};
+    /* A table elsewhere may be larger than the memory, and has no delimiter to be guessed from its rows. */
+    kn_csv_reader r = {.ctx = ctx,
+                       .opt = options,
+                       .piece_size = kn_memory_limited(ctx) && kn_table_named(ctx, path) ? NAMES_SIZE : PIECE_SIZE};
     KN_TRY(check_options(r.opt, err));
     kn_arena_init(&r.arena, ctx);
     kn_status st = open_reader(&r, err);

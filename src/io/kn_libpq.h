@@ -14,7 +14,7 @@
 /* The functions, without their PQ; the table has a member for each. */
 #define KN_LIBPQ_FUNCTIONS(each)                                                                                   \
     each(clear) each(cmdStatus) each(connectdbParams) each(conninfoFree) each(conninfoParse) each(db)              \
-    each(errorMessage) each(exec) each(execParams) each(finish) each(fname) each(freemem) each(getCopyData)         \
+    each(errorMessage) each(exec) each(execParams) each(finish) each(fname) each(freemem) each(ftype) each(getCopyData)         \
     each(getResult) each(getvalue) each(host) each(nfields) each(ntuples) each(putCopyData) each(putCopyEnd) each(resultErrorField)              \
     each(resultStatus) each(setNoticeReceiver) each(status)
 

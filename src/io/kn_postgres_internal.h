@@ -43,6 +43,7 @@ KN_CHECK kn_status kn_pg_stream(kn_table_stream *out, kn_pg *pg, bool own, kn_er
 /* Begins a read-only transaction, of a snapshot if there is one; the tables of the schema; the rows of one, by COPY in
  * its text form, of which a line becomes cells in place. */
 KN_CHECK kn_status kn_pg_begin(kn_pg *pg, const char *snapshot, kn_error *err);
+KN_CHECK kn_status kn_pg_begin_at(kn_pg *pg, const char *begin, const char *snapshot, kn_error *err); /* by another BEGIN */
 KN_CHECK kn_status kn_pg_list(void *pg, kn_catalog *catalog, const kn_database_options *options, kn_error *err);
 KN_CHECK kn_status kn_pg_copy_begin(kn_pg *pg, const kn_catalog_table *table, kn_error *err);
 KN_CHECK kn_status kn_pg_take_line(kn_pg *pg, int columns, const kn_cell_sink *sink, char *line, int size, kn_error *err);
@@ -61,6 +62,11 @@ KN_CHECK kn_status kn_pg_extras(kn_pg *pg, kn_extras_fn report, void *arg, kn_er
 /* Within a transaction: makes rows come in the same order each time, since scans of large tables then start at their
  * beginning and in one process. */
 #define KN_PG_IN_ORDER "SET LOCAL synchronize_seqscans = off; SET LOCAL max_parallel_workers_per_gather = 0"
+
+/* Within a transaction: statements are not compiled. The server knows nothing of new tables, and would compile for seconds what runs for
+ * less. Servers before version 11 have no such setting. */
+#define KN_PG_NO_COMPILING                                                                                         \
+    "SELECT pg_catalog.set_config(name, 'off', true) FROM pg_catalog.pg_settings WHERE name = 'jit'"
 
 /* The tables of the schema within the transaction that is open, as long as the connection is. */
 kn_cells kn_pg_cells(kn_pg *pg);

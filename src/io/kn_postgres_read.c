@@ -228,8 +228,13 @@ static void close_own(void *state)
 
 kn_status kn_pg_begin(kn_pg *pg, const char *snapshot, kn_error *err)
 {
+    return kn_pg_begin_at(pg, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", snapshot, err);
+}
+
+kn_status kn_pg_begin_at(kn_pg *pg, const char *begin, const char *snapshot, kn_error *err)
+{
     char sql[160];
-    KN_TRY(kn_pg_run(pg, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", err));
+    KN_TRY(kn_pg_run(pg, begin, err));
     if (snapshot) {
         if (strlen(snapshot) > 60 || snapshot[strspn(snapshot, "0123456789ABCDEFabcdef-")])
             return kn_fail(err, KN_USAGE, "%s: not a snapshot of a server", pg->name);

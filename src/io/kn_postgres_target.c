@@ -3,6 +3,8 @@
  * It is made under a name of its own and gets the target's at the end, so that a table that is replaced can be read
  * until then. Cells arrive as text; once all are there, columns of numbers get a type of numbers if that spells every
  * cell the same.
+ *
+ * Counted rows go to a temporary table first, with their counts and places; the server repeats each as often as it counts, in their order.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdio.h>
@@ -15,19 +17,30 @@
 #include "kn_error.h"
 #include "kn_names.h"
 #include "kn_postgres_internal.h"
+#include "kn_server.h"
 #include "kn_sql.h"
 #include "kn_table_write.h"
+
+#define ENTRIES "kanon_release" /* the temporary table of counted rows */
 
 enum { WHO = 160 };
 
 typedef struct target {
-    kn_pg     pg;    /* its table is the new one, under its first name */
-    char     *final; /* the name that it gets                         */
-    bool      replace;
-    int       columns;
-    kn_buffer names, lines; /* the names of the columns, each with a NUL */
-    char      temporary[40];
+    kn_pg            pg;    /* its table is the new one, under its first name */
+    char            *final; /* the name that it gets                         */
+    bool             replace;
+    int              columns;
+    kn_buffer        names, lines; /* the names of the columns, each with a NUL */
+    char             temporary[40];
+    kn_table_opener *opener;  /* says whether rows are counted               */
+    kn_string       *cells;   /* of a counted row: cells, count, place       */
+    int64_t          entries; /* counted rows so far                         */
 } target;
+
+static bool counted(const target *t)
+{
+    return t->opener->counted;
+}
 
 static void sink_abort(void *state)
 {
@@ -35,10 +48,49 @@ static void sink_abort(void *state)
     kn_buffer_free(&t->names);
     kn_buffer_free(&t->lines);
     kn_pg_close(&t->pg);
-    KN_FREE(t->final, t);
+    KN_FREE(t->final, t->cells, t);
 }
 
 /* ---- Rows ---- */
+
+/* The column of places has the name of that of counts in parentheses, which no column has (kn_engine_group). */
+static void add_counts(kn_buffer *sql, const char *counts)
+{
+    char *places = kn_strformat(sql->ctx, "(%s)", counts);
+    kn_buffer_add(sql, ", ");
+    kn_sql_name(sql, counts);
+    kn_buffer_add(sql, " bigint, ");
+    if (places)
+        kn_sql_name(sql, places);
+    else
+        sql->failed = true;
+    kn_buffer_add(sql, " bigint");
+    kn_free(places);
+}
+
+static kn_status create_entries(target *t, const kn_sink_table *table, kn_error *err)
+{
+    kn_buffer sql;
+    t->cells = kn_alloc_array(t->pg.ctx, (size_t)t->columns + 2, sizeof *t->cells);
+    if (!t->cells) return kn_fail_memory(err, t->pg.ctx, t->pg.name);
+    kn_status status = kn_server_temporary(&t->pg, err);
+    if (status != KN_OK) {
+        kn_error said = err ? *err : (kn_error)KN_ERROR_INIT;
+        return kn_fail(err, status, "%s: %s", t->pg.name, said.message);
+    }
+    kn_buffer_init(&sql, t->pg.ctx);
+    kn_buffer_add(&sql, "CREATE TEMPORARY TABLE " ENTRIES " (");
+    for (int c = 0; c < t->columns; c++) {
+        kn_buffer_add(&sql, c > 0 ? ", " : "");
+        kn_sql_name(&sql, table->columns[c].name);
+        kn_buffer_add(&sql, " text");
+    }
+    add_counts(&sql, table->columns[t->columns].name);
+    kn_buffer_add(&sql, ") ON COMMIT DROP");
+    KN_TRY(kn_pg_run_buffer(&t->pg, &sql, PGRES_COMMAND_OK, err));
+    kn_buffer_add(&sql, "COPY pg_temp." ENTRIES " FROM STDIN");
+    return kn_pg_run_buffer(&t->pg, &sql, PGRES_COPY_IN, err);
+}
 
 static void add_text(kn_buffer *sql, const kn_sink_column *column)
 {
@@ -52,10 +104,11 @@ static kn_status sink_table(void *state, const kn_sink_table *table, kn_error *e
     kn_sink_table named = *table;
     kn_buffer     sql;
     named.name = t->temporary;
-    t->columns = table->column_count;
-    for (int c = 0; c < t->columns; c++)
+    t->columns = table->column_count - counted(t);
+    for (int c = 0; c < table->column_count; c++)
         kn_buffer_append(&t->names, table->columns[c].name, strlen(table->columns[c].name) + 1);
     if (t->names.failed) return kn_fail_memory(err, t->pg.ctx, t->pg.name);
+    if (counted(t)) return create_entries(t, table, err);
     kn_buffer_init(&sql, t->pg.ctx);
     kn_sql_create_table(&sql, t->pg.schema, &named, add_text);
     KN_TRY(kn_pg_run_buffer(&t->pg, &sql, PGRES_COMMAND_OK, err));
@@ -68,7 +121,13 @@ static kn_status sink_table(void *state, const kn_sink_table *table, kn_error *e
 static kn_status sink_row(void *state, const kn_string *cells, kn_error *err)
 {
     target *t = state;
-    kn_pg_add_line(&t->lines, cells, t->columns);
+    char    place[24];
+    if (counted(t)) {
+        memcpy(t->cells, cells, ((size_t)t->columns + 1) * sizeof *cells);
+        int size = snprintf(place, sizeof place, "%lld", (long long)t->entries++);
+        t->cells[t->columns + 1] = (kn_string){place, (size_t)size};
+    }
+    kn_pg_add_line(&t->lines, counted(t) ? t->cells : cells, t->columns + (counted(t) ? 2 : 0));
     return t->lines.size > 1 << 18 || t->lines.failed ? kn_pg_send(&t->pg, &t->lines, err) : KN_OK;
 }
 
@@ -89,7 +148,10 @@ static kn_status find_types(target *t, char *letters, kn_error *err)
         kn_buffer_add(&sql, " ~ '^(0|-?[1-9][0-9]{0,17})([.][0-9]{1,18})?$') THEN 'n' ELSE 't' END");
     }
     kn_buffer_add(&sql, "], '') FROM ");
-    kn_sql_table(&sql, t->pg.schema, t->temporary);
+    if (counted(t))
+        kn_buffer_add(&sql, "pg_temp." ENTRIES);
+    else
+        kn_sql_table(&sql, t->pg.schema, t->temporary);
     const char *text = kn_buffer_text(&sql);
     kn_status   status =
         text ? kn_pg_query(&t->pg, &result, text, NULL, 0, err) : kn_fail_memory(err, t->pg.ctx, t->pg.name);
@@ -97,6 +159,11 @@ static kn_status find_types(target *t, char *letters, kn_error *err)
     if (status == KN_OK) snprintf(letters, (size_t)t->columns + 1, "%s", t->pg.pq.getvalue(result, 0, 0));
     if (result) t->pg.pq.clear(result);
     return status;
+}
+
+static const char *type_of(char letter)
+{
+    return letter == 'i' ? "bigint" : letter == 'n' ? "numeric" : "text";
 }
 
 static kn_status set_types(target *t, const char *letters, kn_error *err)
@@ -108,7 +175,7 @@ static kn_status set_types(target *t, const char *letters, kn_error *err)
     kn_buffer_add(&sql, "ALTER TABLE ");
     kn_sql_table(&sql, t->pg.schema, t->temporary);
     for (int c = 0; c < t->columns; c++, name += strlen(name) + 1) {
-        const char *type = letters[c] == 'i' ? "bigint" : "numeric";
+        const char *type = type_of(letters[c]);
         if (letters[c] != 'i' && letters[c] != 'n') continue;
         kn_buffer_add(&sql, any ? ", ALTER " : " ALTER ");
         kn_sql_name(&sql, name);
@@ -122,6 +189,36 @@ static kn_status set_types(target *t, const char *letters, kn_error *err)
     return KN_OK;
 }
 
+/* ---- Counted rows ---- */
+
+/* The entries are sorted, not the rows: a nested loop keeps their order, which the last words make certain. Rows of a table that is made
+ * so, unlike those that are inserted, stand in that order. */
+static kn_status repeat_entries(target *t, const char *letters, kn_error *err)
+{
+    const char *name = t->names.data;
+    kn_buffer   sql;
+    kn_buffer_init(&sql, t->pg.ctx);
+    kn_buffer_add(&sql, "CREATE TABLE ");
+    kn_sql_table(&sql, t->pg.schema, t->temporary);
+    for (int c = 0; c < t->columns; c++, name += strlen(name) + 1) {
+        kn_buffer_add(&sql, c > 0 ? ", e." : " AS SELECT e.");
+        kn_sql_name(&sql, name);
+        kn_buffer_format(&sql, "::%s AS ", type_of(letters[c]));
+        kn_sql_name(&sql, name);
+    }
+    char *place = kn_strformat(t->pg.ctx, "(%s)", name);
+    kn_buffer_add(&sql, " FROM (SELECT * FROM pg_temp." ENTRIES " ORDER BY ");
+    kn_sql_name(&sql, place ? place : "");
+    kn_buffer_add(&sql, ") AS e CROSS JOIN LATERAL pg_catalog.generate_series(1, e.");
+    kn_sql_name(&sql, name);
+    kn_buffer_add(&sql, ") ORDER BY e.");
+    kn_sql_name(&sql, place ? place : "");
+    if (!place) sql.failed = true;
+    kn_free(place);
+    KN_TRY(kn_pg_run_buffer(&t->pg, &sql, PGRES_COMMAND_OK, err));
+    return kn_pg_run(&t->pg, "DROP TABLE pg_temp." ENTRIES, err);
+}
+
 static kn_status sink_table_end(void *state, kn_error *err)
 {
     target *t = state;
@@ -131,7 +228,7 @@ static kn_status sink_table_end(void *state, kn_error *err)
     char *letters = kn_alloc_zero(t->pg.ctx, (size_t)t->columns + 1);
     if (!letters) return kn_fail_memory(err, t->pg.ctx, t->pg.name);
     kn_status status = find_types(t, letters, err);
-    if (status == KN_OK) status = set_types(t, letters, err);
+    if (status == KN_OK) status = counted(t) ? repeat_entries(t, letters, err) : set_types(t, letters, err);
     kn_free(letters);
     return status;
 }
@@ -140,6 +237,13 @@ static kn_status open_rows(kn_table_stream *out, void *state, kn_error *err)
 {
     target *t = state;
     return kn_pg_stream(out, &t->pg, false, err);
+}
+
+static kn_status put_relation(kn_buffer *to, void *state, kn_error *err)
+{
+    target             *t = state;
+    const kn_connection c = kn_server_connection(&t->pg);
+    return kn_server_release_at(to, &c, t->pg.ctx, t->pg.schema, t->temporary, err);
 }
 
 /* ---- The end ---- */
@@ -253,7 +357,7 @@ static kn_status begin(target *t, const kn_table_target *wanted, kn_error *err)
     t->final = t->pg.table;
     t->pg.table = kn_strndup(t->pg.ctx, t->temporary, strlen(t->temporary));
     if (!t->pg.table) return kn_fail_memory(err, t->pg.ctx, t->pg.name);
-    return kn_pg_run(&t->pg, "BEGIN; " KN_PG_IN_ORDER, err);
+    return kn_pg_run(&t->pg, "BEGIN ISOLATION LEVEL REPEATABLE READ; " KN_PG_IN_ORDER "; " KN_PG_NO_COMPILING, err);
 }
 
 kn_status kn_postgres_table_sink(kn_database_sink *out, kn_table_opener *opener, kn_context *ctx, const char *name,
@@ -270,7 +374,9 @@ kn_status kn_postgres_table_sink(kn_database_sink *out, kn_table_opener *opener,
         sink_abort(t);
         return status;
     }
-    *opener = (kn_table_opener){t, open_rows};
+    *opener = (kn_table_opener){
+        .state = t, .open = open_rows, .connection = kn_server_connection(&t->pg), .relation = put_relation};
+    t->opener = opener;
     *out = (kn_database_sink){.state = t,
                               .table = sink_table,
                               .row = sink_row,

@@ -318,7 +318,7 @@ kn_status kn_sqlite_table_sink(kn_database_sink *out, kn_table_opener *opener, k
         sink_abort(t);
         return status;
     }
-    *opener = (kn_table_opener){t, open_rows};
+    *opener = (kn_table_opener){.state = t, .open = open_rows};
     *out = (kn_database_sink){.state = t,
                               .table = sink_table,
                               .row = sink_row,

@@ -8,6 +8,8 @@
 #ifndef KN_TABLE_STREAM_H
 #define KN_TABLE_STREAM_H
 
+#include <kanon/engine.h>
+
 #include "kn_buffer.h"
 #include "kn_string.h"
 #include "kn_table_name.h"
@@ -24,6 +26,10 @@ typedef struct kn_table_stream {
 typedef struct kn_table_opener {
     void *state;
     kn_status (*open)(kn_table_stream *out, void *state, kn_error *err);
+    /* Of a server's: who asks for it by statements, what then stands behind FROM, and are the rows that come counted (kn_table_write.h)? */
+    kn_connection connection; /* state NULL: no server's */
+    kn_status (*relation)(kn_buffer *to, void *state, kn_error *err);
+    bool counted;
 } kn_table_opener;
 
 /* Is it the name of such a table? (else of a text file, or of none) */

@@ -121,6 +121,23 @@ kn_output *kn_table_writer_output(const kn_table_writer *w)
     return w->output;
 }
 
+/* ---- On a server ---- */
+
+const kn_connection *kn_table_writer_connection(const kn_table_writer *w)
+{
+    return w->opener.connection.state ? &w->opener.connection : NULL;
+}
+
+void kn_table_writer_count(kn_table_writer *w)
+{
+    w->opener.counted = true;
+}
+
+kn_status kn_table_writer_relation(kn_buffer *to, const kn_table_writer *w, kn_error *err)
+{
+    return w->opener.relation(to, w->opener.state, err);
+}
+
 /* ---- As a sink of databases ---- */
 
 static void free_writer(kn_table_writer *w)

@@ -15,6 +15,7 @@
 #include "kn_duckdb.h"
 #include "kn_duckdb_source.h"
 #include "kn_error.h"
+#include "kn_server.h"
 
 enum { ROOM = 600 };
 
@@ -256,6 +257,9 @@ kn_status kn_connection_duckdb(kn_connection *out, kn_context *ctx, const char *
 
 void kn_connection_close(kn_connection *c)
 {
-    kn_duckdb_close(c->state);
+    if (c->dialect == KN_DIALECT_POSTGRESQL)
+        kn_server_close(c->state);
+    else
+        kn_duckdb_close(c->state);
     *c = (kn_connection)KN_CONNECTION_INIT;
 }

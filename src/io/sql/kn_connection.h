@@ -74,6 +74,6 @@ void kn_connection_put_target(kn_buffer *to, const kn_connection *c, const char 
  * KN_IO: there is no libduckdb. */
 KN_CHECK kn_status kn_connection_duckdb(kn_connection *out, kn_context *ctx, const char *spill, const char *what, kn_error *err);
 KN_CHECK kn_status kn_connection_spill(const kn_connection *c, const char *spill, const char *what, kn_error *err);
-void               kn_connection_close(kn_connection *c); /* one that kn_connection_duckdb opened; all zero is fine */
+void               kn_connection_close(kn_connection *c); /* of kn_connection_duckdb or kn_server_open; all zero is fine */
 
 #endif

@@ -41,6 +41,7 @@ static kn_status no_memory(const kn_table_run *run, kn_error *err)
 const char *kn_table_run_needs_combinations(const kn_table_run *run)
 {
     const kn_spec *spec = run->all.spec;
+    if (run->engine.connection->dialect == KN_DIALECT_POSTGRESQL) return "a PostgreSQL server does not judge levels";
     if (!spec->method_auto && !kn_table_run_full_domain(run))
         return "a method without levels for whole columns needs them";
     if (!spec->method_auto && !kn_method_asks(spec->method)) return "method heuristic compares all of them";

@@ -38,6 +38,7 @@ typedef struct kn_table_run {
     char      delimiter;
     bool      large;         /* it stays where it is; `table` has one counted row for all that are equal */
     kn_engine engine;        /* where it is, then                                                    */
+    kn_engine writer;        /* where the release is written, then: mostly the same connection       */
     kn_csv_options asked;    /* which columns of it, and how they are read; their names in scratch    */
     struct kn_judged *judged; /* its combinations do not fit: nodes are judged there, and `table` has the rows of one node; NULL: they do */
     kn_table *table;         /* the rows that take part                                              */
@@ -114,6 +115,16 @@ KN_CHECK kn_status kn_table_run_stay_apart(kn_table_run *run, kn_error *err); /*
 KN_CHECK kn_status kn_table_run_put(void *run, kn_batches *batches, kn_error *err);
 KN_CHECK kn_status kn_table_run_read_large(kn_table **out, kn_table_run *run, const kn_csv_options *csv, kn_error *err);
 KN_CHECK kn_status kn_table_run_verify_large(kn_verify_report **out, kn_table_run *run, kn_verify_options *options, kn_error *err);
+
+/* Its engines (table/large_server.c): may the input stay where it is; what about the output cannot be written so (NULL: it can); the
+ * engine of the input, and that of the output; what stands behind FROM for the original; the engine's name in messages. */
+bool               kn_table_run_can_stay(const kn_table_run *run);
+const char        *kn_table_run_cannot_write(const kn_table_run *run);
+KN_CHECK kn_status kn_table_run_open_engine(kn_table_run *run, const kn_csv_options *csv, kn_error *err);
+KN_CHECK kn_status kn_table_run_open_writer(kn_table_run *run, kn_error *err);
+KN_CHECK kn_status kn_table_run_put_original(kn_buffer *to, kn_table_run *run, kn_error *err);
+const char        *kn_table_run_engine_name(const kn_table_run *run);
+
 /* One whose combinations do not fit either (table/judged.c): why the request needs them all, NULL: it does not; a table that has the
  * values, and rows of the sensitive columns alone. The search, in place of kn_fulldomain_search, after which the table has the rows of
  * the node that was found. What the original's classes are. */

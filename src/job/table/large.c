@@ -32,14 +32,6 @@ static bool is_engine(const kn_table_run *run)
     return run->all.spec->input_count > 0 && kn_name_engine(run->inputs[0]);
 }
 
-static bool can_stay(const kn_table_run *run)
-{
-    const kn_spec *spec = run->all.spec;
-    for (int i = 0; i < spec->input_count; i++)
-        if (!kn_columnar_stays(run->all.ctx, run->inputs[i])) return false;
-    return spec->input_count > 0;
-}
-
 static bool has_pseudonyms(const kn_spec *spec)
 {
     for (int i = 0; i < spec->attribute_count; i++)
@@ -60,7 +52,7 @@ static const char *needs_rows(const kn_table_run *run)
     if (run->all.options->earlier) return "an earlier release";
     if (run->all.options->dry_run) return NULL;
     if (is_engine(run)) return kn_name_engine(spec->output) ? NULL : "an output elsewhere than in its engine";
-    return kn_target_is_parquet(spec) ? NULL : "an output that is not Parquet";
+    return kn_table_run_cannot_write(run);
 }
 
 static kn_status check_request(const kn_table_run *run, int64_t rows, kn_error *err)
@@ -99,9 +91,8 @@ kn_status kn_table_run_stay(kn_table_run *run, const kn_csv_options *csv, kn_err
     int64_t rows = 0;
     bool    engine = is_engine(run);
     KN_TRY(check_engine(run, err));
-    if (!engine && (!kn_memory_limited(run->all.ctx) || !can_stay(run))) return KN_OK;
-    KN_TRY(kn_engine_open(&run->engine, run->all.ctx, run->inputs, run->all.spec->input_count, csv->columns,
-                          csv->column_count, err));
+    if (!engine && (!kn_memory_limited(run->all.ctx) || !kn_table_run_can_stay(run))) return KN_OK;
+    KN_TRY(kn_table_run_open_engine(run, csv, err));
     if (!engine) KN_TRY(kn_engine_rows(&rows, &run->engine, err));
     double texts = 0, limit = (double)run->all.ctx->memory_limit;
     double bytes = (double)rows * (ROW_BYTES + CELL_BYTES * (double)csv->column_count);
@@ -110,10 +101,11 @@ kn_status kn_table_run_stay(kn_table_run *run, const kn_csv_options *csv, kn_err
     run->large = engine || bytes + TEXT_TIMES * texts > limit;
     if (!run->large) {
         kn_engine_close(&run->engine);
-        return KN_OK;
+        return kn_release_note(&run->all, err, "the table fits the memory limit and was read whole");
     }
     KN_TRY(check_request(run, rows, err));
-    return kn_engine_spill(&run->engine, run->all.base, err);
+    KN_TRY(kn_engine_spill(&run->engine, run->all.base, err));
+    return kn_table_run_open_writer(run, err);
 }
 
 /* Is there room for all that is done with the combinations? */
@@ -143,7 +135,7 @@ kn_status kn_table_run_stay_apart(kn_table_run *run, kn_error *err)
         return kn_fail(
             err, KN_MEMORY,
             "%s: its rows are too different: the combinations of the columns that are released do not fit the memory "
-            "limit, here or in DuckDB, and %s; give a larger --memory-limit",
+            "limit, here or in its engine, and %s; give a larger --memory-limit",
             name, why_not);
     kn_table_free(run->table);
     run->table = NULL;
@@ -152,15 +144,15 @@ kn_status kn_table_run_stay_apart(kn_table_run *run, kn_error *err)
         return kn_fail(
             err, KN_MEMORY,
             "%s: its rows are too different: the values of single columns, or the combinations of the sensitive "
-            "ones, do not fit the memory limit, here or in DuckDB; give a larger --memory-limit",
+            "ones, do not fit the memory limit, here or in its engine; give a larger --memory-limit",
             name);
     if (st != KN_OK) return st;
     return kn_release_note(
         &run->all, err,
-        "%s its %" PRId64
+        "%s%s grouped its %" PRId64
         " rows where they are; their combinations do not fit either, and choices of levels are judged there",
-        is_engine(run) ? "the engine grouped" : "the table does not fit the memory limit: DuckDB grouped",
-        kn_table_total(run->table));
+        is_engine(run) ? "" : "the table does not fit the memory limit: ",
+        is_engine(run) ? "the engine" : kn_table_run_engine_name(run), kn_table_total(run->table));
 }
 
 kn_status kn_table_run_group(kn_table_run *run, const kn_csv_options *csv, kn_error *err)
@@ -171,9 +163,9 @@ kn_status kn_table_run_group(kn_table_run *run, const kn_csv_options *csv, kn_er
         return kn_table_run_stay_apart(run, err);
     if (st != KN_OK) return st;
     return kn_release_note(
-        &run->all, err, "%s its %" PRId64 " rows where they are, and %" PRId64 " different ones were read",
-        is_engine(run) ? "the engine grouped" : "the table does not fit the memory limit: DuckDB grouped",
-        kn_table_total(run->table), run->table->rows);
+        &run->all, err, "%s%s grouped its %" PRId64 " rows where they are, and %" PRId64 " different ones were read",
+        is_engine(run) ? "" : "the table does not fit the memory limit: ",
+        is_engine(run) ? "the engine" : kn_table_run_engine_name(run), kn_table_total(run->table), run->table->rows);
 }
 
 /* ---- Out ---- */
@@ -183,7 +175,7 @@ kn_status kn_table_run_put(void *arg, kn_batches *batches, kn_error *err)
     kn_table_run  *run = arg;
     const kn_spec *spec = run->all.spec;
     kn_status      st = is_engine(run) ? kn_engine_write_there(&run->engine, batches, spec->output, err)
-                                       : kn_engine_write(&run->engine, batches, kn_output_temporary(run->all.output),
+                                       : kn_engine_write(&run->writer, batches, kn_output_temporary(run->all.output),
                                                          spec->output, kn_target_in_parts(spec), err);
     kn_batches_let_go(batches);
     return st;
@@ -192,8 +184,9 @@ kn_status kn_table_run_put(void *arg, kn_batches *batches, kn_error *err)
 /* What stands behind FROM for the release. */
 static kn_status put_release(kn_buffer *to, kn_table_run *run, const char *const *columns, int count, kn_error *err)
 {
-    const kn_engine *e = &run->engine;
+    const kn_engine *e = &run->writer;
     const char      *path = is_engine(run) ? NULL : kn_output_temporary(run->all.output);
+    if (run->target) return kn_table_writer_relation(to, run->target, err);
     if (path) return kn_columnar_relation(to, e->connection, run->all.ctx, &path, 1, columns, count, err);
     kn_engine_put_target(to, e, run->all.spec->output);
     return kn_buffer_text(to) ? KN_OK : kn_fail_memory(err, run->all.ctx, "reading the release");
@@ -201,9 +194,7 @@ static kn_status put_release(kn_buffer *to, kn_table_run *run, const char *const
 
 kn_status kn_table_run_read_large(kn_table **out, kn_table_run *run, const kn_csv_options *csv, kn_error *err)
 {
-    kn_engine release = run->engine; /* the same connection, another table */
-    release.name = run->all.spec->output;
-    release.connection = run->engine.connection;
+    kn_engine release = run->writer; /* the same connection, with a table */
     kn_buffer_init(&release.relation, run->all.ctx);
     *out = NULL;
     kn_status st = put_release(&release.relation, run, csv->columns, csv->column_count, err);
@@ -216,9 +207,7 @@ kn_status kn_table_run_read_large(kn_table **out, kn_table_run *run, const kn_cs
 
 static kn_status put_original(kn_buffer *to, kn_table_run *run, kn_error *err)
 {
-    if (!is_engine(run))
-        return kn_columnar_relation(to, run->engine.connection, run->all.ctx, run->inputs, run->all.spec->input_count,
-                                    NULL, 0, err);
+    if (!is_engine(run)) return kn_table_run_put_original(to, run, err);
     kn_buffer_add(to, run->engine.relation.data);
     return kn_buffer_text(to) ? KN_OK : kn_fail_memory(err, run->all.ctx, "reading the original");
 }
@@ -235,7 +224,7 @@ kn_status kn_table_run_verify_large(kn_verify_report **out, kn_table_run *run, k
     kn_status st = put_original(&original, run, err);
     if (st == KN_OK) st = put_release(&release, run, NULL, 0, err);
     kn_engine_table from = {run->engine.connection, original.data, kn_path_name(ctx, run->inputs[0])};
-    kn_engine_table to = {run->engine.connection, release.data, run->all.spec->output};
+    kn_engine_table to = {run->writer.connection, release.data, run->writer.name};
     if (st == KN_OK) st = kn_verify_where(out, ctx, &run->effective, &from, &to, options, err);
     kn_buffer_free(&original);
     kn_buffer_free(&release);

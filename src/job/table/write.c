@@ -82,7 +82,7 @@ kn_recode_input kn_table_run_recode_input(const kn_table_run *run)
                              .delimiter = run->delimiter,
                              .guarded = run->all.spec->spreadsheet_safe,
                              .counted = run->large || (run->all.spec->csv.count && !run->all.spec->expand),
-                             .take = run->large ? kn_table_run_put : NULL,
+                             .take = run->large && !run->target ? kn_table_run_put : NULL,
                              .take_arg = (void *)(uintptr_t)run,
                              .missing = missing_text(run->all.spec),
                              .parquet = kn_target_is_parquet(run->all.spec) || kn_target_in_engine(run->all.spec),

@@ -437,7 +437,7 @@ static kn_status fail_stream(reading *r, int code, kn_error *err)
     if (code == ENOMEM) return no_memory(r->table, err);
     const char *said = r->stream.get_last_error ? r->stream.get_last_error(&r->stream) : NULL;
     if (kn_cancelled(r->table->ctx)) return kn_fail_cancelled(err);
-    return kn_fail(err, KN_INPUT, "%.300s: %s", r->name, said ? said : "its rows cannot be read");
+    return kn_fail(err, code == EIO ? KN_IO : KN_INPUT, "%.300s: %s", r->name, said ? said : "its rows cannot be read");
 }
 
 /* Takes batches until the window is full. *ended: there are no more. */

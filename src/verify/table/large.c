@@ -1,8 +1,9 @@
 /* table/large.c: is a pair of tables read whole, or verified where it is?
  *
- * Tables of an engine that a program brought (kanon/engine.h) always are where they are. Of files that DuckDB reads, the number
- * of rows and of columns decides before anything is read, by the measure that decides for a release: what each row
- * and cell takes at most, against the memory limit. Requests that need every row are read whole, and may run out of memory.
+ * Tables of an engine that a program brought (kanon/engine.h) always are where they are. Of files that DuckDB reads, and of tables of a
+ * PostgreSQL server, the number of rows and of columns decides before anything is read, by the measure that decides for a
+ * release: what each row and cell takes at most, against the memory limit. Original and release may be in different engines, unless
+ * there is a kept column. Requests that need every row are read whole, and may run out of memory.
  *
  * What DuckDB cannot hold it writes into a folder of its own in TMPDIR, which is removed at the end; the next run removes that of
  * one that was killed.
@@ -21,11 +22,19 @@
 #include "kn_error.h"
 #include "kn_names.h"
 #include "kn_output_place.h"
+#include "kn_server.h"
 #include "kn_verify_internal.h"
 #include "kn_verify_where.h"
 
 /* Bytes that verifying in memory takes at most, per row and per cell: as src/job/table/large.c says of a release. */
 enum { ROW_BYTES = 40, CELL_BYTES = 12 };
+
+/* Of the original, or of the release. */
+typedef struct side {
+    const char          *name;       /* for messages */
+    const kn_connection *connection; /* one of the pair's */
+    kn_buffer            relation;
+} side;
 
 typedef struct pair {
     kn_context              *ctx;
@@ -36,41 +45,95 @@ typedef struct pair {
     const char              *release;
     const char             **wanted; /* columns of the original */
     int                      wanted_count;
-    kn_connection            db;
+    kn_connection            duckdb, servers[2]; /* state NULL: not needed */
     char                    *spill;
     int                      claim;
-    kn_buffer                from, to;
+    side                     from, to;
 } pair;
 
 static void end(pair *p)
 {
-    if (p->db.state) kn_connection_close(&p->db); /* before its files go */
+    for (int i = 0; i < 2; i++)
+        if (p->servers[i].state) kn_connection_close(&p->servers[i]);
+    if (p->duckdb.state) kn_connection_close(&p->duckdb); /* before its files go */
     if (p->spill) (void)kn_place_remove(p->spill);
     if (p->claim >= 0) close(p->claim);
     KN_FREE(p->spill, (void *)p->wanted);
-    kn_buffer_free(&p->from);
-    kn_buffer_free(&p->to);
+    kn_buffer_free(&p->from.relation);
+    kn_buffer_free(&p->to.relation);
+}
+
+/* ---- Can they stay? ---- */
+
+static bool from_server(const pair *p)
+{
+    return p->original_count == 1 && kn_server_named(p->originals[0]);
+}
+
+static bool has_kept(const kn_spec *spec)
+{
+    for (int i = 0; i < spec->attribute_count; i++)
+        if (spec->attributes[i].role == KN_ROLE_KEEP) return true;
+    return false;
+}
+
+static bool one_engine(const pair *p)
+{
+    bool there = kn_server_named(p->release);
+    return there ? kn_server_same(p->originals[0], p->release) : !from_server(p);
 }
 
 static bool can_stay(const pair *p)
 {
     for (int i = 0; i < p->original_count; i++)
-        if (!kn_columnar_stays(p->ctx, p->originals[i])) return false;
-    return p->original_count > 0 && kn_columnar_stays(p->ctx, p->release);
+        if (!from_server(p) && !kn_columnar_stays(p->ctx, p->originals[i])) return false;
+    return (kn_server_named(p->release) || kn_columnar_stays(p->ctx, p->release)) &&
+           (one_engine(p) || !has_kept(p->spec));
 }
 
-static kn_status open_pair(pair *p, kn_error *err)
+/* ---- Where they are ---- */
+
+static kn_status open_duckdb(pair *p, side *s, kn_error *err)
 {
-    const char *name = kn_path_name(p->ctx, p->originals[0]);
+    s->connection = &p->duckdb;
+    return p->duckdb.state ? KN_OK : kn_connection_duckdb(&p->duckdb, p->ctx, NULL, s->name, err);
+}
+
+static kn_status open_server(pair *p, side *s, int own, const char *name, kn_error *err)
+{
+    s->connection = &p->servers[own];
+    return p->servers[own].state ? KN_OK : kn_server_open(&p->servers[own], p->ctx, name, err);
+}
+
+static kn_status open_original(pair *p, kn_error *err)
+{
+    side *s = &p->from;
     p->wanted = kn_alloc_array(p->ctx, (size_t)p->spec->attribute_count + 1, sizeof *p->wanted);
     if (!p->wanted) return kn_fail_memory(err, p->ctx, "verifying");
     for (int i = 0; i < p->spec->attribute_count; i++)
         if (kn_verify_is_released(p->spec, &p->spec->attributes[i]))
             p->wanted[p->wanted_count++] = p->spec->attributes[i].name;
-    KN_TRY(kn_connection_duckdb(&p->db, p->ctx, NULL, name, err));
-    KN_TRY(kn_columnar_relation(&p->from, &p->db, p->ctx, p->originals, p->original_count, p->wanted, p->wanted_count,
-                                err));
-    return kn_columnar_relation(&p->to, &p->db, p->ctx, &p->release, 1, NULL, 0, err);
+    if (from_server(p)) {
+        KN_TRY(open_server(p, s, 0, p->originals[0], err));
+        s->name = kn_server_shown(s->connection);
+        return kn_server_relation(&s->relation, s->connection, p->ctx, p->originals[0], p->wanted, p->wanted_count,
+                                  err);
+    }
+    KN_TRY(open_duckdb(p, s, err));
+    return kn_columnar_relation(&s->relation, s->connection, p->ctx, p->originals, p->original_count, p->wanted,
+                                p->wanted_count, err);
+}
+
+static kn_status open_release(pair *p, kn_error *err)
+{
+    side *s = &p->to;
+    if (kn_server_named(p->release)) {
+        KN_TRY(open_server(p, s, one_engine(p) ? 0 : 1, p->release, err));
+        s->name = kn_server_shown(s->connection);
+        return kn_server_release(&s->relation, s->connection, p->ctx, p->release, err);
+    }
+    KN_TRY(open_duckdb(p, s, err));
+    return kn_columnar_relation(&s->relation, s->connection, p->ctx, &p->release, 1, NULL, 0, err);
 }
 
 static kn_status is_large(pair *p, bool *large, kn_error *err)
@@ -78,10 +141,10 @@ static kn_status is_large(pair *p, bool *large, kn_error *err)
     int64_t   rows = 0;
     kn_buffer sql;
     kn_buffer_init(&sql, p->ctx);
-    kn_buffer_format(&sql, "SELECT count(*) FROM %s AS t", p->from.data);
+    kn_buffer_format(&sql, "SELECT count(*) FROM %s AS t", p->from.relation.data);
     const char *text = kn_buffer_text(&sql);
-    kn_status st = text ? kn_connection_number(&rows, &p->db, p->ctx, text, kn_path_name(p->ctx, p->originals[0]), err)
-                        : kn_fail_memory(err, p->ctx, "verifying");
+    kn_status   st = text ? kn_connection_number(&rows, p->from.connection, p->ctx, text, p->from.name, err)
+                          : kn_fail_memory(err, p->ctx, "verifying");
     kn_buffer_free(&sql);
     *large = (double)rows * (ROW_BYTES + CELL_BYTES * (double)p->wanted_count) > (double)p->ctx->memory_limit;
     return st;
@@ -91,23 +154,31 @@ static kn_status make_spill(pair *p, kn_error *err)
 {
     const char *said = getenv("TMPDIR");
     char        beside[1000];
+    if (!p->duckdb.state) return KN_OK;
     snprintf(beside, sizeof beside, "%.900s/kanon-verify", said && *said ? said : "/tmp");
     KN_TRY(kn_place_folder(&p->spill, &p->claim, p->ctx, beside, err));
-    return kn_connection_spill(&p->db, p->spill, kn_path_name(p->ctx, p->originals[0]), err);
+    return kn_connection_spill(&p->duckdb, p->spill, p->from.name, err);
 }
 
-/* Files that DuckDB reads. */
-static kn_status verify_files(kn_verify_report **out, bool *taken, pair *p, kn_error *err)
+/* ---- Verifying ---- */
+
+/* Files that DuckDB reads, and tables of a server. */
+static kn_status verify_there(kn_verify_report **out, bool *taken, pair *p, kn_error *err)
 {
-    KN_TRY(open_pair(p, err));
+    KN_TRY(open_original(p, err));
     KN_TRY(is_large(p, taken, err));
     if (!*taken) return KN_OK;
+    KN_TRY(open_release(p, err));
     KN_TRY(make_spill(p, err));
-    kn_engine_table   from = {&p->db, p->from.data, kn_path_name(p->ctx, p->originals[0])};
-    kn_engine_table   to = {&p->db, p->to.data, kn_path_name(p->ctx, p->release)};
+    kn_engine_table   from = {p->from.connection, p->from.relation.data, p->from.name};
+    kn_engine_table   to = {p->to.connection, p->to.relation.data, p->to.name};
     kn_verify_options options = *p->options;
-    options.release = kn_columnar_kind_of(p->ctx, p->release) == KN_COLUMNAR_PARQUET ? p->release : NULL;
-    return kn_verify_where(out, p->ctx, p->spec, &from, &to, &options, err);
+    bool formed = kn_server_named(p->release) || kn_columnar_kind_of(p->ctx, p->release) == KN_COLUMNAR_PARQUET;
+    options.release = formed ? p->release : NULL;
+    KN_TRY(kn_verify_where(out, p->ctx, p->spec, &from, &to, &options, err));
+    bool servers = p->servers[0].state || p->servers[1].state;
+    (*out)->read = !servers ? "DuckDB" : p->duckdb.state ? "DuckDB and the server" : "the server";
+    return KN_OK;
 }
 
 /* Tables of engines that a program brought. */
@@ -145,9 +216,11 @@ kn_status kn_verify_large(kn_verify_report **out, bool *taken, kn_context *ctx, 
         return verify_engines(out, &p, err);
     }
     if (!kn_memory_limited(ctx) || kn_verify_needs_rows(spec, options) || !can_stay(&p)) return KN_OK;
-    kn_buffer_init(&p.from, ctx);
-    kn_buffer_init(&p.to, ctx);
-    kn_status st = verify_files(out, taken, &p, err);
+    p.from.name = kn_path_name(ctx, p.originals[0]);
+    p.to.name = kn_path_name(ctx, p.release);
+    kn_buffer_init(&p.from.relation, ctx);
+    kn_buffer_init(&p.to.relation, ctx);
+    kn_status st = verify_there(out, taken, &p, err);
     end(&p);
     return st;
 }

@@ -52,6 +52,7 @@ kn_status kn_verify_begin(kn_verifier *v, kn_error *err)
     report *r = kn_alloc_zero(v->ctx, sizeof *r);
     if (!r) return no_memory(v, err);
     v->report = &r->base;
+    v->report->read = "whole";
     v->notes = &r->notes;
     KN_TRY(kn_vnotes_init(v->notes, KN_VHEAD(v->report), v->ctx, v->spec, err));
     for (int i = 0; i < v->spec->model_count; i++) v->notes->models[i].reached = 0; /* with no class at all */

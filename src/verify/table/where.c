@@ -23,15 +23,20 @@
 #include "kn_alloc.h"
 #include "kn_arrow.h"
 #include "kn_buffer.h"
+#include "kn_columnar.h"
 #include "kn_connection.h"
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_memory.h"
 #include "kn_options.h"
+#include "kn_sha256.h"
+#include "kn_source.h"
 #include "kn_verify_internal.h"
 
 #define COUNT_NAME "(rows)"
 #define STARS_NAME "(stars)"
+
+enum { ROW_BYTES = 1 << 16 }; /* that are digested at a time */
 
 static kn_status no_memory(const kn_verifier *v, kn_error *err)
 {
@@ -291,13 +296,41 @@ static kn_status look_for_marks(kn_verifier *v, const kn_vside *side, kn_error *
     return asked ? ask_for_marks(v, side, err) : KN_OK;
 }
 
-/* Of the file or folder behind the release. */
+static bool in_server(const kn_verifier *v)
+{
+    return v->where->release.table->connection->dialect == KN_DIALECT_POSTGRESQL;
+}
+
+/* Of a server's table: of the CSV file with its rows, in their order. */
+static kn_status digest_rows(kn_verifier *v, kn_error *err)
+{
+    kn_source *source = NULL;
+    kn_sha256  state;
+    size_t     got = 1;
+    char      *buffer = kn_arena_bytes(&v->arena, ROW_BYTES);
+    if (!buffer) return no_memory(v, err);
+    kn_sha256_begin(&state);
+    KN_TRY(kn_source_open(&source, v->ctx, v->options->release, err));
+    kn_status st = KN_OK;
+    while (st == KN_OK && got > 0) {
+        if (kn_cancelled(v->ctx)) st = kn_fail_cancelled(err);
+        if (st == KN_OK) st = kn_source_read(source, buffer, ROW_BYTES, &got, err);
+        if (st == KN_OK) kn_sha256_add(&state, buffer, got);
+    }
+    kn_source_free(source);
+    if (st == KN_OK) kn_sha256_text(&state, v->report->sha256);
+    return st;
+}
+
+/* Of the file or folder behind the release, or of a server's table. */
 static kn_status look_at_files(kn_verifier *v, kn_error *err)
 {
     kn_vtable *t = v->release;
     t->form.marks = kn_arena_array_zero(&t->arena, (size_t)t->column_count + 1, sizeof *t->form.marks);
     if (!t->form.marks) return no_memory(v, err);
     if (!v->options->release) return KN_OK;
+    if (kn_columnar_kind_of(v->ctx, v->options->release) == KN_COLUMNAR_NONE && in_server(v))
+        return digest_rows(v, err);
     KN_TRY(kn_vtable_look_parquet(t, v->options->release, err));
     kn_vdigest_file(kn_memory_path(v->ctx, v->options->release), v->report->sha256);
     return KN_OK;
@@ -416,6 +449,7 @@ static kn_status verify_once(kn_verify_report **out, bool *local, const kn_verif
     kn_vcoded_free(&v);
     kn_verifier_free(&v);
     *local = where.local;
+    if (st == KN_OK) v.report->read = "the engine";
     if (st == KN_OK)
         *out = v.report;
     else

@@ -231,7 +231,8 @@ static kn_status hold(kn_batches *held, struct ArrowArrayStream *stream, const c
     if (code == 0) return KN_OK;
     if (code == ENOMEM) return kn_fail_memory(err, held->ctx, "verifying");
     const char *said = stream->get_last_error ? stream->get_last_error(stream) : NULL;
-    return kn_fail(err, KN_INPUT, "%.300s: %.400s", name, said ? said : "its rows cannot be read");
+    return kn_fail(err, code == EIO ? KN_IO : KN_INPUT, "%.300s: %.400s", name,
+                   said ? said : "its rows cannot be read");
 }
 
 /* The distinct values that are not missing, as they came and as texts. */
