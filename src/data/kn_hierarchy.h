@@ -155,7 +155,7 @@ KN_CHECK kn_status kn_hierarchy_build(kn_hierarchy **out, kn_context *ctx, const
                                       const kn_hierarchy_spec *spec, kn_error *err);
 
 /* The same of GROUPS, which look at the rows too. Not bound: its leaves are in the order of the groups. */
-KN_CHECK kn_status kn_hierarchy_build_groups(kn_hierarchy **out, kn_context *ctx, const kn_column *column, int64_t rows,
+KN_CHECK kn_status kn_hierarchy_build_groups(kn_hierarchy **out, kn_context *ctx, const kn_table *table, int column,
                                              const kn_hierarchy_spec *spec, kn_error *err);
 
 /* The leaf of every value of a column (codes + 1 entries, freed by the caller), KN_NODE_NONE for those that have none: *lacking of

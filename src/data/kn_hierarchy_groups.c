@@ -44,12 +44,12 @@ static kn_string text_of(const groups *g, uint32_t value)
 
 /* ---- The order ---- */
 
-static kn_status count_rows(groups *g, int64_t rows, kn_error *err)
+static kn_status count_rows(groups *g, const kn_table *table, kn_error *err)
 {
     g->rows = kn_alloc_array_zero(g->ctx, (size_t)g->count + 1, sizeof *g->rows);
     g->order = kn_alloc_array(g->ctx, (size_t)g->count + 1, sizeof *g->order);
     if (!g->rows || !g->order) return kn_fail_memory(err, g->ctx, WHAT);
-    for (int64_t r = 0; r < rows; r++) g->rows[kn_column_code(g->column, r)]++;
+    for (int64_t r = 0; r < table->rows; r++) g->rows[kn_column_code(g->column, r)] += kn_table_weight(table, r);
     for (uint32_t v = 0; v < g->count; v++) g->order[v] = v;
     return KN_OK;
 }
@@ -272,7 +272,7 @@ static kn_status add_values(const groups *g, kn_hierarchy_maker *maker, kn_error
     return st;
 }
 
-static kn_status arrange(groups *g, int64_t rows, kn_error *err)
+static kn_status arrange(groups *g, const kn_table *table, kn_error *err)
 {
     if (g->spec->fan_out == 1 || g->spec->fan_out < 0)
         return kn_fail(err, KN_USAGE, "groups: a group has at least 2 members");
@@ -281,7 +281,7 @@ static kn_status arrange(groups *g, int64_t rows, kn_error *err)
         return kn_fail(err, KN_USAGE, "groups: an order is for groups by order");
     if (g->spec->group_by == KN_GROUP_BY_PREFIX && (g->spec->fan_out > 0 || g->spec->group_rows > 0))
         return kn_fail(err, KN_USAGE, "groups: common beginnings have no fan-out and no number of rows");
-    KN_TRY(count_rows(g, rows, err));
+    KN_TRY(count_rows(g, table, err));
     KN_TRY(put_in_row(g, err));
     if (g->spec->group_by != KN_GROUP_BY_PREFIX) return make_groups(g, err);
     if (g->column->type != KN_TYPE_TEXT && g->count > 0)
@@ -291,12 +291,13 @@ static kn_status arrange(groups *g, int64_t rows, kn_error *err)
     return KN_OK;
 }
 
-kn_status kn_hierarchy_build_groups(kn_hierarchy **out, kn_context *ctx, const kn_column *column, int64_t rows,
+kn_status kn_hierarchy_build_groups(kn_hierarchy **out, kn_context *ctx, const kn_table *table, int column,
                                     const kn_hierarchy_spec *spec, kn_error *err)
 {
-    groups              g = {.ctx = ctx, .column = column, .spec = spec, .count = column->dict.count};
+    const kn_column    *c = &table->columns[column];
+    groups              g = {.ctx = ctx, .column = c, .spec = spec, .count = c->dict.count};
     kn_hierarchy_maker *maker = NULL;
-    kn_status           st = arrange(&g, rows, err);
+    kn_status           st = arrange(&g, table, err);
     if (st == KN_OK) st = kn_hierarchy_maker_create(&maker, ctx, "groups", false, err);
     if (maker) st = kn_hierarchy_maker_finish(out, maker, NULL, add_values(&g, maker, err), err);
     for (int l = 0; l < g.levels; l++) kn_free(g.group[l]);

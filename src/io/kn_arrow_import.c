@@ -70,7 +70,8 @@ typedef struct column {
     short_text     *texts; /* the same of text                      */
     kn_interner    *interner;
     int64_t         nan_count;
-    bool            wide; /* an unsigned value above the largest int64 was seen */
+    bool            counts; /* how many rows each stands for: never missing */
+    bool            wide;   /* an unsigned value above the largest int64 was seen */
 } column;
 
 typedef struct import {
@@ -301,8 +302,8 @@ static kn_status prepare(import *im, kn_error *err)
     if (st == KN_OK) st = kn_builder_create(&im->builder, im->ctx, names, im->column_count, 1, err);
     for (int i = 0; i < im->column_count && st == KN_OK; i++) {
         im->columns[i].interner = kn_builder_interner(im->builder, i, 0);
-        if (im->options.count && strcmp(im->columns[i].label, im->options.count) == 0)
-            kn_builder_set_count(im->builder, i);
+        im->columns[i].counts = im->options.count && strcmp(im->columns[i].label, im->options.count) == 0;
+        if (im->columns[i].counts) kn_builder_set_count(im->builder, i);
     }
     kn_free(names);
     return st;
@@ -424,7 +425,7 @@ static kn_status fixed_id(const import *im, column *c, const uint8_t *from, int6
     if (cell.reason) return fail_cell(im, c, row, cell.reason, err);
     c->wide |= cell.wide;
     *id = KN_ID_MISSING;
-    if (cell.nan || (im->csv && is_na(im, (kn_string){cell.text, cell.size}))) return KN_OK;
+    if (cell.nan || (im->csv && !c->counts && is_na(im, (kn_string){cell.text, cell.size}))) return KN_OK;
     return intern(im, c, (kn_string){cell.text, cell.size}, id, err);
 }
 

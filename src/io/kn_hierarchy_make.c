@@ -121,7 +121,7 @@ static kn_status make(kn_hierarchy **out, kn_context *ctx, const kn_table *table
     if (bound) return kn_hierarchy_build(out, ctx, &table->columns[column], spec, err);
     kn_hierarchy *h = NULL;
     if (spec->kind == KN_HIERARCHY_GROUPS)
-        KN_TRY(kn_hierarchy_build_groups(&h, ctx, &table->columns[column], table->rows, spec, err));
+        KN_TRY(kn_hierarchy_build_groups(&h, ctx, table, column, spec, err));
     else
         KN_TRY(kn_hierarchy_read_file(&h, ctx, spec, err));
     kn_status status = kn_hierarchy_bind(h, table, column, spec->decimal, show_values, err);
