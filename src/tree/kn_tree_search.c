@@ -424,6 +424,8 @@ static kn_status try_as_is(search *s, kn_error *err)
     if (st == KN_OK && outcome.solution && outcome.count == 0) {
         s->result->found = true;
         s->result->cost = outcome.cost.value;
+        kn_progress_begin(s->ctx, "searching", "cuts", 1); /* nothing else is looked for */
+        kn_progress_end(s->ctx);
         st = make_plan(s, values, leaves.size, err);
     }
     KN_FREE(values, outcome.disassociations, outcome.rare);
