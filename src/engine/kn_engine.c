@@ -81,6 +81,19 @@ kn_status kn_engine_rows(int64_t *out, kn_engine *e, kn_error *err)
     return ask_number(out, e, &sql, err);
 }
 
+kn_status kn_engine_combinations(int64_t *out, kn_engine *e, const char *const *columns, int count, kn_error *err)
+{
+    kn_buffer sql;
+    kn_buffer_init(&sql, e->ctx);
+    kn_buffer_add(&sql, "SELECT count(*) FROM (SELECT DISTINCT ");
+    for (int c = 0; c < count; c++) {
+        kn_buffer_add(&sql, c > 0 ? ", " : "");
+        kn_connection_put_name(&sql, e->connection, columns[c]);
+    }
+    kn_buffer_format(&sql, " FROM %s AS t) AS d", e->relation.data);
+    return ask_number(out, e, &sql, err);
+}
+
 kn_status kn_engine_texts(double *out, kn_engine *e, int64_t rows, const char *const *columns, int count, kn_error *err)
 {
     int64_t   bytes = 0, looked_at = rows < SAMPLE ? rows : SAMPLE;

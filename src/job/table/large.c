@@ -108,11 +108,24 @@ kn_status kn_table_run_stay(kn_table_run *run, const kn_csv_options *csv, kn_err
     return kn_table_run_open_writer(run, err);
 }
 
-/* Is there room for all that is done with the combinations? */
-static bool fits(const kn_table_run *run)
+/* Is there room for all that is done with so many combinations? */
+static bool fits(const kn_table_run *run, int64_t combinations)
 {
     return !kn_memory_limited(run->all.ctx) ||
-           (double)run->table->rows * COMBINATION_BYTES <= (double)run->all.ctx->memory_limit;
+           (double)combinations * COMBINATION_BYTES <= (double)run->all.ctx->memory_limit;
+}
+
+/* The program's engine hands over whatever it is asked for: it is asked first how much that would be. */
+static kn_status ask_how_many(bool *too_many, kn_table_run *run, const kn_csv_options *csv, kn_error *err)
+{
+    int64_t count = 0;
+    *too_many = false;
+    if (!is_engine(run) || !kn_memory_limited(run->all.ctx) || kn_table_run_needs_combinations(run)) return KN_OK;
+    KN_TRY(kn_engine_rows(&count, &run->engine, err));
+    if (fits(run, count)) return KN_OK;
+    KN_TRY(kn_engine_combinations(&count, &run->engine, csv->columns, csv->column_count, err));
+    *too_many = !fits(run, count);
+    return KN_OK;
 }
 
 /* auto tries methods on all combinations; of those that need none the optimal one is the best. */
@@ -157,9 +170,12 @@ kn_status kn_table_run_stay_apart(kn_table_run *run, kn_error *err)
 
 kn_status kn_table_run_group(kn_table_run *run, const kn_csv_options *csv, kn_error *err)
 {
-    kn_status st = kn_engine_group(&run->table, &run->engine, csv, err);
+    bool too_many = false;
     run->asked = *csv;
-    if (st == KN_MEMORY || (st == KN_OK && !fits(run) && !kn_table_run_needs_combinations(run)))
+    KN_TRY(ask_how_many(&too_many, run, csv, err));
+    if (too_many) return kn_table_run_stay_apart(run, err);
+    kn_status st = kn_engine_group(&run->table, &run->engine, csv, err);
+    if (st == KN_MEMORY || (st == KN_OK && !fits(run, run->table->rows) && !kn_table_run_needs_combinations(run)))
         return kn_table_run_stay_apart(run, err);
     if (st != KN_OK) return st;
     return kn_release_note(
