@@ -413,9 +413,10 @@ static void free_sample(sample *s)
 static void test_refusals(void **state)
 {
     (void)state;
-    kn_verify_report verified = {.model_count = 1, .models = &promised, .problem_count = 1, .problems = sentences};
-    sample           s = {.verified = &verified};
-    kn_context      *ctx = testing_context(1);
+    kn_verify_report verified = {
+        .model_count = 1, .models = &promised, .problem_count = 1, .problems = sentences, .read = "whole"};
+    sample      s = {.verified = &verified};
+    kn_context *ctx = testing_context(1);
     make_sample(&s, ctx);
     for (int which = 0; which < DOCUMENTS; which++) {
         kn_status st = KN_MEMORY;
