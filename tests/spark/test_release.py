@@ -17,7 +17,6 @@ REQUESTS = {
     "incognito, k and l": {"method": "incognito", "k": 10, "l": 3},
     "datafly, k and t": {"method": "datafly", "k": 5, "t": 0.3, "suppression": 0.01},
     "mondrian, k and l": {"method": "mondrian", "k": 20, "l": 2},
-    "mondrian-relaxed, k": {"method": "mondrian-relaxed", "k": 50},
     "samarati, suppressed rows left out": {"method": "samarati", "k": 50, "suppression": 0.05, "suppressed": "drop"},
 }
 
