@@ -10,7 +10,7 @@ False
 2
 """
 
-from . import _api, _data, _document, _errors, _release, _spec, plot, testing
+from . import _api, _data, _document, _errors, _release, _spec, _studio, plot, testing
 from ._api import *
 from ._data import *
 from ._document import *
@@ -18,6 +18,7 @@ from ._errors import *
 from ._kanon import version as _version
 from ._release import *
 from ._spec import *
+from ._studio import *
 
 __version__ = _version()
 
@@ -28,3 +29,4 @@ __all__ += _document.__all__
 __all__ += _errors.__all__
 __all__ += _release.__all__
 __all__ += _spec.__all__
+__all__ += _studio.__all__

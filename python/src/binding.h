@@ -140,6 +140,10 @@ PyObject         *stream_capsule(struct ArrowArrayStream **stream);
 void              stream_free(PyObject *capsule);
 extern const char stream_name[];
 
+/* ---- The studio ---- */
+
+extern PyType_Spec studio_type;
+
 extern PyObject *library_error; /* _kanon.LibraryError(status, message, line, column) */
 
 #endif

@@ -132,6 +132,13 @@ kn_status command_table(kn_table **out, const command_call *call, const kn_spec 
     return st;
 }
 
+/* A table as a CSV file. */
+static kn_status write_table(command_call *call, kn_error *err)
+{
+    TRY(take_table(call, NULL, 0, err));
+    return kn_table_write_csv(call->table, call->ctx, TEXT("output"), ',', err);
+}
+
 /* ---- Looking ---- */
 
 static kn_status profile(command_call *call, kn_error *err)
@@ -606,6 +613,7 @@ command_fn command_find(const char *name)
                     {"hierarchy-show", hierarchy_show},
                     {"hierarchy-suggest", hierarchy_suggest},
                     {"init", init},
+                    {"write", write_table},
                     {"inputs", inputs},
                     {"measure", measure},
                     {"profile", profile},

@@ -338,10 +338,13 @@ PyMODINIT_FUNC PyInit__kanon(void);
 PyMODINIT_FUNC PyInit__kanon(void)
 {
     PyObject *module = PyModule_Create(&definition), *type = PyType_FromSpec(&context_type);
+    PyObject *studio = PyType_FromSpec(&studio_type);
     library_error = PyErr_NewException("pykanon._kanon.LibraryError", NULL, NULL);
-    if (!module || !type || !library_error || PyModule_AddObjectRef(module, "Context", type) < 0 ||
+    if (!module || !type || !studio || !library_error || PyModule_AddObjectRef(module, "Context", type) < 0 ||
+        PyModule_AddObjectRef(module, "Studio", studio) < 0 ||
         PyModule_AddObjectRef(module, "LibraryError", library_error) < 0)
         Py_CLEAR(module);
     Py_XDECREF(type);
+    Py_XDECREF(studio);
     return module;
 }

@@ -1,17 +1,9 @@
-/* cmd_studio.c: `kanon studio`: the engine with a page in the browser, until Ctrl-C.
- *
- * The address holds a token. It is printed, and handed to the browser in a file that only the user can read, since the
- * arguments of a program can be seen by everybody on the machine; the file is removed once the page was loaded.
- * SPDX-License-Identifier: Apache-2.0 */
-#define _DEFAULT_SOURCE /* mkstemps */
+/* cmd_studio.c: `kanon studio`: the engine with a page in the browser, until Ctrl-C. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -40,60 +32,10 @@ static const char help[] =
     "  $ kanon init people.csv --output release.yaml --force\n"
     "  $ kanon studio release.yaml --memory-limit 2G\n";
 
-extern char **environ;
-
-/* ---- The browser ---- */
-
-/* A page that leads to the address, in a file of the user's own; false: there is none. */
-static bool write_door(char *path, size_t size, const char *address)
-{
-    const char *folder = getenv("XDG_RUNTIME_DIR");
-    snprintf(path, size, "%s/kanon-studio-XXXXXX.html", folder && *folder ? folder : "/tmp");
-    int fd = mkstemps(path, (int)strlen(".html"));
-    if (fd < 0) return false;
-    bool good = dprintf(fd,
-                        "<!doctype html><title>kanon studio</title><meta http-equiv=\"refresh\" content=\"0;url=%s\">"
-                        "<a href=\"%s\">kanon studio</a>\n",
-                        address, address) > 0;
-    good = close(fd) == 0 && good;
-    if (!good) (void)unlink(path);
-    return good;
-}
-
-/* Starts the browser; false: there is no xdg-open. */
-static bool open_browser(char *path, pid_t *child)
-{
-    char                       word[] = "xdg-open";
-    char                      *words[] = {word, path, NULL};
-    posix_spawn_file_actions_t actions;
-    if (posix_spawn_file_actions_init(&actions) != 0) return false;
-    (void)posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    (void)posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    bool good = posix_spawnp(child, word, &actions, NULL, words, environ) == 0;
-    posix_spawn_file_actions_destroy(&actions);
-    return good;
-}
-
-/* ---- The session ---- */
-
 static bool ends_with(const char *text, const char *ending)
 {
     size_t length = strlen(text), end = strlen(ending);
     return length >= end && strcmp(text + length - end, ending) == 0;
-}
-
-/* Until a signal asks to end. `path` (empty: none) is removed as soon as the page was loaded. */
-static void wait_for_end(kn_studio *studio, const sigset_t *signals, char *path)
-{
-    struct timespec second = {1, 0};
-    while (sigtimedwait(signals, NULL, &second) < 0) {
-        if (errno != EAGAIN && errno != EINTR) break;
-        if (path[0] && kn_studio_visited(studio)) {
-            (void)unlink(path);
-            path[0] = '\0';
-        }
-    }
-    if (path[0]) (void)unlink(path);
 }
 
 static int serve(const kn_studio_options *options, bool no_open, bool json)
@@ -101,8 +43,6 @@ static int serve(const kn_studio_options *options, bool no_open, bool json)
     kn_studio *studio = NULL;
     kn_error   err = KN_ERROR_INIT;
     sigset_t   signals;
-    char       path[300] = "";
-    pid_t      child = 0;
     sigemptyset(&signals);
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGTERM);
@@ -111,13 +51,9 @@ static int serve(const kn_studio_options *options, bool no_open, bool json)
     if (kn_studio_start(&studio, options, &err) != KN_OK) return cli_fail(&err);
     printf(json ? "{\"address\": \"%s\"}\n" : "%s\n", kn_studio_address(studio));
     fflush(stdout);
-    if (!no_open && write_door(path, sizeof path, kn_studio_address(studio)) && !open_browser(path, &child)) {
-        (void)unlink(path);
-        path[0] = '\0';
-    }
-    wait_for_end(studio, &signals, path);
+    if (!no_open) (void)kn_studio_open(studio);
+    while (sigwaitinfo(&signals, NULL) < 0 && errno == EINTR) continue;
     kn_studio_stop(studio);
-    if (child > 0) (void)waitpid(child, NULL, WNOHANG);
     return 0;
 }
 

@@ -33,9 +33,9 @@ const char *kn_studio_address(const kn_studio *s)
     return s->address;
 }
 
-bool kn_studio_visited(kn_studio *s)
+bool kn_studio_open(kn_studio *s)
 {
-    return atomic_load(&s->visited);
+    return kn_studio_browser_start(&s->browser, s->address);
 }
 
 void kn_studio_stop(kn_studio *s)
@@ -43,6 +43,7 @@ void kn_studio_stop(kn_studio *s)
     if (!s) return;
     kn_studio_jobs_stop(&s->jobs);
     kn_studio_close(s);
+    kn_studio_browser_end(&s->browser);
     kn_studio_jobs_free(&s->jobs);
     kn_studio_session_free(&s->session);
     free(s);

@@ -34,8 +34,8 @@ KN_CHECK kn_status kn_studio_start(kn_studio **out, const kn_studio_options *opt
 /* "http://127.0.0.1:PORT/#TOKEN": whoever knows it may use the session. Valid until kn_studio_stop. */
 const char *kn_studio_address(const kn_studio *studio);
 
-/* Has a request with the token arrived? */
-bool kn_studio_visited(kn_studio *studio);
+/* Opens the address in the user's browser (xdg-open), once; false: there is none. */
+bool kn_studio_open(kn_studio *studio);
 
 /* Cancels all jobs, closes all connections and frees everything. NULL is fine. */
 void kn_studio_stop(kn_studio *studio);

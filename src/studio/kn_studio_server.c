@@ -349,7 +349,7 @@ static enum MHD_Result begin(kn_studio *studio, const caller *from, const char *
         free(u);
         return refuse(from, status, reason(status));
     }
-    if (u->request.route > KN_STUDIO_STYLE) atomic_store(&studio->visited, true);
+    if (u->request.route > KN_STUDIO_STYLE) kn_studio_browser_loaded(&studio->browser);
     *state = u;
     return MHD_YES;
 }

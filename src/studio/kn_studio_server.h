@@ -3,9 +3,8 @@
 #ifndef KN_STUDIO_SERVER_H
 #define KN_STUDIO_SERVER_H
 
-#include <stdatomic.h>
-
 #include "kn_studio.h"
+#include "kn_studio_browser.h"
 #include "kn_studio_http.h"
 #include "kn_studio_jobs.h"
 #include "kn_studio_request.h"
@@ -16,7 +15,7 @@ struct kn_studio {
     kn_studio_door     door;
     kn_studio_session  session;
     kn_studio_jobs     jobs;
-    atomic_bool        visited;
+    kn_studio_browser  browser;
     char               address[128];
 };
 

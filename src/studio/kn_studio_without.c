@@ -21,7 +21,7 @@ const char *kn_studio_address(const kn_studio *studio)
     return "";
 }
 
-bool kn_studio_visited(kn_studio *studio)
+bool kn_studio_open(kn_studio *studio)
 {
     (void)studio;
     return false;
