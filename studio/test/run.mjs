@@ -87,9 +87,9 @@ const look = () => {
   return [...new Set(problems)].slice(0, 12);
 };
 
-async function everyScreen(browser, address, steps, prefix = "", widths = [360, 768, 1440]) {
+async function everyScreen(browser, address, steps, prefix = "") {
   for (const scheme of ["light", "dark"]) {
-    for (const width of widths) {
+    for (const width of [360, 768, 1440]) {
       const page = await browser.newPage({viewport: {width, height: 900}, colorScheme: scheme});
       await page.goto(address);
       await page.waitForSelector("nav button");
@@ -386,7 +386,7 @@ async function otherShapes(browser) {
     const folder = mkdtempSync(join(tmpdir(), "kanon-studio-"));
     execFileSync(KANON, ["generate", kind, "--rows", "60", "--output", name], {cwd: folder, stdio: "ignore"});
     const studio = await start(folder, name);
-    if (process.env.STUDIO_ONLY !== "way") await everyScreen(browser, studio.address, ["Data", "Promises", "Solutions", "Publish"], `${unit}-`, [360, 1440]);
+    if (process.env.STUDIO_ONLY !== "way") await everyScreen(browser, studio.address, ["Data", "Promises", "Solutions", "Publish"], `${unit}-`);
     const page = await browser.newPage({viewport: {width: 1440, height: 900}});
     await page.goto(studio.address);
     await page.waitForSelector("nav button");
