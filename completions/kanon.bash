@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Bash completion for kanon: commands, options, their values, columns and file names.
 #
+# As a program, `bash kanon.bash kanon WORD...` prints what the last word may become, one a line; exit code 3: files, too. The
+# completions of fish and zsh ask it so.
+#
 # Commands and options come from `kanon --help` and `kanon COMMAND --help`, so they are always those of the program that
 # is installed; so do methods, metrics, privacy models and topics.
 
@@ -60,7 +63,7 @@ _kanon_offer() # adds those of the words on standard input that begin with $1
 _kanon()
 {
     local program=${COMP_WORDS[0]} command=${COMP_WORDS[1]}
-    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} values help
+    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} values help quoted=${_kanon_quoted:-%q}
     COMPREPLY=()
 
     if ((COMP_CWORD == 1)) || [[ $command == help ]]; then
@@ -88,7 +91,7 @@ _kanon()
         if [[ $command != profile ]] && values=$(_kanon_columns); then
             local before=
             [[ $cur == *,* ]] && before=${cur%,*},
-            _kanon_offer "$cur" < <(while IFS= read -r word; do printf '%s%q\n' "$before" "$word"; done <<<"$values")
+            _kanon_offer "$cur" < <(while IFS= read -r word; do printf "%s$quoted\n" "$before" "$word"; done <<<"$values")
             compopt -o nospace 2>/dev/null
             return
         fi
@@ -107,8 +110,26 @@ _kanon()
         return
     fi
     ((COMP_CWORD == 2)) && _kanon_offer "$cur" <<<"$words"
+    [[ $_kanon_quoted ]] && return 3
     compopt -o filenames 2>/dev/null
     _kanon_offer "$cur" < <(compgen -f -- "$cur")
 }
 
-complete -F _kanon kanon
+if [[ ${BASH_SOURCE[0]} != "$0" ]]; then
+    complete -F _kanon kanon
+else
+    _kanon_quoted=%s # the other shell quotes
+    COMP_WORDS=("$@")
+    option=
+    if [[ ${!#} == --*=* ]]; then # one word elsewhere, three here
+        option=${!#}
+        COMP_WORDS=("${@:1:$#-1}" "${option%%=*}" = "${option#*=}")
+        option=${option%%=*}=
+    fi
+    COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+    _kanon
+    files=$?
+    [[ $option && $files == 3 ]] && _kanon_offer "${COMP_WORDS[COMP_CWORD]}" < <(compgen -f -- "${COMP_WORDS[COMP_CWORD]}")
+    for word in "${COMPREPLY[@]}"; do printf '%s%s\n' "$option" "$word"; done
+    [[ $option ]] || exit "$files"
+fi

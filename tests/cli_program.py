@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import harness  # noqa: E402
@@ -195,6 +196,57 @@ def completion():
         if found != options(*words):
             problems.append(f"{' '.join(words)} --: {found} instead of {options(*words)}")
     return problems
+
+
+OTHER_SHELLS = {
+    "fish": 'source $argv[1]/kanon.fish; complete -C (string join -- " " kanon $argv[2..])',
+    "zsh": "compadd() { shift; print -l -- \"$@\"; }; _files() { print -l -- *; }; root=$1; shift; words=(kanon \"$@\"); CURRENT=$#words; . $root/_kanon",
+}
+
+
+def complete_elsewhere(shell_name, *words):
+    with tempfile.TemporaryDirectory() as folder:
+        with open(f"{folder}/data.csv", "w", encoding="utf-8") as file:
+            file.write("age,zip,birth date\n1,2,3\n")
+        os.mkdir(f"{folder}/bin")
+        os.symlink(KANON, f"{folder}/bin/kanon")
+        environment = dict(ENVIRONMENT, PATH=f"{folder}/bin:{os.environ['PATH']}", HOME=folder)
+        quiet = ["-f"] if shell_name == "zsh" else ["--no-config"]
+        more = ["zsh"] if shell_name == "zsh" else []
+        done = subprocess.run([shell_name, *quiet, "-c", OTHER_SHELLS[shell_name], *more, f"{ROOT}/completions", *words], env=environment, cwd=folder,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=harness.PATIENCE, check=False)
+    return [line.partition("\t")[0] for line in done.stdout.splitlines() if line] if not done.stderr else [done.stderr]
+
+
+def other_shell(shell_name):
+    cases = [
+        (("diag",), ["diagnose"]),
+        (("diagnose", "data.csv", "--qi", ""), ["age", "birth date", "zip"]),
+        (("diagnose", "data.csv", "--qi", "age,b"), ["age,birth date"]),
+        (("profile", "--encoding=l"), ["--encoding=latin-1"]),
+        (("anonymize", "--method", "mondrian-w"), ["mondrian-workload"]),
+        (("profile", "--qxyz"), []),
+    ]
+    problems = []
+    for words, expected in cases:
+        found = sorted(complete_elsewhere(shell_name, *words))
+        if found != expected:
+            problems.append(f"{words}: {found} instead of {expected}")
+    if "data.csv" not in complete_elsewhere(shell_name, "profile", "da"):
+        problems.append("no files are offered")
+    return problems
+
+
+@check
+def completion_fish():
+    """fish completes what bash does"""
+    return other_shell("fish")
+
+
+@check
+def completion_zsh():
+    """zsh completes what bash does"""
+    return other_shell("zsh")
 
 
 harness.run_checks()
