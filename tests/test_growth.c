@@ -24,13 +24,28 @@ typedef struct options_case {
 #type, sizeof(type), (init_fn)(void (*)(void))type##_init                                                      \
     }
 static const options_case cases[] = {
-    CASE(kn_anonymize_options), CASE(kn_arrow_options),          CASE(kn_arrow_export_options),
-    CASE(kn_attack_options),    CASE(kn_attack_demo_options),    CASE(kn_context_options),
-    CASE(kn_csv_options),       CASE(kn_database_options),       CASE(kn_database_verify_options),
-    CASE(kn_diagnose_options),  CASE(kn_discover_options),       CASE(kn_generate_options),
-    CASE(kn_hierarchy_spec),    CASE(kn_measure_options),        CASE(kn_model_options),
-    CASE(kn_records_options),   CASE(kn_records_verify_options), CASE(kn_report_input),
-    CASE(kn_risk_options),      CASE(kn_sets_options),           CASE(kn_suda_options),
+    CASE(kn_anonymize_options),
+    CASE(kn_arrow_options),
+    CASE(kn_arrow_export_options),
+    CASE(kn_attack_options),
+    CASE(kn_attack_demo_options),
+    CASE(kn_context_options),
+    CASE(kn_csv_options),
+    CASE(kn_database_options),
+    CASE(kn_database_verify_options),
+    CASE(kn_database_diagnose_options),
+    CASE(kn_diagnose_options),
+    CASE(kn_discover_options),
+    CASE(kn_generate_options),
+    CASE(kn_hierarchy_spec),
+    CASE(kn_measure_options),
+    CASE(kn_model_options),
+    CASE(kn_records_options),
+    CASE(kn_records_verify_options),
+    CASE(kn_report_input),
+    CASE(kn_risk_options),
+    CASE(kn_sets_options),
+    CASE(kn_suda_options),
     CASE(kn_verify_options),
 };
 enum { CASES = sizeof cases / sizeof *cases, ROOM = 1024 };
@@ -161,6 +176,8 @@ DOOR(demo, kn_attack_demo_options, kn_attack_demo_report, kn_attack_demo_report_
 DOOR(create, kn_context_options, kn_context, kn_context_free, kn_context_create(&out, o, err))
 DOOR(csv, kn_csv_options, kn_table, kn_table_free, kn_table_read_csv(&out, s->ctx, "/nowhere.csv", o, err))
 DOOR(database, kn_database_options, kn_database, kn_database_free, kn_database_read(&out, s->ctx, "/nowhere", o, err))
+DOOR(diagnose_database, kn_database_diagnose_options, kn_database_diagnosis, kn_database_diagnosis_free,
+     kn_diagnose_database(&out, s->ctx, s->spec, o, err))
 DOOR(verify_database, kn_database_verify_options, kn_database_verify_report, kn_database_verify_report_free,
      kn_verify_database(&out, s->ctx, s->spec, o, err))
 DOOR(diagnose, kn_diagnose_options, kn_diagnosis, kn_diagnosis_free, kn_diagnose(&out, s->ctx, s->table, o, err))
@@ -203,6 +220,7 @@ static const door doors[] = {
     {"kn_context_options", create},
     {"kn_csv_options", csv},
     {"kn_database_options", database},
+    {"kn_database_diagnose_options", diagnose_database},
     {"kn_database_verify_options", verify_database},
     {"kn_diagnose_options", diagnose},
     {"kn_diagnose_options", suppressed},

@@ -10,6 +10,7 @@
 #include <kanon/anonymize.h>
 #include <kanon/attack.h>
 #include <kanon/catalogue.h>
+#include <kanon/database.h>
 #include <kanon/dependencies.h>
 #include <kanon/document.h>
 #include <kanon/explain.h>
@@ -106,6 +107,11 @@ KN_API KN_CHECK kn_status kn_document_hierarchy_check(kn_document **out, kn_cont
 /* "hierarchy-show": the labels of a level, or (level -1) the tree, or neither. */
 KN_API KN_CHECK kn_status kn_document_hierarchy_show(kn_document **out, kn_context *ctx, const kn_hierarchy *hierarchy,
                                                      const char *path, int level, bool tree, kn_error *err);
+
+/* "diagnose-database"; `options` are those of the call (NULL: the usual ones, as there). */
+KN_API KN_CHECK kn_status kn_document_diagnose_database(kn_document **out, kn_context *ctx,
+                                                        const kn_database_diagnosis        *diagnosis,
+                                                        const kn_database_diagnose_options *options, kn_error *err);
 
 /* "frontier". */
 KN_API KN_CHECK kn_status kn_document_frontier(kn_document **out, kn_context *ctx, const kn_frontier *frontier,

@@ -1,5 +1,5 @@
-/* kanon/database.h: several tables with keys: reading them, and what their schema looks like around one table of
- * persons.
+/* kanon/database.h: several tables with keys: reading them, what their schema looks like around one table of
+ * persons, and how alike the persons are.
  *
  * A database comes from a SQLite file ("sqlite:FILE"), a PostgreSQL server ("postgresql://..." or "postgresql:" for
  * libpq's environment) or a folder of CSV files ("FOLDER/"). Keys come from the catalog where there is one; what the
@@ -136,6 +136,65 @@ KN_API void               kn_schema_free(kn_schema *schema);
 /* Draws it as an SVG picture; "-" is standard output. */
 KN_API KN_CHECK kn_status kn_schema_write_svg(const kn_schema *schema, kn_context *ctx, const char *path,
                                               kn_error *err);
+
+/* ---- The persons as an answer ---- */
+
+typedef struct kn_diagnosed_table {
+    const char *name;
+    int64_t     rows;    /* that belong to persons             */
+    int64_t     orphans; /* that belong to nobody              */
+    int         quasi;   /* its quasi-identifiers              */
+} kn_diagnosed_table;
+
+/* What somebody may know of persons, and whom it finds: rows of some tables, with all their quasi-identifiers or one. */
+typedef struct kn_known {
+    int         table_count;
+    const int  *tables; /* of the diagnosis                                              */
+    const char *column; /* of the only table: this quasi-identifier alone; NULL: all     */
+    int64_t     k;      /* persons of the smallest class: alike in what is known         */
+    int64_t     classes;
+    int64_t     unique_persons; /* who stand alone                                       */
+    int64_t     below_persons;  /* in classes smaller than the k asked                   */
+} kn_known;
+
+typedef struct kn_database_diagnosis {
+    int64_t                   persons;
+    int64_t                   classes; /* of persons alike in all tables                                 */
+    int64_t                   k;       /* persons of the smallest one                                    */
+    int64_t                   unique_persons;               /* who stand alone                           */
+    int64_t                   below_classes, below_persons; /* smaller than the k asked                  */
+    bool                      holds; /* k is at least the one asked; true where none was asked           */
+    int                       person; /* the table of persons                                            */
+    int                       table_count;
+    const kn_diagnosed_table *KN_PRIVATE(tables); /* kn_diagnosed_table_at */
+    int64_t                   size_count; /* distinct class sizes, ascending                             */
+    const kn_size_count      *KN_PRIVATE(sizes); /* kn_diagnosed_size_at; `rows` are persons */
+    int                       known_count; /* single columns, single tables, sets of tables, all tables  */
+    const kn_known           *KN_PRIVATE(known); /* kn_known_at; the end */
+} kn_database_diagnosis;
+
+/* NULL: there is none. */
+KN_API const kn_diagnosed_table *kn_diagnosed_table_at(const kn_database_diagnosis *diagnosis, int index);
+KN_API const kn_size_count      *kn_diagnosed_size_at(const kn_database_diagnosis *diagnosis, int64_t index);
+KN_API const kn_known           *kn_known_at(const kn_database_diagnosis *diagnosis, int index);
+
+typedef struct kn_database_diagnose_options {
+    size_t      size;     /* sizeof(kn_database_diagnose_options), set by the initializer           */
+    const char *input;    /* the database; NULL: the spec's                                         */
+    int64_t     k;        /* asked: does it hold? 0: not asked                                      */
+    int         max_size; /* sets of at most so many tables are looked at, and all; 0: of two       */
+} kn_database_diagnose_options;
+
+#define KN_DATABASE_DIAGNOSE_OPTIONS_INIT {sizeof(kn_database_diagnose_options), NULL, 0, 0}
+KN_API void kn_database_diagnose_options_init(kn_database_diagnose_options *options, size_t size);
+
+/* How many persons are alike in the trees of their quasi-identifiers, over all tables (Definition 9 of the multi-relational
+ * paper), and in what somebody knows who knows some of them: the known rows, each with the nearest known one above it. Of the
+ * spec only tables, persons and reading options are used: it need not pass kn_spec_check. KN_USAGE: it describes no
+ * database. KN_INPUT: more than 100,000 sets of tables; what kn_anonymize_database refuses to read. `options` may be NULL. */
+KN_API KN_CHECK kn_status kn_diagnose_database(kn_database_diagnosis **out, kn_context *ctx, const kn_spec *spec,
+                                               const kn_database_diagnose_options *options, kn_error *err);
+KN_API void               kn_database_diagnosis_free(kn_database_diagnosis *diagnosis);
 
 #ifdef __cplusplus
 }

@@ -15,6 +15,7 @@ static const kn_fields *const answers[] = {
     &kn_answer_profile_database,
     &kn_answer_diagnose,
     &kn_answer_diagnose_over,
+    &kn_answer_diagnose_database,
     &kn_answer_dependencies,
     &kn_answer_hierarchy_build,
     &kn_answer_hierarchy_suggest,

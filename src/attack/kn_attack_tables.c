@@ -17,6 +17,7 @@
 #include "kn_hierarchy.h"
 #include "kn_nearest.h"
 #include "kn_options.h"
+#include "kn_spec_of_database.h"
 
 /* The report with what it points to. */
 typedef struct report {
@@ -302,13 +303,6 @@ static kn_status run(job *j, kn_error *err)
     return st == KN_OK ? attack_original(j, err) : st;
 }
 
-static int64_t asked_k(const kn_spec *spec, int64_t k)
-{
-    for (int i = 0; i < spec->model_count && k == 0; i++)
-        if (spec->models[i].kind == KN_MODEL_K) k = spec->models[i].k;
-    return k > 0 ? k : 2;
-}
-
 static void free_job(job *j)
 {
     for (int i = 0; j->hierarchies && i < j->to->report.link_count; i++) kn_hierarchy_free(j->hierarchies[i]);
@@ -335,7 +329,7 @@ kn_status kn_attack(kn_attack_report **out, kn_context *ctx, const kn_spec *spec
     job j = {.ctx = ctx, .spec = spec, .options = options, .to = kn_alloc_zero(ctx, sizeof(report))};
     if (!j.to) return kn_fail_memory(err, ctx, what);
     kn_arena_init(&j.to->arena, ctx);
-    j.to->report.k = asked_k(spec, options->k);
+    j.to->report.k = kn_spec_asked_k(spec, options->k);
     kn_status st = run(&j, err);
     free_job(&j);
     if (st == KN_OK)

@@ -21,6 +21,7 @@
 #include "kn_options.h"
 #include "kn_relational.h"
 #include "kn_rng.h"
+#include "kn_spec_of_database.h"
 
 enum { TARGETS = 2000 };
 
@@ -61,19 +62,6 @@ void kn_attack_demo_report_free(kn_attack_demo_report *public_part)
 }
 
 /* ---- Reading ---- */
-
-static kn_status open_database(job *j, kn_error *err)
-{
-    kn_database_options reading = KN_DATABASE_OPTIONS_INIT;
-    const kn_spec      *spec = j->spec;
-    reading.tables = spec->table_count > 0 ? spec->tables : NULL;
-    reading.table_count = spec->table_count;
-    reading.csv = &spec->csv;
-    KN_TRY(kn_database_read(&j->db, j->ctx, spec->inputs[0], &reading, err));
-    KN_TRY(kn_database_choose(j->db, spec->entity_table, err));
-    KN_TRY(kn_database_roles(j->db, spec->tables, spec->table_count, err));
-    return kn_forest_build(&j->forest, j->ctx, j->db, err);
-}
 
 static kn_status check_database(const job *j, kn_error *err)
 {
@@ -305,7 +293,7 @@ static kn_status tell_example(job *j, kn_error *err)
 
 static kn_status run(job *j, kn_error *err)
 {
-    KN_TRY(open_database(j, err));
+    KN_TRY(kn_database_read_persons(&j->db, &j->forest, j->ctx, j->spec->inputs[0], j->spec, err));
     KN_TRY(check_database(j, err));
     KN_TRY(choose_targets(j, err));
     KN_TRY(tell_tables(j, err));
@@ -324,13 +312,6 @@ static void free_job(job *j)
     kn_database_free(j->db);
 }
 
-static int64_t asked_k(const kn_spec *spec, int64_t k)
-{
-    for (int i = 0; i < spec->model_count && k == 0; i++)
-        if (spec->models[i].kind == KN_MODEL_K) k = spec->models[i].k;
-    return k == 0 ? 2 : k;
-}
-
 kn_status kn_attack_demo(kn_attack_demo_report **out, kn_context *ctx, const kn_spec *spec,
                          const kn_attack_demo_options *options, kn_error *err)
 {
@@ -338,11 +319,9 @@ kn_status kn_attack_demo(kn_attack_demo_report **out, kn_context *ctx, const kn_
     KN_SERVE(ctx, err);
     if (!spec || !options) return kn_fail(err, KN_USAGE, "attack: the spec or the options are missing");
     KN_OPTIONS(kn_attack_demo_options, KN_ATTACK_DEMO_OPTIONS_INIT, options, "attack options", err);
-    if (kn_spec_shape(spec) != KN_SHAPE_DATABASE)
-        return kn_fail(err, KN_USAGE, "%s: it does not describe a database, since it lists no tables",
-                       spec->path ? spec->path : "the spec");
+    KN_TRY(kn_spec_check_is_database(spec, err));
     if (spec->input_count != 1) return kn_fail(err, KN_USAGE, "one database is needed as input");
-    int64_t k = asked_k(spec, options->k);
+    int64_t k = kn_spec_asked_k(spec, options->k);
     if (k < 2) return kn_fail(err, KN_USAGE, "k must be at least 2: a crowd of 1 hides nobody");
     if (options->targets < 0) return kn_fail(err, KN_USAGE, "the number of targets must be at least 0");
     job j = {.ctx = ctx, .spec = spec, .options = options, .to = kn_alloc_zero(ctx, sizeof(report))};

@@ -217,6 +217,9 @@ const cli_list *cli_notes(void);
 /* Reports what was done ("kanon: 3 rows written to ...") on stderr, unless --quiet. */
 void cli_done(const cli_common *common, const char *format, ...) KN_PRINTF(2, 3);
 
+/* Does any option describe the format of a file? Types and counts do not. */
+bool cli_format_said(const cli_table_options *options);
+
 /* Completes or undoes what a killed run left at a file that will be read or replaced, and reports it even with
  * --quiet. `wait`: waits for another run that is just renaming its files to their final names. Returns 0, or an exit
  * code after reporting what failed. */

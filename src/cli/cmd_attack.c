@@ -135,12 +135,6 @@ static void print_words(const cli_value *answer)
 
 /* ---- The run ---- */
 
-/* Does any option describe the format of the external table? */
-static bool said_how(const cli_table_options *o)
-{
-    return o->delimiter || o->no_header || o->encoding || o->decimal || o->timezone || o->na.count > 0 || o->no_na;
-}
-
 /* Where no option describes the external table, the release file's options for the inputs apply, except the encoding:
  * a release is UTF-8, and so are most external tables. */
 static void read_alike(kn_csv_options *csv, const cli_table_options *o, const kn_spec *spec)
@@ -161,7 +155,7 @@ static int check_demo(const attacking *w, int argc)
     if (argc > 1) return cli_usage(&cli_attack, "one database at a time");
     if (w->options.external || w->options.original || w->options.no_original || a->qi.count + a->sensitive.count > 0 ||
         a->hierarchies.count > 0 || a->missing || a->spreadsheet_safe || a->expand || a->input.count ||
-        said_how(&a->input) || a->input.types.count > 0)
+        cli_format_said(&a->input) || a->input.types.count > 0)
         return cli_usage(&cli_attack, "--demo takes all from the release file: only --spec and -k go with it");
     if (a->k != INT64_MIN && a->k < 2) return cli_usage(&cli_attack, "-k: with --demo k must be at least 2");
     return 0;
@@ -194,7 +188,7 @@ static int attack(attacking *w, kn_context *ctx, const char *release)
     int code = cli_usable_spec(&spec, ctx, &words);
     if (code == 0) code = cli_settle(ctx, release, true);
     w->options.release = release;
-    w->options.csv = said_how(&w->a.input) ? &csv : NULL;
+    w->options.csv = cli_format_said(&w->a.input) ? &csv : NULL;
     if (code == 0) {
         read_alike(&csv, &w->a.input, spec);
         code = kn_attack(&report, ctx, spec, &w->options, &err) == KN_OK ? 0 : cli_fail(&err);

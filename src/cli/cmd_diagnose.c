@@ -12,11 +12,14 @@
 static const char help[] =
     "Usage: kanon diagnose FILE... --qi A,B,C [-k K] [--suppression SHARE|any]\n"
     "       kanon diagnose FILE... --over A,B,C [-k K] [--suppression SHARE|any]\n"
+    "       kanon diagnose [DATABASE] --spec RELEASE.yaml [-k K] [--max-size N]\n"
     "\n"
     "How well does a crowd hide each row? Rows that agree on all the columns named by\n"
     "--qi form a class; k is the size of the smallest class. With -k the answer is also\n"
     "the exit code: 0 if every class has at least K rows, 1 if not. --over looks at every\n"
     "subset of its columns: which information, in somebody else's hands, is a threat?\n"
+    "Of a database, persons are alike if all their rows are, in all tables; whom does\n"
+    "somebody find who knows one column, one table or a few?\n"
     "\n"
     "Options:\n"
     "      --qi COLUMNS         quasi-identifiers: what somebody else may know\n"
@@ -32,7 +35,8 @@ static const char help[] =
     "                           ('drop')\n"
     "      --algorithm NAME     for --over: 'fast' (default), or 'paper': Algorithms 1 to 3 of the\n"
     "                           privacy diagnosis centre as published, counting their calls\n"
-    "      --max-size N         for --over: sets of at most N columns; a partial answer\n"
+    "      --max-size N         for --over: sets of at most N columns; a partial answer. Of a\n"
+    "                           database: sets of at most N tables (default: 2), and all\n"
     "      --time-limit SECONDS stop then, with a partial answer (for --over with -k)\n"
     "      --sensitive COLUMNS  what nobody should learn about a person: what does a class tell?\n"
     "      --require MODEL      a privacy model that must hold: l-diversity:kind=distinct,l=3,\n"
@@ -54,12 +58,16 @@ static const char help[] =
     "      --write-suppressed FILE\n"
     "                           for --qi with --suppression: the rows that would be removed, with\n"
     "                           their row numbers (people's data: readable by you alone)\n"
+    "      --spec FILE          the release file: tables, keys, persons and quasi-identifiers of a\n"
+    "                           database\n"
     "      --timings            add times and memory to the answer\n"
     "\n" CLI_TABLE_HELP "\n" CLI_COMMON_HELP "\n" CLI_EXIT_HELP "\n"
     "Examples:\n"
     "  $ kanon generate adult-like --rows 1000 --output people.csv\n"
     "  $ kanon diagnose people.csv --qi sex,race --suppression 1%\n"
-    "  $ kanon diagnose people.csv --over sex,age,race,education,workclass -k 2\n";
+    "  $ kanon diagnose people.csv --over sex,age,race,education,workclass -k 2\n"
+    "  $ kanon generate students --rows 200 --output school\n"
+    "  $ kanon diagnose --spec school/release.yaml\n";
 
 cli_moment cli_now(void)
 {
@@ -190,6 +198,33 @@ static int check(cli_diagnosing *d, const words *w, int files)
     return 0;
 }
 
+/* Of a database: all other questions come from the release file. */
+static int check_database(const cli_diagnosing *d, const words *w, int files)
+{
+    if (files > 1) return cli_usage(&cli_diagnose, "one database at a time");
+    if (d->qi.count + d->over.count + d->entities.count + d->sensitive.count + d->require.count + d->hierarchies.count +
+                d->input.types.count >
+            0 ||
+        w->suppress || w->missing || w->algorithm || w->time_limit >= 0 || d->at_most || d->risk || d->suda ||
+        d->population || d->sampling || d->weight || d->threshold || d->report || d->write_suppressed || d->timings ||
+        d->input.count || cli_format_said(&d->input))
+        return cli_usage(&cli_diagnose,
+                         "--spec takes all from the release file of a database: only -k and --max-size go with it");
+    if (w->k != INT64_MIN && w->k < 1) return cli_usage(&cli_diagnose, "-k: k must be at least 1");
+    return check_size(w);
+}
+
+static int diagnose_database(const cli_diagnosing *d, const words *w, int files, char **names)
+{
+    kn_database_diagnose_options options = KN_DATABASE_DIAGNOSE_OPTIONS_INIT;
+    int                          code = check_database(d, w, files);
+    if (code) return code;
+    options.input = files > 0 ? names[0] : NULL;
+    options.k = w->k == INT64_MIN ? 0 : w->k;
+    options.max_size = w->max_size == INT64_MIN ? 0 : (int)w->max_size;
+    return cli_diagnose_database(&d->common, d->spec, &options);
+}
+
 static void want(const char **columns, int *count, const char *name)
 {
     for (int i = 0; i < *count; i++)
@@ -283,6 +318,26 @@ int cli_diagnose_report(const cli_diagnosing *d, const kn_diagnosis *one, const 
     return 0;
 }
 
+/* A table: reads what is needed and answers. */
+static int diagnose_table(cli_diagnosing *d, const words *w, int argc, char **argv)
+{
+    int code = check(d, w, argc);
+    if (code == 0 &&
+        (cli_overwrites_input(d->report, argv, argc) || cli_overwrites_input(d->write_suppressed, argv, argc)))
+        code = cli_usage(&cli_diagnose, "the output would overwrite the input");
+    if (code == 0 && !(d->ctx = cli_context(&d->common))) code = 3;
+    d->start = cli_now();
+    d->files = argv;
+    d->file_count = argc;
+    if (code == 0 && read_table(d, &code)) {
+        d->read = cli_now();
+        set_rows(d);
+        code = join_entity(d);
+        if (code == 0) code = d->over.count > 0 ? cli_diagnose_over(d) : cli_diagnose_set(d);
+    }
+    return code;
+}
+
 static int run(int argc, char **argv)
 {
     cli_diagnosing   d = {0};
@@ -309,25 +364,13 @@ static int run(int argc, char **argv)
                                   {"--report", CLI_TEXT, &d.report},
                                   {"--write-suppressed", CLI_TEXT, &d.write_suppressed},
                                   {"--timings", CLI_FLAG, &d.timings},
+                                  {"--spec", CLI_TEXT, &d.spec},
                                   CLI_LIST_MODELS(d.common),
                                   CLI_TABLE_OPTIONS(d.input),
                                   {0}};
     if (!cli_parse(&cli_diagnose, &argc, argv, options, &d.common)) return 2;
     if (d.common.help) return 0;
-    int code = check(&d, &w, argc);
-    if (code == 0 &&
-        (cli_overwrites_input(d.report, argv, argc) || cli_overwrites_input(d.write_suppressed, argv, argc)))
-        code = cli_usage(&cli_diagnose, "the output would overwrite the input");
-    if (code == 0 && !(d.ctx = cli_context(&d.common))) code = 3;
-    d.start = cli_now();
-    d.files = argv;
-    d.file_count = argc;
-    if (code == 0 && read_table(&d, &code)) {
-        d.read = cli_now();
-        set_rows(&d);
-        code = join_entity(&d);
-        if (code == 0) code = d.over.count > 0 ? cli_diagnose_over(&d) : cli_diagnose_set(&d);
-    }
+    int code = d.spec ? diagnose_database(&d, &w, argc, argv) : diagnose_table(&d, &w, argc, argv);
     kn_document_free(d.answer);
     kn_model_report_free(d.models);
     kn_model_sets_free(d.model_sets);

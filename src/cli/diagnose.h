@@ -37,6 +37,7 @@ typedef struct cli_diagnosing {
     bool              risk, suda;
     const char       *population, *sampling, *weight, *threshold;
     const char       *report; /* a path, or NULL */
+    const char       *spec;   /* of a database: its release file; NULL: a table */
     char            **files;
     int               file_count;
     bool              timings;
@@ -76,6 +77,13 @@ void cli_model_sets_print(const cli_value *models);
 
 /* Writes the HTML report; either answer may be NULL. Returns 0 or the exit code. */
 int cli_diagnose_report(const cli_diagnosing *d, const kn_diagnosis *one, const kn_sets_diagnosis *all);
+
+/* Class sizes as text: `of` is what is counted, `unit` what a class has. */
+void cli_histogram_print(const cli_value *sizes, const char *of, const char *unit);
+
+/* Diagnoses a database as a release file describes it; returns the exit code. */
+int cli_diagnose_database(const cli_common *common, const char *spec_path,
+                          const kn_database_diagnose_options *options);
 
 /* The times for --timings. */
 kn_diagnose_times cli_diagnose_times(const cli_diagnosing *d);

@@ -6,10 +6,10 @@
 /* ---- Text ---- */
 
 /* Class sizes in powers of two, which are easier to read. */
-static void print_histogram(const cli_value *sizes, const char *of)
+void cli_histogram_print(const cli_value *sizes, const char *of, const char *unit)
 {
     static const cli_align aligns[] = {CLI_RIGHT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT, CLI_LEFT};
-    const char            *titles[] = {of, "classes", "rows", "share", ""};
+    const char            *titles[] = {of, "classes", unit, "share", ""};
     cli_text_table        *t = cli_text_table_new(5, titles, aligns);
     int64_t                count = kn_document_count(sizes), total = 0, i = 0;
     for (int64_t j = 0; j < count; j++) total += cli_integer(kn_document_at(sizes, j), "rows");
@@ -162,10 +162,11 @@ static void print_words(const cli_value *answer)
     print_heading(answer);
     print_missing(answer);
     printf("\n");
-    print_histogram(kn_document_member(answer, "histogram"),
-                    cli_is(answer, "missing", kn_missing_name(KN_MISSING_WILDCARD)) ? "crowd size"
-                    : cli_text(answer, "entity")                                    ? "persons"
-                                                                                    : "class size");
+    cli_histogram_print(kn_document_member(answer, "histogram"),
+                        cli_is(answer, "missing", kn_missing_name(KN_MISSING_WILDCARD)) ? "crowd size"
+                        : cli_text(answer, "entity")                                    ? "persons"
+                                                                                        : "class size",
+                        "rows");
     if (kn_document_member(answer, "budget")) print_suppression(answer);
     if (removed)
         print_removal(answer, removed);

@@ -149,6 +149,11 @@ void cli_table_options_free(cli_table_options *options)
     cli_list_free(&options->types);
 }
 
+bool cli_format_said(const cli_table_options *o)
+{
+    return o->delimiter || o->no_header || o->encoding || o->decimal || o->timezone || o->na.count > 0 || o->no_na;
+}
+
 int cli_settle(kn_context *ctx, const char *path, bool wait)
 {
     char     note[KN_SETTLE_NOTE];

@@ -5,11 +5,23 @@
 
 #include <kanon/records.h>
 
-#include "kn_database.h"
+#include "kn_arena.h"
+#include "kn_forest.h"
 
 /* Gives columns their roles and makes the hierarchies of quasi-identifiers (one without a hierarchy gets value -> *).
  * KN_INPUT: a table or column that does not exist, a quasi-identifier that is part of a key. */
 KN_CHECK kn_status kn_database_roles(kn_database *db, const kn_spec_table *tables, int table_count, kn_error *err);
+
+/* Gives a quasi-identifier without a hierarchy the one that its type suggests (kn_hierarchy_by_type.h), as those of a table
+ * do: numbers and dates. *taken: it has one now, by *rule. Texts keep value -> *: whether all of them are equally long codes
+ * would depend on where the release is written, since files do not distinguish an empty text from a missing cell. */
+KN_CHECK kn_status kn_database_by_type(bool *taken, kn_hierarchy_spec *rule, kn_arena *arena, kn_database *db, int table,
+                                       const kn_attribute *attribute, kn_error *err);
+
+/* Reads a database as the spec describes it, with roles and hierarchies, and the trees of its persons. Both are the caller's,
+ * even on failure. KN_INPUT also where there are no persons. */
+KN_CHECK kn_status kn_database_read_persons(kn_database **db, kn_forest **forest, kn_context *ctx, const char *input,
+                                            const kn_spec *spec, kn_error *err);
 
 /* Adds the empty text to what `csv` counts as missing, for releases that cannot distinguish the two. *out is the list
  * that `csv` then points to: freed by the caller with kn_free after reading. */

@@ -7,6 +7,7 @@
 #include "kn_error.h"
 #include "kn_names.h"
 #include "kn_spec.h"
+#include "kn_spec_of_database.h"
 #include "kn_table_name.h"
 
 kn_shape kn_spec_shape(const kn_spec *spec)
@@ -31,6 +32,20 @@ kn_status kn_spec_check_one_table(const kn_spec *spec, const char *instead, kn_e
     if (shape == KN_SHAPE_TABLE) return KN_OK;
     return kn_fail(err, KN_USAGE, "%s: it describes %s, not one table%s%s", spec->path ? spec->path : "the spec",
                    shape_name(shape), instead ? "; " : "", instead ? instead : "");
+}
+
+kn_status kn_spec_check_is_database(const kn_spec *spec, kn_error *err)
+{
+    if (kn_spec_shape(spec) == KN_SHAPE_DATABASE && spec->table_count > 0) return KN_OK;
+    return kn_fail(err, KN_USAGE, "%s: it does not describe a database, since it lists no tables",
+                   spec->path ? spec->path : "the spec");
+}
+
+int64_t kn_spec_asked_k(const kn_spec *spec, int64_t k)
+{
+    for (int i = 0; i < spec->model_count && k == 0; i++)
+        if (spec->models[i].kind == KN_MODEL_K) k = spec->models[i].k;
+    return k > 0 ? k : 2;
 }
 
 bool kn_spec_find_column(const kn_spec *spec, const char *text, int *table, int *attribute)
