@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""killed.py PATH STAGE: a driver that makes a small release and kills itself at a stage: group, write, check, digest or marker."""
+"""killed.py PATH STAGE: a driver that makes a small release and kills itself at a stage: group, write, check, digest,
+marker."""
 
 import glob
 import os

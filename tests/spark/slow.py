@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""slow.py PATH MASTER: a driver that releases rows of which one part is late, the first time that a task reads it, so that Spark runs
-the task twice at a time. Its last line says how many tasks were such duplicates, by Spark's own record, and what the release is."""
+"""slow.py PATH MASTER: a driver that releases rows of which one part is late, the first time that a task reads it, so that
+Spark runs the task twice at a time. Its last line says how many tasks were such duplicates, by Spark's own record, and what
+the release is."""
 
 import json
 import sys

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Releases that Spark writes: the same rows as the engine's and DuckDB's, laid out by the release alone, and published last."""
+"""Releases that Spark writes: the same rows as the engine's and DuckDB's, laid out by the release alone."""
 
 import os
 
