@@ -9,7 +9,7 @@ import time
 
 import data
 import killed
-from conftest import build_session
+from conftest import QUICK, build_session
 from pyspark.sql.functions import udf
 
 from pykanon import Spec
@@ -18,6 +18,7 @@ from pykanon import spark as ks
 LATE = 60
 SETTINGS = {
     "spark.executor.memory": "800m",
+    "spark.executor.extraJavaOptions": QUICK,
     "spark.executor.cores": "1",
     "spark.driver.memory": "800m",
     "spark.speculation": "true",

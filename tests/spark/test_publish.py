@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import shutil
 import stat
 
@@ -110,6 +111,15 @@ def test_the_layout_is_the_releases_alone(session, few, published, tmp_path):
         for path in (published.path, again.path)
     ]
     assert len(tables[0]) == len(tables[1]) and all(a.equals(b) for a, b in zip(*tables, strict=True))
+
+
+def test_stages_are_told_in_sparks_pages_and_in_the_log(session, few, published, caplog):
+    with caplog.at_level("INFO", "pykanon.spark"):
+        ks.diagnose(few, qi="age", k=2)
+    assert [record for record in caplog.messages if re.fullmatch(r"kanon: .*group and count: [0-9.]+ s", record)]
+    jobs = session.sparkContext._jsc.sc().statusStore().jobsList(None)
+    told = {jobs.apply(i).description().toString() for i in range(jobs.size())}
+    assert {"Some(kanon: group and count)", "Some(kanon: writing: write)", "Some(kanon: writing: group and count)"} <= told
 
 
 def test_a_release_verifies(few, published):
