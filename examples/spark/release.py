@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A release of a Spark table, for spark-submit: `spark-submit release.py INPUT RELEASE.yaml OUTPUT`. The wheel of pykanon is needed
-on the driver only. Exit code 1: there is no release that keeps the promises."""
+"""A release of a Spark table, for spark-submit: `spark-submit release.py INPUT RELEASE.yaml OUTPUT`. The wheel of pykanon is
+needed on the driver only. Exit code 1: there is no release that keeps the promises."""
 
 import logging
 import sys
 
+from pyspark.sql import SparkSession
+
 from pykanon import NoRelease
 from pykanon import spark as ks
-from pyspark.sql import SparkSession
 
 
 def main() -> int:

@@ -259,8 +259,8 @@ def _spread_digests(session: Any, folder: _Folder) -> list[dict[str, Any]]:
 
 
 def _digests(session: Any, folder: _Folder, whole: bool) -> tuple[list[dict[str, Any]], str]:
-    """Name, size and SHA-256 of each part; if ``whole``, also that of all their bytes in order, by one reading in the driver's
-    Java, as one digest cannot be made in pieces. Otherwise executors read the parts, each for itself."""
+    """Name, size and SHA-256 of each part; if ``whole``, also that of all their bytes in order, by one reading in the
+    driver's Java, as one digest cannot be made in pieces. Otherwise executors read the parts, each for itself."""
     if not whole:
         return _spread_digests(session, folder), ""
     java = session._jvm.java.security
@@ -313,7 +313,7 @@ def _begin(session: Any, folder: _Folder) -> None:
 
 
 def _take_back(session: Any, folder: _Folder) -> None:
-    """Removes what an unfinished release has written; if that fails, too, ``unfinished`` goes on to say what the folder is."""
+    """Removes what an unfinished release has written; if that fails too, ``unfinished`` goes on to say what the folder is."""
     private = _private(session, folder.name)
     try:
         if not private.exists(_UNFINISHED):

@@ -8,10 +8,12 @@ import pytest
 
 pyspark = pytest.importorskip("pyspark", reason="PySpark is not installed; scripts/setup spark fetches it")
 
+# For Java that compiles quickly rather than well: a driver's code, and that of short tests, runs few times.
+QUICK = "-XX:TieredStopAtLevel=1"
 MASTER = os.environ.get("KANON_SPARK_MASTER", "local-cluster[2,1,1800]")
 
 
-def build_session(master: str = MASTER, **more):
+def build_session(master: str = MASTER, quick: bool = True, **more):
     """Small and quiet; the same zone everywhere."""
     from pyspark.sql import SparkSession
 
@@ -24,6 +26,8 @@ def build_session(master: str = MASTER, **more):
         "spark.driver.memory": "1500m",
         "spark.sql.session.timeZone": "UTC",
         "spark.driver.host": "127.0.0.1",
+        "spark.shuffle.io.retryWait": "1s",  # between attempts to reach an executor that may be dead
+        **({"spark.driver.extraJavaOptions": QUICK} if quick else {}),
         **more,
     }
     for name, value in settings.items():

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables for the tests and benchmarks of Spark, made by Spark itself from row numbers: the same rows for the same arguments, however
-they are distributed. Skewed keys, missing cells, dates, decimals, texts that look like numbers."""
+"""Tables for the tests and benchmarks of Spark, made by Spark itself from row numbers: the same rows for the same arguments,
+however they are distributed. Skewed keys, missing cells, dates, decimals, texts that look like numbers."""
 
 from pyspark.sql import functions as F
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""killed.py PATH STAGE: a driver that makes a small release and kills itself at a stage: group, write, check, digest or marker."""
+"""killed.py PATH STAGE: a driver that makes a small release and kills itself at a stage: group, write, check, digest,
+marker."""
 
 import glob
 import os
@@ -9,6 +10,7 @@ import threading
 
 import data
 from conftest import build_session
+from pyspark import SparkContext
 
 from pykanon import Spec
 from pykanon import spark as ks
@@ -19,6 +21,8 @@ ROWS = 20_000
 
 
 def die(*unused):
+    """Java first, which would otherwise end in good order when Python is gone."""
+    os.kill(SparkContext._gateway.proc.pid, signal.SIGKILL)
     os.kill(os.getpid(), signal.SIGKILL)
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""slow.py PATH MASTER: a driver that releases rows of which one part is late, the first time that a task reads it, so that Spark runs
-the task twice at a time. Its last line says how many tasks were such duplicates, by Spark's own record, and what the release is."""
+"""slow.py PATH MASTER: a driver that releases rows of which one part is late, the first time that a task reads it, so that
+Spark runs the task twice at a time. Its last line says how many tasks were such duplicates, by Spark's own record, and what
+the release is."""
 
 import json
 import sys
@@ -8,7 +9,7 @@ import time
 
 import data
 import killed
-from conftest import build_session
+from conftest import QUICK, build_session
 from pyspark.sql.functions import udf
 
 from pykanon import Spec
@@ -17,6 +18,7 @@ from pykanon import spark as ks
 LATE = 60
 SETTINGS = {
     "spark.executor.memory": "800m",
+    "spark.executor.extraJavaOptions": QUICK,
     "spark.executor.cores": "1",
     "spark.driver.memory": "800m",
     "spark.speculation": "true",

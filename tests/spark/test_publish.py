@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import shutil
 import stat
 
@@ -40,20 +41,26 @@ def copy(published, tmp_path):
     return path
 
 
-def seal(path):
-    """Makes the marker list the parts as they are now, as somebody might who wants to deceive."""
-    with open(f"{path}/_SUCCESS", encoding="utf-8") as file:
-        manifest = json.load(file)
-    manifest["parts"] = []
-    for part in sorted(glob.glob(f"{path}/part-*.parquet")):
-        with open(part, "rb") as file:
-            content = file.read()
-        manifest["parts"].append(
-            {"name": os.path.basename(part), "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
-        )
+def parts_of(path):
+    """Name and content of each part, in order."""
+    return [(os.path.basename(part), pathlib.Path(part).read_bytes()) for part in sorted(glob.glob(f"{path}/part-*.parquet"))]
+
+
+def digest(content):
+    return hashlib.sha256(content).hexdigest()
+
+
+def seal(path, certified=True):
+    """Makes marker and certificate vouch for the parts as they are now, as somebody might who wants to deceive."""
+    marker, certificate = pathlib.Path(path, "_SUCCESS"), pathlib.Path(path, "_certificate.json")
+    manifest, parts = json.loads(marker.read_text()), parts_of(path)
+    manifest["parts"] = [{"name": name, "bytes": len(content), "sha256": digest(content)} for name, content in parts]
+    if certified:
+        sealed = json.loads(certificate.read_text()) | {"sha256": digest(b"".join(content for _, content in parts))}
+        certificate.write_text(json.dumps(sealed))
+        manifest["certificate"] = digest(certificate.read_bytes())
     forget_checksums(path)
-    with open(f"{path}/_SUCCESS", "w", encoding="utf-8") as file:
-        json.dump(manifest, file)
+    marker.write_text(json.dumps(manifest))
 
 
 def forget_checksums(path):
@@ -84,15 +91,6 @@ def test_what_stands_where(published):
     assert published.to_df().count() == published.rows
 
 
-def parts_of(path):
-    """Name and content of each part, in order."""
-    return [(os.path.basename(part), pathlib.Path(part).read_bytes()) for part in sorted(glob.glob(f"{path}/part-*.parquet"))]
-
-
-def digest(content):
-    return hashlib.sha256(content).hexdigest()
-
-
 def test_the_certificate_has_the_digest_of_the_parts_in_order(few, published, tmp_path):
     everything = digest(b"".join(content for _, content in parts_of(published.path)))
     assert published.certificate["sha256"] == published.private["release_sha256"] == everything
@@ -113,6 +111,15 @@ def test_the_layout_is_the_releases_alone(session, few, published, tmp_path):
         for path in (published.path, again.path)
     ]
     assert len(tables[0]) == len(tables[1]) and all(a.equals(b) for a, b in zip(*tables, strict=True))
+
+
+def test_stages_are_told_in_sparks_pages_and_in_the_log(session, few, published, caplog):
+    with caplog.at_level("INFO", "pykanon.spark"):
+        ks.diagnose(few, qi="age", k=2)
+    assert [record for record in caplog.messages if re.fullmatch(r"kanon: .*group and count: [0-9.]+ s", record)]
+    jobs = session.sparkContext._jsc.sc().statusStore().jobsList(None)
+    told = {jobs.apply(i).description().toString() for i in range(jobs.size())}
+    assert {"Some(kanon: group and count)", "Some(kanon: writing: write)", "Some(kanon: writing: group and count)"} <= told
 
 
 def test_a_release_verifies(few, published):
@@ -203,7 +210,29 @@ SPOILED = {
 
 
 @pytest.mark.parametrize("how", SPOILED)
-def test_spoiled_parts_are_rejected_although_the_marker_lists_them(few, copy, how):
+def test_spoiled_parts_are_rejected_although_marker_and_certificate_vouch_for_them(few, copy, how):
     rewrite(copy, SPOILED[how])
     seal(copy)
     assert ks.verify(few, copy, SPEC).outcome == "does not hold"
+
+
+def test_a_sealed_copy_that_is_not_spoiled_verifies(few, copy):
+    """So it is the rows that the ones above are rejected for."""
+    rewrite(copy, lambda table: table)
+    seal(copy)
+    assert ks.verify(few, copy, SPEC).outcome == "holds"
+
+
+def test_a_certificate_of_other_parts_is_noticed(few, copy):
+    rewrite(copy, lambda table: table)
+    seal(copy, certified=False)
+    with pytest.raises(kn.InputError, match="the certificate is one of other parts"):
+        ks.verify(few, copy, SPEC)
+
+
+def test_a_certificate_that_was_not_published_is_noticed(few, copy):
+    certificate = pathlib.Path(copy, "_certificate.json")
+    certificate.write_text(certificate.read_text().replace('"k": 5', '"k": 50'))
+    forget_checksums(copy)
+    with pytest.raises(kn.InputError, match="the certificate is not the one that was published"):
+        ks.verify(few, copy, SPEC)

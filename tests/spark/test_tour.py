@@ -11,6 +11,7 @@ import pyarrow
 import pyarrow.parquet
 import pyspark
 import pytest
+from conftest import QUICK
 
 import pykanon as kn
 
@@ -56,7 +57,7 @@ def test_the_page(session, place):
 
 def test_the_example_for_spark_submit(place):
     program = os.path.join(os.path.dirname(pyspark.__file__), "bin", "spark-submit")
-    words = ["--master", "local[1]", "--driver-memory", "800m", "--conf", "spark.ui.enabled=false"]
+    words = f"--master local[1] --driver-memory 800m --driver-java-options {QUICK} --conf spark.ui.enabled=false".split()
     request, target = str(place / "hospital" / "release.yaml"), str(place / "submitted")
     done = subprocess.run(
         [program, *words, f"{ROOT}/examples/spark/release.py", str(place / "admissions"), request, target],
