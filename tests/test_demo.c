@@ -140,7 +140,13 @@ static kn_demo_found attack_all(kn_context *ctx, const test_data *d, const test_
     for (int t = 0; t < d->tables; t++)
         sensitive[t] = (kn_demo_sensitive){t, kn_table_find(f->db->tables[t].table, "s")};
     for (int64_t e = 0; e < f->forest->entities; e++) targets[e] = e;
-    kn_demo_input in = {f->forest, plan, deleted, f->forest->entities, targets, d->tables, sensitive};
+    kn_demo_input in = {.forest = f->forest,
+                        .plan = plan,
+                        .deleted = deleted,
+                        .target_count = f->forest->entities,
+                        .targets = targets,
+                        .sensitive_count = d->tables,
+                        .sensitive = sensitive};
     assert_ok(kn_demo_count(&found, ctx, &in, &err), err);
     free(targets);
     return found;
@@ -153,7 +159,8 @@ static void check_pairs(kn_context *ctx, const test_data *d, const test_forest *
     kn_error         err = KN_ERROR_INIT;
     kn_demo_matcher *matcher;
     shown_person    *shown = malloc(sizeof *shown);
-    assert_ok(kn_demo_matcher_make(&matcher, ctx, f->forest, plan, deleted, &err), err);
+    kn_demo_input    in = {.forest = f->forest, .plan = plan, .deleted = deleted};
+    assert_ok(kn_demo_matcher_make(&matcher, ctx, &in, &err), err);
     for (uint32_t c = 0; c < plan->classes; c++) {
         show_person(shown, f, plan, c, 0);
         for (int64_t e = 0; e < f->forest->entities; e++) {

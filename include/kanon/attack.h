@@ -43,6 +43,8 @@ typedef struct kn_attack_report {
     kn_attack_table    before; /* the original, where it was given                 */
     const char        *linked; /* a column of pseudonyms that shows which released rows are one person's; NULL: none. Rows
                                   are still matched one by one               */
+    bool               database; /* a database: what is matched are its persons with their rows, not rows; links and sensitive
+                                    columns are named TABLE.COLUMN           */
 } kn_attack_report;
 
 typedef struct kn_attack_options {
@@ -54,9 +56,10 @@ typedef struct kn_attack_options {
     int64_t     k;        /* 0: the spec's, and 2 where it has none                                */
     const kn_csv_options *csv; /* how the external table is written; NULL: detected. Its types and columns are
                                   ignored: types are the spec's */
+    bool        some_rows; /* of a database: the external one may lack rows of a person                */
 } kn_attack_options;
 
-#define KN_ATTACK_OPTIONS_INIT {sizeof(kn_attack_options), NULL, NULL, NULL, false, 0, NULL}
+#define KN_ATTACK_OPTIONS_INIT {sizeof(kn_attack_options), NULL, NULL, NULL, false, 0, NULL, false}
 KN_API void kn_attack_options_init(kn_attack_options *options, size_t size);
 
 /* Links the external table with the release over the quasi-identifiers of the spec that both have (at least one). A
@@ -64,7 +67,12 @@ KN_API void kn_attack_options_init(kn_attack_options *options, size_t size);
  * (whether or not the external table has its other members) or "*". Suppressed rows ("*" in every column) match
  * nobody. A missing cell matches a missing one, and with the spec's `missing: wildcard` anything. Only the spec's
  * columns, hierarchies, models and reading options are used: it need not pass kn_spec_check. KN_INPUT: a file cannot
- * be read as a table, or lacks the columns. */
+ * be read as a table, or lacks the columns.
+ *
+ * Where the spec describes a database, all three are databases (the external one may be a single table: that of persons), linked
+ * over the tables and quasi-identifiers that the external one has. A released person matches one of the external database if
+ * the cells of their rows cover: each released row that of another known one, since all rows of the known tables are known; rows
+ * may have been deleted. With `some_rows` each known row is covered by another released one. */
 KN_API KN_CHECK kn_status kn_attack(kn_attack_report **out, kn_context *ctx, const kn_spec *spec,
                                     const kn_attack_options *options, kn_error *err);
 KN_API void               kn_attack_report_free(kn_attack_report *report);

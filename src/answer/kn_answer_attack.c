@@ -6,14 +6,14 @@
 /* ---- The linking attack ---- */
 
 static const kn_field_row count_rows[] = {
-    KN_FIELD(kn_match_count, matches, KN_F_ROWS, "rows that somebody matches"),
+    KN_FIELD(kn_match_count, matches, KN_F_ROWS, "rows that somebody matches; of a database, persons"),
     KN_FIELD(kn_match_count, people, KN_F_PERSONS, "people who match so many"),
 };
 static const kn_fields count_part = KN_FIELDS(kn_match_count, "count", count_rows, NULL);
 
 #define S kn_attack_table
 static const kn_field_row table_rows[] = {
-    KN_FIELD(S, rows, KN_F_ROWS, "rows of the table that is attacked"),
+    KN_FIELD(S, rows, KN_F_ROWS, "rows of the table that is attacked; of a database, its persons, here and below"),
     KN_FIELD(S, none, KN_F_PERSONS, "people who match no row"),
     KN_FIELD(S, unplaced, KN_F_PERSONS, "people of whom nothing can be said: a hierarchy lacks a value of theirs"),
     KN_FIELD(S, unique, KN_F_PERSONS, "people who match exactly one row"),
@@ -29,12 +29,13 @@ static const kn_fields table_part = KN_FIELDS(kn_attack_table, "table", table_ro
 #define S kn_attack_report
 static const kn_field_row attack_rows[] = {
     KN_ANSWER_ROW,
-    KN_FIELD(S, people, KN_F_PERSONS, "rows of the attacker's table"),
+    KN_FIELD(S, people, KN_F_PERSONS, "rows of the attacker's table, or its persons"),
     KN_FIELD(S, k, KN_F_ROWS, "whoever matches fewer rows counts as narrowed down"),
     KN_FIELD_LIST(S, links, link_count, NULL, KN_F_TEXTS, "the columns that both tables are linked by"),
     KN_FIELD_LIST(S, sensitive, sensitive_count, NULL, KN_F_TEXTS, "the sensitive columns"),
     KN_VALUE_OF("before", KN_F_OBJECT | KN_F_OPTIONAL, &table_part, "the original, where it was given"),
     KN_VALUE_OF("after", KN_F_OBJECT, &table_part, "the release"),
+    KN_FIELD(S, database, KN_F_BOOLEAN, "whether what is matched are the persons of a database, not rows"),
     KN_FIELD(S, linked, KN_F_TEXT | KN_F_OPTIONAL, "a column that shows which rows are one person's"),
     KN_VALUE("holds", KN_F_BOOLEAN, "whether nobody is narrowed down to fewer than k rows"),
     KN_NOTES_ROW,
@@ -56,9 +57,10 @@ static void note_strangers(kn_document *doc, const kn_attack_report *r)
     char none[KN_COUNT_TEXT], people[KN_COUNT_TEXT];
     if (r->after.none <= r->people / 2 || (r->has_before && r->before.none >= r->after.none)) return;
     kn_put_note(doc,
-                "%s of %s people match no row: if they are in the release, its cells are not read as they are meant; "
-                "--hierarchy, --type and --decimal say how",
-                kn_count_text(none, r->after.none), kn_count_text(people, r->people));
+                "%s of %s people match no %s: if they are in the release, its cells are not read as they are meant; %s",
+                kn_count_text(none, r->after.none), kn_count_text(people, r->people), r->database ? "person" : "row",
+                r->database ? "the release file says how (hierarchy, type, decimal)"
+                            : "--hierarchy, --type and --decimal say how");
 }
 
 kn_status kn_document_attack(kn_document **out, kn_context *ctx, const kn_attack_report *report, kn_error *err)

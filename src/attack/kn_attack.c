@@ -14,7 +14,6 @@
 
 #include "kn_alloc.h"
 #include "kn_error.h"
-#include "kn_link.h"
 
 static const char what[] = "attacking a table";
 
@@ -102,27 +101,31 @@ static kn_status parse_original(kn_cell *cells, const kn_cell_parser *parser, co
     return KN_OK;
 }
 
+kn_status kn_attack_read_cells(kn_link_attribute *out, kn_cell **cells, kn_cell_members *members, kn_context *ctx,
+                               const kn_attack_link *link, const kn_column *external, const kn_column *target,
+                               bool released, bool wildcard, kn_error *err)
+{
+    const kn_hierarchy *hierarchy = released ? link->hierarchy : NULL;
+    kn_cell_parser     *parser = NULL;
+    uint32_t            labels = target->dict.count + 1;
+    *cells = kn_alloc_array(ctx, labels, sizeof **cells);
+    if (!*cells) return kn_fail_memory(err, ctx, what);
+    KN_TRY(kn_cell_parser_make(&parser, ctx, external, hierarchy, &link->rules, err));
+    if (released) kn_cell_parser_foreign(parser);
+    kn_status st = released ? parse_released(*cells, parser, link, external, &target->dict, ctx, members, err)
+                            : parse_original(*cells, parser, &target->dict, members, err);
+    kn_cell_parser_free(parser);
+    (*cells)[labels - 1] = wildcard ? (kn_cell){KN_CELL_STAR, 0, 0} : (kn_cell){KN_CELL_VALUE, external->dict.count, 0};
+    *out = (kn_link_attribute){external->dict.count + 1, labels, *cells, members->codes, hierarchy, wildcard};
+    return st;
+}
+
 static kn_status make_attribute(attack *a, int i, kn_error *err)
 {
     const kn_attack_link *link = &a->in->links[a->order[i]];
-    const kn_column      *external = &a->in->external->columns[link->external];
-    const kn_column      *target = &a->in->target->columns[link->target];
-    const kn_hierarchy   *hierarchy = a->in->released ? link->hierarchy : NULL;
-    kn_cell_parser       *parser = NULL;
-    uint32_t              labels = target->dict.count + 1;
-    a->cells[i] = kn_alloc_array(a->ctx, labels, sizeof *a->cells[i]);
-    if (!a->cells[i]) return kn_fail_memory(err, a->ctx, what);
-    KN_TRY(kn_cell_parser_make(&parser, a->ctx, external, hierarchy, &link->rules, err));
-    if (a->in->released) kn_cell_parser_foreign(parser);
-    kn_status st = a->in->released
-                       ? parse_released(a->cells[i], parser, link, external, &target->dict, a->ctx, &a->members[i], err)
-                       : parse_original(a->cells[i], parser, &target->dict, &a->members[i], err);
-    kn_cell_parser_free(parser);
-    a->cells[i][labels - 1] =
-        a->in->wildcard ? (kn_cell){KN_CELL_STAR, 0, 0} : (kn_cell){KN_CELL_VALUE, external->dict.count, 0};
-    a->attributes[i] = (kn_link_attribute){external->dict.count + 1, labels,    a->cells[i],
-                                           a->members[i].codes,      hierarchy, a->in->wildcard};
-    return st;
+    return kn_attack_read_cells(&a->attributes[i], &a->cells[i], &a->members[i], a->ctx, link,
+                                &a->in->external->columns[link->external], &a->in->target->columns[link->target],
+                                a->in->released, a->in->wildcard, err);
 }
 
 /* ---- Suppressed rows ---- */
@@ -227,39 +230,46 @@ static bool is_strange(const attack *a, int64_t people)
     for (int i = 0; i < a->in->link_count && a->in->released; i++) {
         const kn_attack_link *link = &a->in->links[a->order[i]];
         uint32_t              code = kn_freq_code(a->people, people, i);
-        if (!link->partial || code >= a->in->external->columns[link->external].dict.count) continue;
-        if (link->hierarchy->leaf_of_code[code] == link->hierarchy->leaves) return true;
+        if (kn_attack_strange(link, &a->in->external->columns[link->external], code)) return true;
     }
     return false;
 }
 
-static kn_status tell(kn_attack_table *out, kn_arena *arena, const attack *a, kn_error *err)
+kn_status kn_attack_tell(kn_attack_table *out, kn_arena *arena, const int64_t *matches, const int64_t *people,
+                         int64_t count, int64_t unplaced, int64_t k, const int64_t *certain, int sensitive_count,
+                         kn_error *err)
 {
-    const kn_attack_input *in = a->in;
-    kn_size_histogram      h;
-    KN_TRY(kn_size_histogram_make(&h, a->ctx, a->found.matches, a->people->counts, a->people->classes, err));
+    kn_size_histogram h;
+    KN_TRY(kn_size_histogram_make(&h, arena->ctx, matches, people, count, err));
     kn_match_count *counts = kn_arena_alloc(arena, ((size_t)h.count + 1) * sizeof *counts);
-    int64_t        *certain = kn_arena_alloc(arena, ((size_t)in->sensitive_count + 1) * sizeof *certain);
-    *out = (kn_attack_table){.rows = kn_table_total(in->target),
-                             .counts = counts,
-                             .sensitive_count = in->sensitive_count,
-                             .certain = certain};
+    int64_t        *sure = kn_arena_alloc(arena, ((size_t)sensitive_count + 1) * sizeof *sure);
+    *out = (kn_attack_table){.counts = counts, .sensitive_count = sensitive_count, .certain = sure};
     for (int64_t i = 0; counts && i < h.count; i++) {
         if (h.sizes[i] == 0) {
             out->none = h.rows[i];
             continue;
         }
         if (h.sizes[i] == 1) out->unique = h.rows[i];
-        if (h.sizes[i] < in->k) out->below += h.rows[i];
+        if (h.sizes[i] < k) out->below += h.rows[i];
         if (out->count == 0) out->least = h.sizes[i];
         counts[out->count++] = (kn_match_count){h.sizes[i], h.rows[i]};
     }
-    for (int64_t i = 0; i < a->people->classes; i++)
-        if (a->found.matches[i] == 0 && is_strange(a, i)) out->unplaced += a->people->counts[i];
-    out->none -= out->unplaced;
-    for (int s = 0; certain && s < in->sensitive_count; s++) certain[s] = a->found.certain[s];
+    out->unplaced = unplaced;
+    out->none -= unplaced;
+    for (int s = 0; sure && s < sensitive_count; s++) sure[s] = certain[s];
     kn_size_histogram_free(&h);
-    return counts && certain ? KN_OK : kn_fail_memory(err, a->ctx, what);
+    return counts && sure ? KN_OK : kn_fail_memory(err, arena->ctx, what);
+}
+
+static kn_status tell(kn_attack_table *out, kn_arena *arena, const attack *a, kn_error *err)
+{
+    int64_t unplaced = 0;
+    for (int64_t i = 0; i < a->people->classes; i++)
+        if (a->found.matches[i] == 0 && is_strange(a, i)) unplaced += a->people->counts[i];
+    KN_TRY(kn_attack_tell(out, arena, a->found.matches, a->people->counts, a->people->classes, unplaced, a->in->k,
+                          a->found.certain, a->in->sensitive_count, err));
+    out->rows = kn_table_total(a->in->target);
+    return KN_OK;
 }
 
 /* ---- All together ---- */

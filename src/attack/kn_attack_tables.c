@@ -182,13 +182,13 @@ static int mask_width(const kn_table *release, int column, bool pad)
 }
 
 /* The label in which all values end: the mask and nothing else. */
-static kn_status find_root(job *j, const kn_hierarchy_spec *spec, kn_attack_link *link, kn_error *err)
+static kn_status find_root(kn_arena *arena, const kn_hierarchy_spec *spec, kn_attack_link *link, kn_error *err)
 {
     const char *mask = spec->mask ? spec->mask : "*";
     size_t      size = strlen(mask), width = (size_t)spec->mask_width;
     if (spec->kind != KN_HIERARCHY_MASK || spec->mask_width == INT_MAX) return KN_OK;
-    char *root = kn_arena_bytes(&j->to->arena, size * width + 1);
-    if (!root) return kn_fail_memory(err, j->ctx, what);
+    char *root = kn_arena_bytes(arena, size * width + 1);
+    if (!root) return kn_fail_memory(err, arena->ctx, what);
     for (size_t i = 0; i < width; i++) memcpy(root + i * size, mask, size);
     link->root = (kn_string){root, size * width};
     return KN_OK;
@@ -210,29 +210,29 @@ static bool rule_by_type(kn_hierarchy_spec *out, const kn_column *external, cons
     return dates || masked;
 }
 
-static kn_status make_link(job *j, int i, const kn_table *release, kn_error *err)
+kn_status kn_attack_make_link(kn_attack_link *link, kn_hierarchy **hierarchy, kn_arena *arena, const kn_spec *asked,
+                              const kn_attribute *a, kn_timezone *zone, const kn_table *external,
+                              const kn_table *release, kn_error *err)
 {
-    const kn_attribute *a = j->attributes[i];
-    kn_attack_link     *link = &j->links[i];
-    kn_hierarchy_spec   spec = a->hierarchy;
-    link->external = kn_table_find(j->external, a->name);
-    link->rules = (kn_cell_rules){j->spec->csv.decimal, a->format, j->zone};
-    const kn_column *column = &j->external->columns[link->external];
+    kn_hierarchy_spec spec = a->hierarchy;
+    link->external = kn_table_find(external, a->name);
+    link->rules = (kn_cell_rules){asked->csv.decimal, a->format, zone};
+    const kn_column *column = &external->columns[link->external];
     int              at = kn_table_find(release, a->name);
     if (!a->has_hierarchy && (at < 0 || !rule_by_type(&spec, column, &release->columns[at].dict))) return KN_OK;
-    spec.decimal = j->spec->csv.decimal;
-    spec.timezone = j->spec->csv.timezone;
+    spec.decimal = asked->csv.decimal;
+    spec.timezone = asked->csv.timezone;
     spec.population = NULL; /* nobody is counted here */
     if (spec.kind == KN_HIERARCHY_FILE || spec.kind == KN_HIERARCHY_TAXONOMY) {
-        KN_TRY(kn_hierarchy_read(&j->hierarchies[i], j->ctx, &spec, err));
-        KN_TRY(kn_attack_bind(j->hierarchies[i], column, &link->rules, err));
+        KN_TRY(kn_hierarchy_read(hierarchy, arena->ctx, &spec, err));
+        KN_TRY(kn_attack_bind(*hierarchy, column, &link->rules, err));
         link->partial = true;
     } else {
-        spec.mask_width = mask_width(release, kn_table_find(release, a->name), spec.mask_pad);
-        KN_TRY(find_root(j, &spec, link, err));
-        KN_TRY(kn_hierarchy_build(&j->hierarchies[i], j->ctx, column, &spec, err));
+        spec.mask_width = mask_width(release, at, spec.mask_pad);
+        KN_TRY(find_root(arena, &spec, link, err));
+        KN_TRY(kn_hierarchy_build(hierarchy, arena->ctx, column, &spec, err));
     }
-    link->hierarchy = j->hierarchies[i];
+    link->hierarchy = *hierarchy;
     return KN_OK;
 }
 
@@ -297,7 +297,9 @@ static kn_status run(job *j, kn_error *err)
     kn_status st = find_links(j, release, err);
     if (st == KN_OK) st = find_linked(j, release, err);
     if (st == KN_OK) st = read_types(j, &external, err);
-    for (int i = 0; i < j->to->report.link_count && st == KN_OK; i++) st = make_link(j, i, release, err);
+    for (int i = 0; i < j->to->report.link_count && st == KN_OK; i++)
+        st = kn_attack_make_link(&j->links[i], &j->hierarchies[i], &j->to->arena, j->spec, j->attributes[i], j->zone,
+                                 j->external, release, err);
     if (st == KN_OK) st = attack_one(&j->to->report.after, j, release, true, j->options->release, err);
     kn_table_free(release);
     return st == KN_OK ? attack_original(j, err) : st;
@@ -325,12 +327,15 @@ kn_status kn_attack(kn_attack_report **out, kn_context *ctx, const kn_spec *spec
     if (options->original && options->no_original)
         return kn_fail(err, KN_USAGE, "attack: an original was given, and that there is none; choose one");
     if (options->k < 0) return kn_fail(err, KN_USAGE, "k must be at least 1");
-    KN_TRY(kn_spec_check_one_table(spec, "of a database, 'kanon attack --demo' shows what attacks find", err));
+    bool database = kn_spec_shape(spec) == KN_SHAPE_DATABASE;
+    if (!database) KN_TRY(kn_spec_check_one_table(spec, NULL, err));
+    if (!database && options->some_rows)
+        return kn_fail(err, KN_USAGE, "attack: a person has several rows in a database only (some rows)");
     job j = {.ctx = ctx, .spec = spec, .options = options, .to = kn_alloc_zero(ctx, sizeof(report))};
     if (!j.to) return kn_fail_memory(err, ctx, what);
     kn_arena_init(&j.to->arena, ctx);
     j.to->report.k = kn_spec_asked_k(spec, options->k);
-    kn_status st = run(&j, err);
+    kn_status st = database ? kn_attack_database(&j.to->report, &j.to->arena, spec, options, err) : run(&j, err);
     free_job(&j);
     if (st == KN_OK)
         *out = &j.to->report;

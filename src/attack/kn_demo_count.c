@@ -4,7 +4,8 @@
  * the widest ones (those below no other) never overlap, since nodes of a hierarchy are nested. So each value and each
  * cell lies in one widest cell, that of a cell is that of every value it covers, and a consistent tree has, widest
  * cell for widest cell, the shape of the known one. A hash of that shape, children in any order, chooses the classes
- * that are then matched. Where rows may be deleted, a class with more rows than are known is rejected.
+ * that are then matched. Where rows may be deleted, a class with more rows than are known is rejected, and where only some are
+ * known one with fewer.
  *
  * What a person shows in a sensitive column is the list of its values in the person's rows, sorted; equal lists have
  * equal numbers.
@@ -39,6 +40,8 @@ typedef struct counting {
     kn_demo_found       *out;
     uint32_t **widest; /* per table and quasi-identifier (table × width + q), per node of its hierarchy: the widest
                                      cell above it, the node itself counted; KN_NODE_NONE: nothing covers it      */
+    bool       hashed; /* classes can be chosen by the hash of their shape                             */
+    uint32_t  *nodes;  /* per class: nodes of known tables                                             */
     kn_sort_record   *classes; /* by hash                                                                      */
     uint32_t         *shown;   /* per class and sensitive column: its members' list of values, MIXED, NOTHING  */
     uint32_t          most;    /* nodes of any tree                                                            */
@@ -69,17 +72,25 @@ static kn_status find_widest(counting *c, int table, int q, kn_error *err)
     return KN_OK;
 }
 
-static uint64_t hash_node(const counting *c, int table, uint64_t node, bool known)
+/* What a known value and a released cell that covers it have in common. */
+static uint32_t hashed_cell(const counting *c, int table, int q, uint64_t node, bool known)
 {
     const kn_forest         *f = c->in->forest;
     const kn_database_plan  *p = c->in->plan;
     const kn_database_table *t = &f->db->tables[table];
+    const kn_demo_cells     *cells = c->in->cells;
+    uint32_t                 cell = known ? 0 : p->values[node * (uint64_t)p->width + (uint64_t)q];
+    if (cells && known) return kn_column_code(&t->table->columns[t->quasi[q]], f->row[node]);
+    if (cells) return cells->only(cells->arg, table, q, cell);
+    return c->widest[(size_t)table * (size_t)p->width + (size_t)q][known ? kn_forest_leaf(f, node, q) : cell];
+}
+
+static uint64_t hash_node(const counting *c, int table, uint64_t node, bool known)
+{
+    const kn_database_table *t = &c->in->forest->db->tables[table];
     uint64_t                 hash = kn_hash_word((uint64_t)table);
-    for (int q = 0; q < t->quasi_count; q++) {
-        uint32_t cell = known ? kn_forest_leaf(f, node, q) : p->values[node * (uint64_t)p->width + (uint64_t)q];
-        hash = kn_hash_mix(hash ^ c->widest[(size_t)table * (size_t)p->width + (size_t)q][cell], 0x9e3779b97f4a7c15u) +
-               0xd1342543de82ef95u;
-    }
+    for (int q = 0; q < t->quasi_count; q++)
+        hash = kn_hash_mix(hash ^ hashed_cell(c, table, q, node, known), 0x9e3779b97f4a7c15u) + 0xd1342543de82ef95u;
     return hash;
 }
 
@@ -90,6 +101,7 @@ static uint64_t hash_tree(const counting *c, uint64_t *sums, bool known, uint64_
     const uint32_t *parents = (known ? c->in->forest->parent : c->in->plan->parent) + first;
     memset(sums, 0, (size_t)nodes * sizeof *sums);
     for (uint32_t v = nodes; v-- > 0;) {
+        if (tables[v] >= c->in->forest->db->table_count) continue; /* not known */
         uint64_t hash = kn_hash_word(hash_node(c, tables[v], first + v, known) ^ kn_hash_word(sums[v]));
         if (v == 0) return hash;
         sums[parents[v]] += hash;
@@ -102,13 +114,17 @@ static kn_status order_classes(counting *c, kn_error *err)
     const kn_database_plan *p = c->in->plan;
     const kn_database      *db = c->in->forest->db;
     c->classes = kn_alloc_array(c->ctx, (size_t)p->classes + 1, sizeof *c->classes);
+    c->nodes = kn_alloc_array_zero(c->ctx, (size_t)p->classes + 1, sizeof *c->nodes);
     c->widest = kn_alloc_array_zero(c->ctx, (size_t)db->table_count * (size_t)p->width + 1, sizeof *c->widest);
-    if (!c->classes || !c->widest) return kn_fail_memory(err, c->ctx, what);
-    for (int t = 0; t < db->table_count && !c->in->deleted; t++)
+    if (!c->classes || !c->nodes || !c->widest) return kn_fail_memory(err, c->ctx, what);
+    c->hashed = !c->in->deleted && !c->in->some && (!c->in->cells || c->in->cells->only);
+    for (uint32_t i = 0; i < p->classes; i++)
+        for (uint64_t v = p->node_start[i]; v < p->node_start[i + 1]; v++) c->nodes[i] += p->table[v] < db->table_count;
+    for (int t = 0; t < db->table_count && c->hashed && !c->in->cells; t++)
         for (int q = 0; q < db->tables[t].quasi_count; q++) KN_TRY(find_widest(c, t, q, err));
     for (uint32_t i = 0; i < p->classes; i++)
         c->classes[i] = (kn_sort_record){
-            c->in->deleted ? 0 : hash_tree(c, c->sums[0], false, p->node_start[i], kn_database_plan_nodes(p, i)), i};
+            c->hashed ? hash_tree(c, c->sums[0], false, p->node_start[i], kn_database_plan_nodes(p, i)) : 0, i};
     return kn_sort_records(c->ctx, c->classes, p->classes, NULL, NULL, err);
 }
 
@@ -121,7 +137,9 @@ static kn_status number_list(uint32_t *out, counting *c, kn_interner *lists, uin
     const kn_database_plan *p = c->in->plan;
     const uint16_t         *tables = p->table + p->node_start[class_number];
     const uint32_t         *rows = kn_database_plan_rows(p, class_number, member);
-    const kn_column        *column = &c->in->forest->db->tables[s.table].table->columns[s.column];
+    const kn_database      *db = c->in->released ? c->in->released : c->in->forest->db;
+    int                     table = c->in->released ? c->in->tables[s.table] : s.table;
+    const kn_column        *column = &db->tables[table].table->columns[s.column];
     size_t                  count = 0;
     for (uint32_t v = 0; v < kn_database_plan_nodes(p, class_number); v++)
         if (tables[v] == s.table) codes[count++] = kn_column_code(column, rows[v]);
@@ -192,12 +210,12 @@ static kn_status look_for(counting *c, int64_t target, int worker, kn_error *err
     int64_t                 entity = c->in->targets[target], found = 0;
     uint32_t                nodes = (uint32_t)(f->start[entity + 1] - f->start[entity]);
     uint32_t               *told = c->told[worker];
-    uint64_t                hash = c->in->deleted ? 0 : hash_tree(c, c->sums[worker], true, f->start[entity], nodes);
+    uint64_t                hash = c->hashed ? hash_tree(c, c->sums[worker], true, f->start[entity], nodes) : 0;
     for (uint32_t i = find_classes(c, hash); i < p->classes && c->classes[i].key == hash; i++) {
         uint32_t number = (uint32_t)c->classes[i].id;
         bool     is = false;
         if (i % 1024 == 0 && kn_cancelled(c->ctx)) return kn_fail_cancelled(err);
-        if (kn_database_plan_nodes(p, number) > nodes) continue;
+        if (c->in->some ? c->nodes[number] < nodes : c->nodes[number] > nodes) continue;
         KN_TRY(kn_demo_consistent(&is, c->matchers[worker], entity, number, err));
         if (!is) continue;
         tell(c, told, number, found == 0);
@@ -245,7 +263,7 @@ static kn_status make_workers(counting *c, kn_error *err)
     c->told = kn_alloc_array_zero(c->ctx, n, sizeof *c->told);
     if (!c->matchers || !c->sums || !c->told) return kn_fail_memory(err, c->ctx, what);
     for (size_t i = 0; i < n; i++) {
-        KN_TRY(kn_demo_matcher_make(&c->matchers[i], c->ctx, f, p, c->in->deleted, err));
+        KN_TRY(kn_demo_matcher_make(&c->matchers[i], c->ctx, c->in, err));
         c->sums[i] = kn_alloc_array(c->ctx, (size_t)c->most + 1, sizeof **c->sums);
         c->told[i] = kn_alloc_array_zero(c->ctx, (size_t)c->in->sensitive_count + 1, sizeof **c->told);
         if (!c->sums[i] || !c->told[i]) return kn_fail_memory(err, c->ctx, what);
@@ -262,7 +280,7 @@ static void free_counting(counting *c)
         if (c->sums) kn_free(c->sums[i]);
         if (c->told) kn_free(c->told[i]);
     }
-    KN_FREE(c->matchers, c->sums, c->told, c->widest, c->classes, c->shown);
+    KN_FREE(c->matchers, c->sums, c->told, c->widest, c->classes, c->nodes, c->shown);
 }
 
 kn_status kn_demo_count(kn_demo_found *out, kn_context *ctx, const kn_demo_input *in, kn_error *err)

@@ -1,7 +1,8 @@
 /* kn_demo_match.c: is a released tree consistent with a known one? (kn_demo.h)
  *
  * From the roots down: cells must cover, then the children of each table are matched: a bipartite graph with an edge
- * where two children are consistent, and in it a matching that leaves no released child out. It grows by one child at
+ * where two children are consistent, and in it a matching that leaves no released child out (no known one where only some rows are
+ * known). It grows by one child at
  * a time along an augmenting path, found breadth first; the edges of a child are computed when needed, so that a
  * child without any ends the search early.
  *
@@ -25,9 +26,9 @@ typedef struct level {
 
 struct kn_demo_matcher {
     kn_context             *ctx;
+    const kn_demo_input    *in;
     const kn_forest        *forest;
     const kn_database_plan *plan;
-    bool                    deleted;
     bool                    failed;          /* out of memory */
     uint64_t                known, released; /* the first nodes of the two trees */
     int                     level_count;
@@ -63,78 +64,84 @@ static siblings released_children(const kn_demo_matcher *m, uint32_t node, int t
 
 static bool covers(const kn_demo_matcher *m, uint32_t known, uint32_t released)
 {
-    const kn_database_table *t = &m->forest->db->tables[m->forest->table[m->known + known]];
+    int                      table = m->forest->table[m->known + known];
+    const kn_database_table *t = &m->forest->db->tables[table];
     const uint32_t          *values = m->plan->values + (m->released + released) * (uint64_t)m->plan->width;
-    for (int q = 0; q < t->quasi_count; q++)
-        if (!kn_hierarchy_covers(t->columns[t->quasi[q]].hierarchy, values[q],
-                                 kn_forest_leaf(m->forest, m->known + known, q)))
-            return false;
+    const kn_demo_cells     *cells = m->in->cells;
+    for (int q = 0; q < t->quasi_count; q++) {
+        uint32_t row = m->forest->row[m->known + known];
+        bool     is =
+            cells ? cells->covers(cells->arg, table, q, values[q], kn_column_code(&t->table->columns[t->quasi[q]], row))
+                      : kn_hierarchy_covers(t->columns[t->quasi[q]].hierarchy, values[q],
+                                            kn_forest_leaf(m->forest, m->known + known, q));
+        if (!is) return false;
+    }
     return true;
 }
 
 /* ---- Matching siblings ---- */
 
 typedef struct pairing {
-    siblings  known, released;
-    size_t    words;  /* of a row of edges                                     */
-    uint64_t *edges;  /* per released child: the known ones it may stand for   */
-    uint32_t *owner;  /* per known child: its released one; NONE               */
-    uint32_t *from;   /* ... from which released child this search came to it  */
-    uint32_t *seen;   /* ... in which search                                   */
-    uint32_t *chosen; /* per released child: its known one                     */
-    uint32_t *queue;  /* released children                                     */
+    siblings  places, placed; /* each of the latter gets a place of its own    */
+    size_t    words;          /* of a row of edges                                     */
+    uint64_t *edges;          /* per placed child: the places it may take              */
+    uint32_t *owner;          /* per place: who takes it; NONE                         */
+    uint32_t *from;           /* ... from which child this search came to it           */
+    uint32_t *seen;           /* ... in which search                                   */
+    uint32_t *chosen;         /* per placed child: its place                           */
+    uint32_t *queue;          /* placed children                                       */
 } pairing;
 
-static bool make_pairing(pairing *p, kn_demo_matcher *m, int depth, siblings known, siblings released)
+static bool make_pairing(pairing *p, kn_demo_matcher *m, int depth, siblings places, siblings placed)
 {
     level *l = &m->levels[depth];
-    *p = (pairing){.known = known, .released = released, .words = kn_bitset_words(known.count)};
-    size_t edges = p->words * released.count, need = edges + ((size_t)known.count * 3 + (size_t)released.count * 2) / 2;
+    *p = (pairing){.places = places, .placed = placed, .words = kn_bitset_words(places.count)};
+    size_t edges = p->words * placed.count, need = edges + ((size_t)places.count * 3 + (size_t)placed.count * 2) / 2;
     if (!kn_grow(m->ctx, &l->block, &l->capacity, need + 1, sizeof(uint64_t))) {
         m->failed = true;
         return false;
     }
     p->edges = l->block;
     p->owner = (uint32_t *)(p->edges + edges);
-    p->from = p->owner + known.count;
-    p->seen = p->from + known.count;
-    p->chosen = p->seen + known.count;
-    p->queue = p->chosen + released.count;
+    p->from = p->owner + places.count;
+    p->seen = p->from + places.count;
+    p->chosen = p->seen + places.count;
+    p->queue = p->chosen + placed.count;
     memset(p->edges, 0, edges * sizeof *p->edges);
-    memset(p->owner, 0xff, (size_t)known.count * sizeof *p->owner);
-    memset(p->seen, 0xff, (size_t)known.count * sizeof *p->seen);
+    memset(p->owner, 0xff, (size_t)places.count * sizeof *p->owner);
+    memset(p->seen, 0xff, (size_t)places.count * sizeof *p->seen);
     return true;
 }
 
-/* The path that ends at a known child without an owner: every released child on it takes the known one it was led to. */
-static void take_path(pairing *p, uint32_t known, uint32_t start)
+/* The path that ends at a free place: every child on it takes the place it was led to. */
+static void take_path(pairing *p, uint32_t place, uint32_t start)
 {
     for (;;) {
-        uint32_t released = p->from[known], before = p->chosen[released];
-        p->owner[known] = released;
-        p->chosen[released] = known;
-        if (released == start) return;
-        known = before;
+        uint32_t child = p->from[place], before = p->chosen[child];
+        p->owner[place] = child;
+        p->chosen[child] = place;
+        if (child == start) return;
+        place = before;
     }
 }
 
-/* Finds a place for one more released child; others may move. */
+/* Finds a place for one more child; others may move. */
 static bool augment(pairing *p, uint32_t start)
 {
     uint32_t head = 0, tail = 0;
     p->queue[tail++] = start;
     while (head < tail) {
-        uint32_t        released = p->queue[head++];
-        const uint64_t *row = p->edges + released * p->words;
-        for (uint32_t known = 0; known < p->known.count; known++) {
-            if (p->seen[known] == start || !kn_bitset_test(row, known)) continue;
-            p->seen[known] = start;
-            p->from[known] = released;
-            if (p->owner[known] == NONE) {
-                take_path(p, known, start);
+        uint32_t        child = p->queue[head++];
+        const uint64_t *row = p->edges + child * p->words;
+        for (uint32_t place = 0; place < p->places.count; place++) {
+            if (p->seen[place] == start || !kn_bitset_test(row, place)) continue;
+            p->seen[place] = start;
+            p->from[place] = child;
+            if (p->owner[place] == NONE) {
+                take_path(p, place, start);
                 return true;
             }
-            p->queue[tail++] = p->owner[known];
+            p->queue[tail++] = p->owner[place];
         }
     }
     return false;
@@ -144,14 +151,17 @@ static bool consistent(kn_demo_matcher *m, uint32_t known, uint32_t released, in
 
 static bool pair_up(kn_demo_matcher *m, siblings known, siblings released, int depth)
 {
-    pairing p;
+    pairing  p;
+    bool     some = m->in->some;
+    siblings placed = some ? known : released, places = some ? released : known;
     if (known.count == 1 && released.count == 1) return consistent(m, known.first, released.first, depth + 1);
-    if (!make_pairing(&p, m, depth, known, released)) return false;
-    for (uint32_t r = 0; r < released.count; r++) {
-        uint64_t *row = p.edges + r * p.words;
-        for (uint32_t k = 0; k < known.count; k++)
-            if (consistent(m, known.first + k, released.first + r, depth + 1)) kn_bitset_set(row, k);
-        if (m->failed || !augment(&p, r)) return false;
+    if (!make_pairing(&p, m, depth, places, placed)) return false;
+    for (uint32_t i = 0; i < placed.count; i++) {
+        uint64_t *row = p.edges + i * p.words;
+        for (uint32_t at = 0; at < places.count; at++)
+            if (consistent(m, known.first + (some ? i : at), released.first + (some ? at : i), depth + 1))
+                kn_bitset_set(row, at);
+        if (m->failed || !augment(&p, i)) return false;
     }
     return true;
 }
@@ -164,24 +174,25 @@ static bool consistent(kn_demo_matcher *m, uint32_t known, uint32_t released, in
     for (int c = 0; c < t->child_count; c++) {
         uint32_t there = known_children(m, known, t->children[c]).count,
                  here = released_children(m, released, t->children[c]).count;
-        if (m->deleted ? here > there : here != there) return false;
+        if (m->in->some ? there > here : m->in->deleted ? here > there : here != there) return false;
     }
     for (int c = 0; c < t->child_count; c++) {
-        siblings here = released_children(m, released, t->children[c]);
-        if (here.count > 0 && !pair_up(m, known_children(m, known, t->children[c]), here, depth)) return false;
+        siblings there = known_children(m, known, t->children[c]),
+                 here = released_children(m, released, t->children[c]);
+        if (here.count > 0 && there.count > 0 && !pair_up(m, there, here, depth)) return false;
     }
     return true;
 }
 
 /* ---- The door ---- */
 
-kn_status kn_demo_matcher_make(kn_demo_matcher **out, kn_context *ctx, const kn_forest *forest,
-                               const kn_database_plan *plan, bool deleted, kn_error *err)
+kn_status kn_demo_matcher_make(kn_demo_matcher **out, kn_context *ctx, const kn_demo_input *in, kn_error *err)
 {
+    const kn_forest *forest = in->forest;
     kn_demo_matcher *m = kn_alloc_zero(ctx, sizeof *m);
     *out = m;
     if (!m) return kn_fail_memory(err, ctx, "matching trees");
-    *m = (kn_demo_matcher){.ctx = ctx, .forest = forest, .plan = plan, .deleted = deleted};
+    *m = (kn_demo_matcher){.ctx = ctx, .in = in, .forest = forest, .plan = in->plan};
     for (int t = 0; t < forest->db->table_count; t++)
         if (forest->db->tables[t].depth >= m->level_count) m->level_count = forest->db->tables[t].depth + 1;
     m->levels = kn_alloc_array_zero(ctx, (size_t)m->level_count + 1, sizeof *m->levels);

@@ -186,8 +186,7 @@ static kn_status make_cover(join *j, int which, kn_error *err)
     return c->labels ? KN_OK : kn_fail_memory(err, j->ctx, what);
 }
 
-/* The same for one label and one value. */
-static bool covers(const kn_link_attribute *a, uint32_t label, uint32_t value)
+bool kn_link_covers(const kn_link_attribute *a, uint32_t label, uint32_t value)
 {
     const kn_cell *cell = &a->cells[label];
     switch ((kn_cell_kind)cell->kind) {
@@ -245,7 +244,7 @@ static bool add_children(join *j, scratch *s, int depth, size_t *count, uint32_t
     }
     if (!c->starts) {
         for (uint32_t child = begin; child < end; child++)
-            if (covers(a, labels[child], value) && !put(j, s, depth + 1, count, child)) return false;
+            if (kn_link_covers(a, labels[child], value) && !put(j, s, depth + 1, count, child)) return false;
         return true;
     }
     uint64_t at = c->starts[value], last = c->starts[value + 1];

@@ -25,6 +25,9 @@ typedef struct kn_link_attribute {
                                       cell must be KN_CELL_STAR then) with every value                     */
 } kn_link_attribute;
 
+/* Does a label cover a value? Without regard to `wildcard`. */
+bool kn_link_covers(const kn_link_attribute *attribute, uint32_t label, uint32_t value);
+
 typedef struct kn_link_input {
     int                      attribute_count; /* at least 1 */
     const kn_link_attribute *attributes;

@@ -13,6 +13,7 @@
 static const char help[] =
     "Usage: kanon attack RELEASE --external FILE --spec RELEASE.yaml [OPTION]...\n"
     "       kanon attack RELEASE --external FILE --qi A,B [--hierarchy COLUMN:KIND] [OPTION]...\n"
+    "       kanon attack RELEASE --external DATABASE --spec RELEASE.yaml [--some-rows]\n"
     "       kanon attack --demo RELEASE.yaml [-k K] [--json]\n"
     "       kanon attack --demo [DATABASE] --spec RELEASE.yaml [-k K] [--json]\n"
     "\n"
@@ -20,10 +21,14 @@ static const char help[] =
     "that both have, and counts how many people match 1, 2, ... released rows: a person\n"
     "matches a row whose cells cover theirs. The same is done with the original, if it is\n"
     "there. No value is shown. The exit code is 0 if nobody matches fewer than K rows, 1 if\n"
-    "somebody does.\n"
+    "somebody does. Of a database the other one has some of its tables and columns, and\n"
+    "persons are matched, each with all their known rows.\n"
     "\n"
     "Options:\n"
-    "      --external FILE      the attacker's table, one row per person\n"
+    "      --external FILE      the attacker's table, one row per person; of a database: what is\n"
+    "                           known of persons, a database with keys of its own or one table\n"
+    "      --some-rows          of a database: the external one may lack rows of a person; each of\n"
+    "                           those that it has must be found\n"
     "      --spec FILE          the release file: quasi-identifiers, hierarchies, k and the input\n"
     "      --original FILE      the original, instead of the release file's input\n"
     "      --no-original        attack the release only\n"
@@ -46,7 +51,9 @@ static const char help[] =
     "  $ kanon attack release.csv --external people.csv --original people.csv --qi sex,age \\\n"
     "    --hierarchy age:ranges=5,10,20 --sensitive salary-class -k 5\n"
     "  $ kanon generate students --rows 200 --output school\n"
-    "  $ kanon attack --demo school/release.yaml -k 3\n";
+    "  $ kanon attack --demo school/release.yaml -k 3\n"
+    "  $ kanon anonymize school/release.yaml --output released/\n"
+    "  $ kanon attack released/ --external school/ --spec school/release.yaml\n";
 
 /* ---- Words ---- */
 
@@ -74,13 +81,21 @@ static int64_t people_with(const cli_value *table, int64_t matches)
     return 0;
 }
 
-static void print_counts(cli_text_table *t, int64_t k, const cli_value *before, const cli_value *after)
+/* What is matched: rows, or the persons of a database. */
+static const char *matched(const cli_value *answer, bool one)
 {
+    if (cli_true(answer, "database")) return one ? "person" : "persons";
+    return one ? "row" : "rows";
+}
+
+static void print_counts(cli_text_table *t, const cli_value *answer, const cli_value *before, const cli_value *after)
+{
+    int64_t k = cli_integer(answer, "k");
     enum { MOST = 20 };
     for (int64_t m = 1; m < k && m <= MOST; m++) {
         char    name[64], number[CLI_NUMBER_SIZE];
         int64_t first = people_with(before, m), second = people_with(after, m);
-        snprintf(name, sizeof name, "  match %s %s", cli_format_integer(number, m), m == 1 ? "row" : "rows");
+        snprintf(name, sizeof name, "  match %s %s", cli_format_integer(number, m), matched(answer, m == 1));
         if (first + second == 0 && m > 1) continue;
         cli_text_table_text(t, name);
         if (before) cli_text_table_integer(t, first);
@@ -96,18 +111,22 @@ static void print_table(const cli_value *answer, const cli_value *before, const 
     int64_t                k = cli_integer(answer, "k"), count;
     const cli_value       *sensitive = cli_list_of(answer, "sensitive", &count);
     cli_text_table        *t = cli_text_table_new(before ? 3 : 2, before ? both : one, aligns);
-    row(t, "  match no row", before, after, "none");
+    snprintf(name, sizeof name, "  match no %s", matched(answer, true));
+    row(t, name, before, after, "none");
     if (cli_integer(after, "unplaced") > 0) row(t, "  cannot be placed", before, after, "unplaced");
-    print_counts(t, k, before, after);
-    snprintf(name, sizeof name, "  match fewer than %s rows, but at least one", cli_format_integer(number, k));
+    print_counts(t, answer, before, after);
+    snprintf(name, sizeof name, "  match fewer than %s %s, but at least one", cli_format_integer(number, k),
+             matched(answer, false));
     row(t, name, before, after, "below_k");
     for (int64_t i = 0; i < count; i++) {
         const char *column = kn_document_text_of(kn_document_at(sensitive, i));
-        snprintf(name, sizeof name, "  give away their \"%.300s\": all rows they match agree", column);
+        snprintf(name, sizeof name, "  give away their \"%.300s\": all %s they match agree", column,
+                 matched(answer, false));
         row(t, name, before ? kn_document_member(before, "certain") : NULL, kn_document_member(after, "certain"),
             column);
     }
-    row(t, "fewest rows matched", before, after, "least");
+    snprintf(name, sizeof name, "fewest %s matched", matched(answer, false));
+    row(t, name, before, after, "least");
     cli_text_table_print(t, stdout, 2);
     cli_text_table_free(t);
 }
@@ -119,15 +138,16 @@ static void print_words(const cli_value *answer)
     char             number[CLI_NUMBER_SIZE];
     printf("%s, linked by ", cli_count_of(cli_integer(answer, "people"), "person", "people").text);
     cli_names_print(kn_document_member(answer, "links"), ", ");
-    printf(" with %s\n\n", cli_rows_of(cli_integer(after, "rows")).text);
+    printf(" with %s\n\n",
+           cli_count_of(cli_integer(after, "rows"), matched(answer, true), matched(answer, false)).text);
     print_table(answer, before, after);
     cli_format_integer(number, cli_integer(answer, "k"));
     if (below == 0)
-        printf("\nNobody%s is narrowed down to fewer than %s rows.\n", unplaced > 0 ? " who can be placed" : "",
-               number);
+        printf("\nNobody%s is narrowed down to fewer than %s %s.\n", unplaced > 0 ? " who can be placed" : "", number,
+               matched(answer, false));
     else
-        printf("\n%s narrowed down to fewer than %s rows.\n", cli_count_of(below, "person is", "people are").text,
-               number);
+        printf("\n%s narrowed down to fewer than %s %s.\n", cli_count_of(below, "person is", "people are").text, number,
+               matched(answer, false));
     if (unplaced > 0)
         printf("%s placed: the hierarchy of a column lacks a value of theirs, so nothing is said of them.\n",
                cli_count_of(unplaced, "person cannot be", "people cannot be").text);
@@ -153,9 +173,9 @@ static int check_demo(const attacking *w, int argc)
     if (argc + (a->spec_path != NULL) == 0)
         return cli_usage(&cli_attack, "--demo needs a release file that describes a database");
     if (argc > 1) return cli_usage(&cli_attack, "one database at a time");
-    if (w->options.external || w->options.original || w->options.no_original || a->qi.count + a->sensitive.count > 0 ||
-        a->hierarchies.count > 0 || a->missing || a->spreadsheet_safe || a->expand || a->input.count ||
-        cli_format_said(&a->input) || a->input.types.count > 0)
+    if (w->options.external || w->options.original || w->options.no_original || w->options.some_rows ||
+        a->qi.count + a->sensitive.count > 0 || a->hierarchies.count > 0 || a->missing || a->spreadsheet_safe ||
+        a->expand || a->input.count || cli_format_said(&a->input) || a->input.types.count > 0)
         return cli_usage(&cli_attack, "--demo takes all from the release file: only --spec and -k go with it");
     if (a->k != INT64_MIN && a->k < 2) return cli_usage(&cli_attack, "-k: with --demo k must be at least 2");
     return 0;
@@ -173,6 +193,12 @@ static int check(const attacking *w, int argc)
     return 0;
 }
 
+static bool of_one_table(const cli_anonymizing *a)
+{
+    return a->qi.count + a->sensitive.count + a->hierarchies.count + a->input.types.count > 0 || a->missing ||
+           a->expand || a->input.count;
+}
+
 static int attack(attacking *w, kn_context *ctx, const char *release)
 {
     kn_spec          *spec = NULL;
@@ -186,6 +212,9 @@ static int attack(attacking *w, kn_context *ctx, const char *release)
     /* With a release file, format options describe the external table only. */
     if (words.spec_path) words.input = (cli_table_options){.types = w->a.input.types, .count = w->a.input.count};
     int code = cli_usable_spec(&spec, ctx, &words);
+    if (code == 0 && kn_spec_shape(spec) == KN_SHAPE_DATABASE && of_one_table(&w->a))
+        code = cli_usage(&cli_attack, "of a database the release file says what columns are: --qi, --sensitive, "
+                                      "--hierarchy, --type, --missing, --count and --expand are of one table");
     if (code == 0) code = cli_settle(ctx, release, true);
     w->options.release = release;
     w->options.csv = cli_format_said(&w->a.input) ? &csv : NULL;
@@ -235,6 +264,7 @@ static int run(int argc, char **argv)
                                   {"--expand", CLI_FLAG, &w.a.expand},
                                   {"-k|--k", CLI_INTEGER, &w.a.k},
                                   {"--demo", CLI_FLAG, &w.demo},
+                                  {"--some-rows", CLI_FLAG, &w.options.some_rows},
                                   CLI_TABLE_OPTIONS(w.a.input),
                                   {0}};
     if (!cli_parse(&cli_attack, &argc, argv, options, &w.a.common)) return 2;
