@@ -8,6 +8,7 @@
 #ifndef KN_CELLS_H
 #define KN_CELLS_H
 
+#include "kn_buffer.h"
 #include "kn_catalog.h"
 #include "kn_extras.h"
 #include "kn_string.h"
@@ -25,8 +26,12 @@ typedef struct kn_cells {
     const char *name; /* for messages; without a password */
     /* Fills the catalog with all tables, or those of the options. Tables that are files have no columns there. */
     kn_status (*list)(void *state, kn_catalog *catalog, const kn_database_options *options, kn_error *err);
-    kn_status (*rows)(void *state, const kn_catalog_table *table, const kn_cell_sink *sink, kn_error *err);
-    /* The file of a table, to be freed. NULL: tables are not files, and there is `rows` instead. */
+    /* The rows of one table at a time: from the first on, then the next ones, at most so many. *more: there may be others.
+     * One call at a time, from any thread. */
+    kn_status (*begin)(void *state, const kn_catalog_table *table, kn_error *err);
+    kn_status (*next)(void *state, const kn_catalog_table *table, const kn_cell_sink *sink, int64_t most, bool *more,
+                      kn_error *err);
+    /* The file of a table, to be freed. NULL: tables are not files, and there are rows instead. */
     kn_status (*file)(void *state, char **out, const char *table, kn_error *err);
     /* What there is besides the cells (kn_extras.h). `original`: whose declared types a release may have. */
     kn_status (*extras)(void *state, const kn_catalog *original, kn_extras_fn tell, void *arg, kn_error *err);
@@ -37,5 +42,37 @@ typedef struct kn_cells {
  * the current state. In one transaction if the source has transactions. KN_USAGE: not the name of a database. */
 KN_CHECK kn_status kn_cells_open(kn_cells **out, kn_context *ctx, const char *name, const char *snapshot, kn_error *err);
 void               kn_cells_close(kn_cells *cells); /* NULL is fine */
+
+/* ---- All rows of a table, by columns ---- */
+
+enum { KN_CELL_ROWS = 4096 };
+
+/* Rows that follow each other, at most KN_CELL_ROWS. */
+typedef struct kn_cell_rows {
+    int64_t   first, count;
+    size_t   *at, *size; /* columns x KN_CELL_ROWS: where a text begins, and its size; SIZE_MAX: missing */
+    kn_buffer bytes;
+} kn_cell_rows;
+
+/* The i-th cell of a column; data NULL: missing. */
+static inline kn_string kn_cell_rows_text(const kn_cell_rows *rows, int column, int64_t i)
+{
+    size_t cell = (size_t)column * KN_CELL_ROWS + (size_t)i;
+    if (rows->size[cell] == SIZE_MAX) return (kn_string){NULL, 0};
+    return rows->size[cell] == 0 ? (kn_string){"", 0} : (kn_string){rows->bytes.data + rows->at[cell], rows->size[cell]};
+}
+
+/* Takes the cells of a column of such rows: several columns at a time, each front to back. *wrong: the first of the rows
+ * whose text is not UTF-8, if there is one. Then, once all columns are taken, the rows themselves. */
+typedef struct kn_cell_taker {
+    void *state;
+    kn_status (*column)(void *state, int column, const kn_cell_rows *rows, int64_t *wrong, kn_error *err);
+    kn_status (*rows)(void *state, const kn_cell_rows *rows, kn_error *err);
+} kn_cell_taker;
+
+/* On all threads: while the source gives the next rows, the columns of those before are taken. KN_INPUT: a text is not
+ * UTF-8. */
+KN_CHECK kn_status kn_cells_take(const kn_cells *cells, const kn_catalog_table *table, const kn_cell_taker *taker,
+                                 kn_error *err);
 
 #endif

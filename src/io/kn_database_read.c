@@ -321,10 +321,9 @@ static kn_status read_file(const reading *r, kn_table **out, const kn_catalog_ta
 static kn_status read_cells(const reading *r, kn_table **out, const kn_catalog_table *t, const kn_builder_type *types,
                             kn_error *err)
 {
-    kn_feed      feed;
-    kn_cell_sink sink = {&feed, kn_feed_cell};
+    kn_feed feed;
     KN_TRY(kn_feed_open(&feed, r->ctx, r->source->name, t, err));
-    kn_status status = r->source->rows(r->source->state, t, &sink, err);
+    kn_status status = kn_feed_all(&feed, r->source, err);
     if (status == KN_OK) return kn_feed_finish(out, &feed, types, r->options, err);
     kn_feed_abort(&feed);
     return status;

@@ -121,9 +121,11 @@ typedef struct table_writer {
     int                    *columns; /* of the table, those that are written             */
     int                    *written; /* per column of the table: its place; -1: it is not */
     kn_sort_record         *order;
-    int64_t                 first; /* of the rows at hand, in that order               */
-    kn_string              *cells; /* AT_ONCE × columns                                */
-    char                   *texts; /* of keys: KEY_TEXT per cell                       */
+    int64_t                 first;    /* of the rows at hand, in that order               */
+    kn_string              *cells[2]; /* AT_ONCE × columns: of the rows that go to the sink, and of the next ones */
+    char                   *texts[2]; /* of keys: KEY_TEXT per cell                    */
+    int                     next;     /* of the two */
+    const kn_database_sink *to;
 } table_writer;
 
 static void *take(table_writer *w, size_t count, size_t size)
@@ -205,9 +207,12 @@ static bool describe(table_writer *w)
     w->written = take(w, n, sizeof *w->written);
     int64_t rows = w->rows->tables[w->table].rows;
     size_t  block = n * (size_t)(rows < AT_ONCE ? rows : AT_ONCE);
-    w->cells = take(w, block, sizeof *w->cells);
-    w->texts = take(w, block, KEY_TEXT);
-    if (!columns || !w->columns || !w->written || !w->cells || !w->texts) return false;
+    for (int i = 0; i < 2; i++) {
+        w->cells[i] = take(w, block, sizeof *w->cells[i]);
+        w->texts[i] = take(w, block, KEY_TEXT);
+        if (!w->cells[i] || !w->texts[i]) return false;
+    }
+    if (!columns || !w->columns || !w->written) return false;
     w->sink.name = t->name;
     w->sink.columns = columns;
     for (int c = 0; c < t->table->column_count; c++) {
@@ -300,9 +305,9 @@ static void fill_row(const table_writer *w, int64_t row, size_t at)
 {
     const kn_database_rows *r = w->rows;
     for (int i = 0; i < w->sink.column_count; i++, at++) {
-        kn_string *cell = &w->cells[at];
+        kn_string *cell = &w->cells[w->next][at];
         if (w->sink.columns[i].key) {
-            *cell = key_text(w, w->columns[i], row, w->texts + at * KEY_TEXT);
+            *cell = key_text(w, w->columns[i], row, w->texts[w->next] + at * KEY_TEXT);
         } else if (!r->cell(r->arg, w->table, w->columns[i], row, cell)) {
             *cell = (kn_string){NULL, 0};
         } else if (!cell->data) {
@@ -311,29 +316,49 @@ static void fill_row(const table_writer *w, int64_t row, size_t at)
     }
 }
 
-static kn_status fill_rows(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+static int64_t rows_at(const table_writer *w, int64_t first)
 {
-    const table_writer *w = arg;
-    (void)worker;
-    (void)err;
-    for (int64_t i = begin; i < end; i++)
-        fill_row(w, (int64_t)w->order[w->first + i].id, (size_t)i * (size_t)w->sink.column_count);
+    int64_t left = w->rows->tables[w->table].rows - first;
+    return left < 0 ? 0 : left < AT_ONCE ? left : AT_ONCE;
+}
+
+static kn_status sink_rows(const table_writer *w, kn_error *err)
+{
+    int64_t count = w->first > 0 ? AT_ONCE : 0;
+    for (int64_t i = 0; i < count; i++)
+        KN_TRY(w->to->row(w->to->state, w->cells[!w->next] + (size_t)i * (size_t)w->sink.column_count, err));
+    kn_progress_add(w->ctx, (uint64_t)count);
     return KN_OK;
 }
 
-/* A sink takes one row after the other; their cells are looked up on all threads. */
+/* The first piece is the sink's, which takes the rows before; the others are the next ones. */
+static kn_status step(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    const table_writer *w = arg;
+    int64_t             count = rows_at(w, w->first);
+    (void)worker;
+    for (int64_t piece = begin; piece < end; piece++) {
+        if (piece == 0) KN_TRY(sink_rows(w, err));
+        for (int64_t i = (piece - 1) * GRAIN; piece > 0 && i < piece * GRAIN && i < count; i++)
+            fill_row(w, (int64_t)w->order[w->first + i].id, (size_t)i * (size_t)w->sink.column_count);
+    }
+    return KN_OK;
+}
+
+/* A sink takes one row after the other; meanwhile the cells of the next ones are looked up on the other threads. */
 static kn_status write_rows(table_writer *w, const kn_database_sink *sink, kn_error *err)
 {
-    int64_t n = w->rows->tables[w->table].rows;
+    int64_t n = w->rows->tables[w->table].rows, count = 0;
+    w->to = sink;
     KN_TRY(sink->table(sink->state, &w->sink, err));
     for (w->first = 0; w->first < n; w->first += AT_ONCE) {
-        int64_t count = n - w->first < AT_ONCE ? n - w->first : AT_ONCE;
+        count = rows_at(w, w->first);
         if (kn_cancelled(w->ctx)) return kn_fail_cancelled(err);
-        KN_TRY(kn_parallel_for(w->ctx, count, GRAIN, fill_rows, w, err));
-        for (int64_t i = 0; i < count; i++)
-            KN_TRY(sink->row(sink->state, w->cells + (size_t)i * (size_t)w->sink.column_count, err));
-        if (count == AT_ONCE) kn_progress_add(w->ctx, AT_ONCE);
+        KN_TRY(kn_parallel_for(w->ctx, 1 + (count + GRAIN - 1) / GRAIN, 1, step, w, err));
+        w->next = !w->next;
     }
+    for (int64_t i = 0; i < count; i++)
+        KN_TRY(sink->row(sink->state, w->cells[!w->next] + (size_t)i * (size_t)w->sink.column_count, err));
     return sink->table_end(sink->state, err);
 }
 

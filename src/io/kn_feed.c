@@ -1,7 +1,7 @@
 /* kn_feed.c: rows of cells → a table. Interface: kn_feed.h.
  *
- * Each cell is interned as it comes; batches of rows go to the builder. One thread, since sources give rows one after
- * another.
+ * Each cell is interned as it comes; batches of rows go to the builder. Of a source's rows several columns at a time
+ * (kn_cells_take).
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_feed.h"
@@ -14,14 +14,12 @@
 #include "kn_interner.h"
 #include "kn_utf8.h"
 
-enum { BATCH_ROWS = 4096 };
-
 kn_status kn_feed_open(kn_feed *f, kn_context *ctx, const char *source, const kn_catalog_table *table, kn_error *err)
 {
     *f = (kn_feed){.ctx = ctx, .source = source, .table = table->name, .columns = table};
     f->column_count = table->column_count;
     kn_string *names = kn_alloc_array(ctx, (size_t)table->column_count + 1, sizeof *names);
-    f->ids = kn_alloc_array(ctx, (size_t)(table->column_count + 1) * BATCH_ROWS, sizeof *f->ids);
+    f->ids = kn_alloc_array(ctx, (size_t)(table->column_count + 1) * KN_CELL_ROWS, sizeof *f->ids);
     kn_status status = KN_OK;
     if (!names || !f->ids) {
         status = kn_fail_memory(err, ctx, source);
@@ -48,38 +46,71 @@ static kn_status write_batch(kn_feed *f, kn_error *err)
     if (kn_cancelled(f->ctx)) return kn_fail_cancelled(err);
     KN_TRY(kn_builder_extend(f->builder, f->batch, 0, &first, err));
     for (int c = 0; c < f->column_count; c++)
-        kn_builder_write(f->builder, c, first, f->ids + (size_t)c * BATCH_ROWS, f->batch);
+        kn_builder_write(f->builder, c, first, f->ids + (size_t)c * KN_CELL_ROWS, f->batch);
     kn_progress_add(f->ctx, (uint64_t)f->batch);
     f->batch = 0;
     return KN_OK;
 }
 
 /* Related rows are mostly adjacent: is it the text of the previous cell in the column? */
-static bool like_above(const kn_feed *f, const uint32_t *id, kn_string text)
+static bool like_above(const kn_interner *known, uint32_t above, kn_string text)
 {
-    if (f->batch == 0 || id[-1] == KN_ID_MISSING) return false;
-    kn_string above = kn_builder_interner(f->builder, f->column, 0)->texts[id[-1] - 1];
-    return above.size == text.size && memcmp(above.data, text.data, text.size) == 0;
+    if (above == KN_ID_MISSING) return false;
+    kn_string other = known->texts[above - 1];
+    return other.size == text.size && memcmp(other.data, text.data, text.size) == 0;
+}
+
+/* `above`: the id of the cell before, KN_ID_MISSING: there is none. *wrong: it is not UTF-8. */
+static uint32_t id_of(kn_interner *known, uint32_t above, kn_string text, bool *wrong)
+{
+    if (!text.data) return KN_ID_MISSING;
+    if (like_above(known, above, text)) return above;
+    *wrong = !kn_plain_ascii(text.data, text.size) && kn_utf8_check(text.data, text.size) < text.size;
+    return *wrong ? KN_ID_MISSING : kn_intern(known, text);
 }
 
 kn_status kn_feed_cell(void *feed, kn_string text, kn_error *err)
 {
     kn_feed  *f = feed;
-    uint32_t *id = &f->ids[(size_t)f->column * BATCH_ROWS + (size_t)f->batch];
-    *id = KN_ID_MISSING;
-    if (text.data && like_above(f, id, text)) {
-        *id = id[-1];
-    } else if (text.data) {
-        if (!kn_plain_ascii(text.data, text.size) && kn_utf8_check(text.data, text.size) < text.size)
-            return kn_fail(err, KN_INPUT, "%s: table \"%s\", column \"%s\", row %lld: not UTF-8", f->source, f->table,
-                           f->columns->columns[f->column].name, (long long)f->rows + 1);
-        *id = kn_intern(kn_builder_interner(f->builder, f->column, 0), text);
-        if (*id == KN_ID_FAILED) return kn_fail_memory(err, f->ctx, f->source);
-    }
+    uint32_t *id = &f->ids[(size_t)f->column * KN_CELL_ROWS + (size_t)f->batch];
+    bool      wrong = false;
+    *id = id_of(kn_builder_interner(f->builder, f->column, 0), f->batch > 0 ? id[-1] : KN_ID_MISSING, text, &wrong);
+    if (wrong)
+        return kn_fail(err, KN_INPUT, "%s: table \"%s\", column \"%s\", row %lld: not UTF-8", f->source, f->table,
+                       f->columns->columns[f->column].name, (long long)f->rows + 1);
+    if (*id == KN_ID_FAILED) return kn_fail_memory(err, f->ctx, f->source);
     if (++f->column < f->column_count) return KN_OK;
     f->column = 0;
     f->rows++;
-    return ++f->batch == BATCH_ROWS ? write_batch(f, err) : KN_OK;
+    return ++f->batch == KN_CELL_ROWS ? write_batch(f, err) : KN_OK;
+}
+
+static kn_status take_column(void *state, int column, const kn_cell_rows *rows, int64_t *wrong, kn_error *err)
+{
+    kn_feed     *f = state;
+    kn_interner *known = kn_builder_interner(f->builder, column, 0);
+    uint32_t    *ids = f->ids + (size_t)column * KN_CELL_ROWS;
+    for (int64_t i = 0; i < rows->count; i++) {
+        bool bad = false;
+        ids[i] = id_of(known, i > 0 ? ids[i - 1] : KN_ID_MISSING, kn_cell_rows_text(rows, column, i), &bad);
+        if (ids[i] == KN_ID_FAILED) return kn_fail_memory(err, f->ctx, f->source);
+        if (bad && *wrong < 0) *wrong = i;
+    }
+    return KN_OK;
+}
+
+static kn_status take_rows(void *state, const kn_cell_rows *rows, kn_error *err)
+{
+    kn_feed *f = state;
+    f->rows += rows->count;
+    f->batch = rows->count;
+    return write_batch(f, err);
+}
+
+kn_status kn_feed_all(kn_feed *f, const kn_cells *cells, kn_error *err)
+{
+    kn_cell_taker taker = {f, take_column, take_rows};
+    return kn_cells_take(cells, f->columns, &taker, err);
 }
 
 /* The user's texts for missing cells, besides NULL. */

@@ -14,7 +14,7 @@ KN_CHECK kn_status kn_database_read_cells(kn_database **out, const kn_cells *cel
 
 /* ---- Rows → table ---- */
 
-/* Takes cells row by row, front to back. */
+/* Takes cells row by row, or column by column, front to back. */
 typedef struct kn_feed {
     kn_context *ctx;
     kn_builder *builder;
@@ -31,6 +31,9 @@ KN_CHECK kn_status kn_feed_open(kn_feed *feed, kn_context *ctx, const char *sour
 
 /* The next cell, as a sink of cells takes it; NULL data: missing. KN_INPUT: it is not UTF-8. */
 KN_CHECK kn_status kn_feed_cell(void *feed, kn_string text, kn_error *err);
+
+/* All rows of a table of a source. */
+KN_CHECK kn_status kn_feed_all(kn_feed *feed, const kn_cells *cells, kn_error *err);
 
 /* Makes the table and ends the feed, even on failure. */
 KN_CHECK kn_status kn_feed_finish(kn_table **out, kn_feed *feed, const kn_builder_type *types,

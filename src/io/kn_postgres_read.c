@@ -163,20 +163,6 @@ kn_status kn_pg_take_line(kn_pg *pg, int columns, const kn_cell_sink *sink, char
     return KN_OK;
 }
 
-static kn_status copy_rows(kn_pg *pg, int columns, const kn_cell_sink *sink, kn_error *err)
-{
-    for (;;) {
-        char     *line = NULL;
-        int       size = pg->pq.getCopyData(pg->conn, &line, 0);
-        kn_status status = KN_OK;
-        if (size == -1) return kn_pg_copy_end(pg, err);
-        if (size < 0) return kn_pg_fail(pg, NULL, err);
-        status = kn_pg_take_line(pg, columns, sink, line, size, err);
-        pg->pq.freemem(line);
-        if (status != KN_OK) return status;
-    }
-}
-
 kn_status kn_pg_copy_begin(kn_pg *pg, const kn_catalog_table *t, kn_error *err)
 {
     kn_buffer sql;
@@ -188,11 +174,27 @@ kn_status kn_pg_copy_begin(kn_pg *pg, const kn_catalog_table *t, kn_error *err)
     return kn_pg_run_buffer(pg, &sql, PGRES_COPY_OUT, err);
 }
 
-static kn_status read_rows(void *state, const kn_catalog_table *t, const kn_cell_sink *sink, kn_error *err)
+static kn_status begin_rows(void *state, const kn_catalog_table *t, kn_error *err)
+{
+    return kn_pg_copy_begin(state, t, err);
+}
+
+static kn_status next_rows(void *state, const kn_catalog_table *t, const kn_cell_sink *sink, int64_t most, bool *more,
+                           kn_error *err)
 {
     kn_pg *pg = state;
-    KN_TRY(kn_pg_copy_begin(pg, t, err));
-    return copy_rows(pg, t->column_count, sink, err);
+    *more = false;
+    for (int64_t i = 0; i < most; i++) {
+        char *line = NULL;
+        int   size = pg->pq.getCopyData(pg->conn, &line, 0);
+        if (size == -1) return kn_pg_copy_end(pg, err);
+        if (size < 0) return kn_pg_fail(pg, NULL, err);
+        kn_status status = kn_pg_take_line(pg, t->column_count, sink, line, size, err);
+        pg->pq.freemem(line);
+        if (status != KN_OK) return status;
+    }
+    *more = true;
+    return KN_OK;
 }
 
 static kn_status extras(void *state, const kn_catalog *original, kn_extras_fn report, void *arg, kn_error *err)
@@ -210,7 +212,7 @@ static void keep_open(void *state)
 
 kn_cells kn_pg_cells(kn_pg *pg)
 {
-    return (kn_cells){pg->ctx, pg, pg->name, kn_pg_list, read_rows, NULL, extras, keep_open};
+    return (kn_cells){pg->ctx, pg, pg->name, kn_pg_list, begin_rows, next_rows, NULL, extras, keep_open};
 }
 
 /* With its own connection. */

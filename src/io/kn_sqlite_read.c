@@ -5,7 +5,7 @@
  * digits. Names are compared as SQLite does, so a foreign key that spells its target in another case is found. Views
  * are read if the release file lists them.
  *
- * Cost: one pass over each table, on one thread.
+ * Cost: one pass over each table, on one thread at a time.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdio.h>
@@ -20,11 +20,12 @@
 #include "kn_sqlite_internal.h"
 
 typedef struct reader {
-    kn_cells    cells;
-    kn_context *ctx;
-    sqlite3    *db;
-    char       *path;
-    uint64_t    charged;
+    kn_cells      cells;
+    kn_context   *ctx;
+    sqlite3      *db;
+    char         *path;
+    uint64_t      charged;
+    sqlite3_stmt *rows; /* of the table that is being read; NULL: none is */
 } reader;
 
 static kn_status fail_sqlite(const reader *r, kn_error *err)
@@ -240,24 +241,37 @@ static kn_status select_all(const reader *r, sqlite3_stmt **out, const kn_catalo
     return status;
 }
 
-static kn_status read_rows(void *state, const kn_catalog_table *t, const kn_cell_sink *sink, kn_error *err)
+static void end_rows(reader *r)
 {
-    const reader *r = state;
-    sqlite3_stmt *s = NULL;
-    kn_buffer     scratch;
-    char          room[KN_SQLITE_NUMBER];
-    kn_string     text;
-    KN_TRY(select_all(r, &s, t, err));
+    sqlite3_finalize(r->rows);
+    r->rows = NULL;
+}
+
+static kn_status begin_rows(void *state, const kn_catalog_table *t, kn_error *err)
+{
+    reader *r = state;
+    end_rows(r); /* of a table that was not read to its end */
+    return select_all(r, &r->rows, t, err);
+}
+
+static kn_status next_rows(void *state, const kn_catalog_table *t, const kn_cell_sink *sink, int64_t most, bool *more,
+                           kn_error *err)
+{
+    reader   *r = state;
+    kn_buffer scratch;
+    char      room[KN_SQLITE_NUMBER];
+    kn_string text;
     kn_status status = KN_OK;
-    int       step = SQLITE_DONE;
+    int       step = SQLITE_ROW;
     kn_buffer_init(&scratch, r->ctx);
-    while (status == KN_OK && (step = sqlite3_step(s)) == SQLITE_ROW)
+    for (int64_t i = 0; i < most && status == KN_OK && (step = sqlite3_step(r->rows)) == SQLITE_ROW; i++)
         for (int c = 0; c < t->column_count && status == KN_OK; c++)
-            status = kn_sqlite_cell(&text, s, c, room, &scratch) ? sink->cell(sink->state, text, err)
-                                                                 : kn_fail_memory(err, r->ctx, r->path);
-    if (status == KN_OK && step != SQLITE_DONE) status = fail_sqlite(r, err);
+            status = kn_sqlite_cell(&text, r->rows, c, room, &scratch) ? sink->cell(sink->state, text, err)
+                                                                       : kn_fail_memory(err, r->ctx, r->path);
+    if (status == KN_OK && step != SQLITE_ROW && step != SQLITE_DONE) status = fail_sqlite(r, err);
+    *more = status == KN_OK && step == SQLITE_ROW;
     kn_buffer_free(&scratch);
-    sqlite3_finalize(s);
+    if (!*more) end_rows(r);
     return status;
 }
 
@@ -272,6 +286,7 @@ static kn_status extras(void *state, const kn_catalog *original, kn_extras_fn te
 static void close_file(void *state)
 {
     reader *r = state;
+    end_rows(r);
     (void)sqlite3_close(r->db);
     kn_memory_discharge(r->ctx, r->charged);
     KN_FREE(r->path, r);
@@ -296,7 +311,7 @@ kn_status kn_sqlite_cells(kn_cells **out, kn_context *ctx, const char *path, kn_
     r->ctx = ctx;
     r->path = kn_strndup(ctx, path, strlen(path));
     kn_status status = r->path ? open_file(r, err) : kn_fail_memory(err, ctx, path);
-    r->cells = (kn_cells){ctx, r, r->path, list, read_rows, NULL, extras, close_file};
+    r->cells = (kn_cells){ctx, r, r->path, list, begin_rows, next_rows, NULL, extras, close_file};
     if (status == KN_OK)
         *out = &r->cells;
     else

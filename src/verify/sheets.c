@@ -1,6 +1,6 @@
 /* sheets.c: the tables of a database → texts by number. Interface: kn_verify_sheets.h.
  *
- * Cost: one pass over each table; files in parallel, cells of an engine as they come, on one thread. Memory: 4 bytes
+ * Cost: one pass over each table; files in parallel, of an engine's cells several columns at a time. Memory: 4 bytes
  * per cell of the current table, then 1, 2 or 4; the different texts of each column.
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -180,34 +180,37 @@ kn_status kn_vsheet_read_file(kn_vsheets *sheets, kn_vsheet *out, const char *pa
 typedef struct taking {
     kn_vsheets *sheets;
     kn_vsheet  *sheet;
-    int         column; /* of the next cell */
 } taking;
 
-static kn_status take_cell(void *state, kn_string text, kn_error *err)
+static kn_status take_column(void *state, int column, const kn_cell_rows *rows, int64_t *wrong, kn_error *err)
 {
     taking           *t = state;
-    kn_vsheet        *sheet = t->sheet;
-    kn_vsheet_column *c = &sheet->columns[t->column];
-    size_t            row = (size_t)sheet->rows;
-    uint32_t          code = KN_V_NONE;
-    if (!kn_grow(t->sheets->ctx, &c->cells.codes, &c->capacity, row + 1, sizeof(uint32_t)))
+    kn_vsheet_column *c = &t->sheet->columns[column];
+    size_t            row = (size_t)rows->first;
+    if (!kn_grow(t->sheets->ctx, &c->cells.codes, &c->capacity, row + (size_t)rows->count, sizeof(uint32_t)))
         return no_memory(t->sheets, err);
     uint32_t *codes = c->cells.codes;
-    if (text.data && row > 0 && codes[row - 1] != KN_V_NONE && kn_string_equal(c->texts.texts[codes[row - 1]], text)) {
-        code = codes[row - 1]; /* as above */
-    } else if (text.data) {
-        uint32_t known = c->texts.count;
-        code = kn_texts_add(&c->texts, text, true);
-        if (code == KN_V_NONE) return no_memory(t->sheets, err);
-        if (code == known && kn_utf8_check(text.data, text.size) < text.size)
-            return kn_fail(err, KN_INPUT, "%s: table \"%s\", column \"%s\", row %lld: not UTF-8",
-                           t->sheets->cells->name, sheet->name, c->name, (long long)row + 1);
+    for (int64_t i = 0; i < rows->count; i++, row++) {
+        kn_string text = kn_cell_rows_text(rows, column, i);
+        uint32_t  above = row > 0 ? codes[row - 1] : KN_V_NONE, known = c->texts.count;
+        codes[row] = KN_V_NONE;
+        if (!text.data) continue;
+        if (above != KN_V_NONE && kn_string_equal(c->texts.texts[above], text)) {
+            codes[row] = above;
+            continue;
+        }
+        codes[row] = kn_texts_add(&c->texts, text, true);
+        if (codes[row] == KN_V_NONE) return no_memory(t->sheets, err);
+        if (codes[row] == known && *wrong < 0 && kn_utf8_check(text.data, text.size) < text.size) *wrong = i;
     }
-    codes[row] = code;
-    if (++t->column < sheet->column_count) return KN_OK;
-    t->column = 0;
-    sheet->rows++;
-    if (sheet->rows % 4096 == 0 && kn_cancelled(t->sheets->ctx)) return kn_fail_cancelled(err);
+    return KN_OK;
+}
+
+static kn_status take_rows(void *state, const kn_cell_rows *rows, kn_error *err)
+{
+    const taking *t = state;
+    (void)err;
+    t->sheet->rows += rows->count;
     return KN_OK;
 }
 
@@ -224,8 +227,8 @@ static bool is_key(const kn_catalog_table *t, const char *column)
 static kn_status read_cells(kn_vsheets *sheets, kn_vsheet *out, const kn_vsheets_options *options, kn_error *err)
 {
     const kn_catalog_table *declared = out->declared;
-    taking                  t = {sheets, out, 0};
-    kn_cell_sink            sink = {&t, take_cell};
+    taking                  t = {sheets, out};
+    kn_cell_taker           taker = {&t, take_column, take_rows};
     out->columns = kn_alloc_array_zero(sheets->ctx, (size_t)declared->column_count + 1, sizeof *out->columns);
     if (!out->columns) return no_memory(sheets, err);
     out->column_count = declared->column_count;
@@ -238,7 +241,7 @@ static kn_status read_cells(kn_vsheets *sheets, kn_vsheet *out, const kn_vsheets
     }
     if (out->column_count == 0)
         return kn_fail(err, KN_INPUT, "%s: table \"%s\" has no columns", sheets->cells->name, out->name);
-    KN_TRY(sheets->cells->rows(sheets->cells->state, declared, &sink, err));
+    KN_TRY(kn_cells_take(sheets->cells, declared, &taker, err));
     for (int c = 0; c < out->column_count; c++) {
         out->columns[c].cells.count = out->columns[c].texts.count;
         kn_free(out->columns[c].texts.slots); /* what was needed to find them */

@@ -77,13 +77,28 @@ uint32_t kn_texts_find(const kn_texts *t, kn_string text)
     return t->slots && t->slots[at] ? (uint32_t)t->slots[at] - 1 : KN_V_NONE;
 }
 
+/* Both are mostly in one order (keys and what refers to them): is it one of the next? */
+static uint32_t find_near(const kn_vcolumn *in, uint32_t next, kn_string text)
+{
+    for (uint32_t t = next; t < in->count && t - next < 4; t++)
+        if (kn_string_equal(in->texts[t], text)) return t;
+    return KN_V_NONE;
+}
+
 bool kn_vcolumn_translate(uint32_t *to, kn_context *ctx, const kn_vcolumn *from, const kn_vcolumn *in)
 {
-    kn_texts texts;
+    kn_texts texts; /* filled where the first text is not near */
     bool     good = to != NULL;
+    uint32_t next = 0;
     kn_texts_init(&texts, ctx);
-    for (uint32_t t = 0; good && t < in->count; t++) good = kn_texts_add(&texts, in->texts[t], false) == t;
-    for (uint32_t t = 0; good && t < from->count; t++) to[t] = kn_texts_find(&texts, from->texts[t]);
+    for (uint32_t t = 0; good && t < from->count; t++) {
+        uint32_t found = find_near(in, next, from->texts[t]);
+        for (uint32_t i = texts.count; good && found == KN_V_NONE && i < in->count; i++)
+            good = kn_texts_add(&texts, in->texts[i], false) == i;
+        if (found == KN_V_NONE) found = kn_texts_find(&texts, from->texts[t]);
+        if (found != KN_V_NONE) next = found + 1;
+        to[t] = found;
+    }
     kn_texts_free(&texts);
     return good;
 }

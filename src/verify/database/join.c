@@ -1,7 +1,8 @@
 /* database/join.c: which row belongs to which, on both sides, and to which person.
  *
- * Keys are compared by their texts: each column's texts are translated into the numbers of the other's dictionary,
- * and rows are found by these in a hash table that compares all of them. Rows of the original that belong to nobody
+ * Keys are compared by their texts: each column's texts are translated into the numbers of the other's dictionary. The
+ * number of a key of one column is the place of its row; of several columns, rows are found in a hash table that compares
+ * all of them. Rows of the original that belong to nobody
  * are ignored; the release must not have any. The rows that belong to one row are adjacent, and so are those with
  * equal copied cells.
  *
@@ -24,7 +25,7 @@ enum { GRAIN = 1 << 14 };
 typedef struct lookup {
     const kn_vdb_lookup *l;
     uint32_t           **translate; /* per column: of codes of `from` */
-    uint32_t            *slots;     /* row + 1; 0: free               */
+    uint32_t            *slots;     /* row + 1; 0: free. Of a key of one column by its number */
     size_t               mask;
     uint32_t            *found;
 } lookup;
@@ -62,15 +63,32 @@ static bool same_key(const kn_vdb_lookup *l, int64_t a, int64_t b)
     return true;
 }
 
+static kn_status fill_numbers(lookup *k, kn_arena *room, kn_vdb *v, int64_t *twice, kn_error *err)
+{
+    const kn_vsheet *in = k->l->in;
+    uint32_t         missing = kn_vsheet_distinct(in, k->l->in_columns[0]);
+    k->slots = kn_arena_array_zero(room, (size_t)missing + 1, sizeof *k->slots);
+    if (!k->slots) return kn_vdb_no_memory(v, err);
+    for (int64_t row = 0; row < in->rows; row++) {
+        uint32_t code = kn_vsheet_code(in, k->l->in_columns[0], row);
+        if (code != missing && !k->slots[code])
+            k->slots[code] = (uint32_t)row + 1;
+        else if (*twice < 0)
+            *twice = row;
+    }
+    return KN_OK;
+}
+
 static kn_status fill(lookup *k, kn_arena *room, kn_vdb *v, int64_t *twice, kn_error *err)
 {
+    *twice = -1;
+    if (k->l->count == 1) return fill_numbers(k, room, v, twice, err);
     int64_t rows = k->l->in->rows;
     size_t  size = 16;
     while (size < (size_t)rows * 2) size *= 2;
     k->slots = kn_arena_array_zero(room, size, sizeof *k->slots);
     if (!k->slots) return kn_vdb_no_memory(v, err);
     k->mask = size - 1;
-    *twice = -1;
     for (int64_t row = 0; row < rows; row++) {
         uint64_t hash;
         if ((row & 0xffff) == 0 && kn_cancelled(v->ctx)) return kn_fail_cancelled(err);
@@ -91,6 +109,10 @@ static uint32_t find(const lookup *k, int64_t row)
 {
     const kn_vdb_lookup *l = k->l;
     uint64_t             hash = 1;
+    if (l->count == 1) {
+        uint32_t code = k->translate[0][kn_vsheet_code(l->from, l->from_columns[0], row)];
+        return code == KN_V_NONE || k->slots[code] == 0 ? KN_V_NONE : k->slots[code] - 1;
+    }
     for (int i = 0; i < l->count; i++) {
         uint32_t code = k->translate[i][kn_vsheet_code(l->from, l->from_columns[i], row)];
         if (code == KN_V_NONE) return KN_V_NONE;
