@@ -162,6 +162,9 @@ typedef struct kn_spec_table {
     const char *const  *ignored;
     int                 link_count; /* foreign keys that no catalog declares: a column and the table it refers to */
     const char *const  *link_columns, *const *link_targets;
+    const int          *link_counts; /* of each: its columns, in the order of the table's key; link_columns has the first */
+    const char *const  *const *link_lists;
+    bool                labels; /* of a reference: no rows are added; what refers to it is generalized by labels  */
 } kn_spec_table;
 
 /* k-mn: {k, m, n}: whoever knows up to m values of a record, and up to n ancestor-descendant relations between them, finds

@@ -17,6 +17,7 @@
 #include "kn_error.h"
 #include "kn_interner.h"
 #include "kn_sort.h"
+#include "kn_tuple.h"
 
 #define WHAT "reading a reference"
 
@@ -57,11 +58,12 @@ static kn_status no_memory(const widening *w, kn_error *err)
 
 /* ---- Links ---- */
 
-int kn_reference_of(const kn_database_table *t, int column)
+const kn_foreign_key *kn_reference_link(const kn_database_table *t, int column)
 {
     for (int i = 0; i < t->foreign_count; i++)
-        if (t->foreign[i].reference >= 0 && t->foreign[i].columns[0] == column) return t->foreign[i].reference;
-    return -1;
+        for (int c = 0; t->foreign[i].reference >= 0 && c < t->foreign[i].column_count; c++)
+            if (t->foreign[i].columns[c] == column) return &t->foreign[i];
+    return NULL;
 }
 
 /* Marks in `seen` the references that one leads to. `stack` has one entry per reference. */
@@ -138,20 +140,30 @@ static kn_string key_of(const widening *w, uint32_t row)
     return kn_dictionary_text(&c->dict, kn_column_code(c, row));
 }
 
+/* By their keys: codes of a text column are in the order of texts. */
+static int compare_keys(const void *arg, uint64_t a, uint64_t b)
+{
+    const widening *w = arg;
+    for (int i = 0; i < w->t->key_count; i++) {
+        const kn_column *c = &w->t->table->columns[w->t->key[i]];
+        uint32_t         x = kn_column_code(c, (int64_t)a), y = kn_column_code(c, (int64_t)b);
+        if (x != y) return x < y ? -1 : 1;
+    }
+    return a < b ? -1 : a > b;
+}
+
 static kn_status rank_rows(widening *w, kn_error *err)
 {
     kn_sort_record *order = kn_alloc_array(w->ctx, (size_t)w->rows + 1, sizeof *order);
-    bool            numbers = true, uuids = w->rows > 0;
+    bool            numbers = w->t->key_count == 1, uuids = numbers && w->rows > 0;
     if (!order) return no_memory(w, err);
     for (uint32_t r = 0; r < w->rows; r++) {
         numbers = numbers && number_of(key_of(w, r)) != UINT64_MAX;
         uuids = uuids && is_uuid(key_of(w, r));
     }
     w->out->kind = numbers ? KN_REFERENCE_NUMBERS : uuids ? KN_REFERENCE_UUIDS : KN_REFERENCE_TEXTS;
-    for (uint32_t r = 0; r < w->rows; r++) /* codes of a text column are in the order of texts */
-        order[r] = (kn_sort_record){
-            numbers ? number_of(key_of(w, r)) : kn_column_code(&w->t->table->columns[w->t->key[0]], r), r};
-    kn_status st = kn_sort_records(w->ctx, order, w->rows, NULL, NULL, err);
+    for (uint32_t r = 0; r < w->rows; r++) order[r] = (kn_sort_record){numbers ? number_of(key_of(w, r)) : 0, r};
+    kn_status st = kn_sort_records(w->ctx, order, w->rows, compare_keys, w, err);
     for (uint32_t i = 0; st == KN_OK && i < w->rows; i++) w->rank[order[i].id] = i;
     kn_free(order);
     return st;
@@ -271,7 +283,6 @@ static kn_status number_groups(widening *w, kn_error *err)
     for (size_t i = 0; st == KN_OK && i < kept; i++) w->place[order[i].id] = (uint32_t)i;
     w->place[TOP] = (uint32_t)kept;
     w->out->count = (uint32_t)kept + 1;
-    w->out->added = (uint32_t)kept;
     kn_free(order);
     return st;
 }
@@ -295,7 +306,41 @@ static kn_status place_groups(widening *w, kn_error *err)
     for (size_t g = 1; g <= w->names.count; g++)
         if (w->place[g] != UNKNOWN) b->above[b->rows + w->place[g]] = numbered(w, w->up[g]);
     b->above[b->rows + b->count - 1] = KN_ROW_NONE;
-    return name_rows(w, err);
+    return w->t->labels ? KN_OK : name_rows(w, err);
+}
+
+/* The value that the rows of each group share, or the label of the group that their targets are in. */
+static kn_status label_groups(widening *w, kn_interner *seen, kn_error *err)
+{
+    kn_broader *b = w->out;
+    b->labels = kn_arena_array(&b->arena, b->count, sizeof *b->labels);
+    if (!b->labels) return no_memory(w, err);
+    b->labels[b->count - 1] = (kn_string){"*", 1};
+    for (size_t g = 1; g <= w->names.count; g++) {
+        uint32_t name[2]; /* level and number */
+        if (w->place[g] == UNKNOWN) continue;
+        memcpy(name, w->names.texts[g - 1].data, sizeof name);
+        bool             own = name[0] < (uint32_t)w->t->group_count;
+        int              column = w->t->groups[own ? (int)name[0] : w->t->group_count - 1];
+        const kn_column *c = &w->t->table->columns[column];
+        kn_string        text = own ? kn_dictionary_text(&c->dict, name[1])
+                                    : w->refs->tables[w->t->foreign[link_of(w, column)].target].broader->labels[name[1]];
+        size_t           before = strlen(c->name), between = own ? 2 : 1;
+        char            *label = kn_arena_bytes(&b->arena, before + between + text.size + 1);
+        if (!label) return no_memory(w, err);
+        memcpy(label, c->name, before);
+        memcpy(label + before, own ? ": " : ".", between);
+        memcpy(label + before + between, text.data, text.size);
+        b->labels[w->place[g]] = (kn_string){label, before + between + text.size};
+        size_t   known = seen->count;
+        uint32_t id = kn_intern_borrowed(seen, b->labels[w->place[g]]);
+        if (id == KN_ID_FAILED) return no_memory(w, err);
+        if (id <= known && w->t->labels)
+            return kn_fail(err, KN_INPUT,
+                           "%s: table \"%s\": two of its groups would have the same label; rename one of the columns",
+                           w->refs->source, w->t->name);
+    }
+    return KN_OK;
 }
 
 /* ---- What the rows of a group share ---- */
@@ -351,7 +396,7 @@ static void show_column(const widening *w, int column, const uint32_t *shown)
         } else if (shown[g] < to->broader->rows) {
             const kn_column *key = &to->table->columns[to->key[0]];
             *cell = kn_dictionary_text(&key->dict, kn_column_code(key, shown[g]));
-        } else if (shown[g] - to->broader->rows + 1 < to->broader->count) {
+        } else if (shown[g] - to->broader->rows + 1 < to->broader->count && !to->labels) {
             *cell = to->broader->keys[shown[g] - to->broader->rows];
         }
         if (!cell->data && cell->size == 0 && !to) cell->data = "";
@@ -420,57 +465,136 @@ static kn_status widen(kn_database *refs, int table, kn_error *err)
     for (int i = 0; i < t->foreign_count; i++)
         if (t->foreign[i].climbs) KN_TRY(widen(refs, t->foreign[i].target, err));
     KN_TRY(settle_groups(refs, table, err));
-    widening w = {.ctx = refs->ctx, .refs = refs, .t = t, .table = table, .rows = (uint32_t)t->table->rows};
+    widening    w = {.ctx = refs->ctx, .refs = refs, .t = t, .table = table, .rows = (uint32_t)t->table->rows};
+    kn_interner seen; /* labels */
     w.out = t->broader = kn_alloc_zero(refs->ctx, sizeof *w.out);
     if (!w.out) return no_memory(&w, err);
     kn_interner_init(&w.names, refs->ctx);
+    kn_interner_init(&seen, refs->ctx);
     kn_status st = prepare(&w, err);
     for (uint32_t r = 0; st == KN_OK && r < w.rows; r++) st = walk_row(&w, r, err);
     if (st == KN_OK) st = number_groups(&w, err);
     if (st == KN_OK) st = place_groups(&w, err);
-    if (st == KN_OK) st = fill_cells(&w, err);
+    if (st == KN_OK) st = label_groups(&w, &seen, err);
+    if (st == KN_OK && !t->labels) st = fill_cells(&w, err);
     for (int i = 0; w.joins && i < t->foreign_count; i++) kn_free(w.joins[i]);
     KN_FREE(w.joins, w.first, w.rank, w.place, w.up, w.size, w.least);
     kn_interner_free(&w.names);
+    kn_interner_free(&seen);
     return st;
+}
+
+/* A column that refers to two rows could show only one of two broader rows, and one of a key has new values. */
+static kn_status check_columns(const kn_database *db, int table, int link, kn_error *err)
+{
+    const kn_database_table *t = &db->tables[table];
+    const kn_foreign_key    *f = &t->foreign[link];
+    for (int i = 0; i < f->column_count; i++) {
+        bool twice = t->columns[f->columns[i]].foreign || t->columns[f->columns[i]].joined;
+        for (int o = 0; o < t->foreign_count; o++)
+            for (int c = 0; o != link && t->foreign[o].reference >= 0 && c < t->foreign[o].column_count; c++)
+                twice = twice || t->foreign[o].columns[c] == f->columns[i];
+        if (twice)
+            return kn_fail(err, KN_INPUT,
+                           "%s: table \"%s\", column \"%s\" is part of two foreign keys, of which one refers to the "
+                           "reference \"%s\"; leave one of them out by a column that only it has (ignore: [...])",
+                           db->source, t->name, t->table->columns[f->columns[i]].name, f->target_name);
+    }
+    return KN_OK;
+}
+
+/* The rows that a release adds to a reference, and to those whose broader rows these show. */
+static void want_rows(kn_database *refs, int table, bool direct)
+{
+    kn_database_table *t = &refs->tables[table];
+    if (t->labels) return;
+    t->broader->added = direct || t->broader->added == t->broader->count ? t->broader->count : t->broader->count - 1;
+    if (t->broader->wanted) return;
+    t->broader->wanted = true;
+    for (int i = 0; i < t->foreign_count; i++)
+        if (t->foreign[i].climbs) want_rows(refs, t->foreign[i].target, false);
 }
 
 kn_status kn_references_widen(kn_database *db, kn_error *err)
 {
-    if (!db->references) return KN_OK;
-    KN_TRY(find_climbing(db->references, err));
+    kn_database *refs = db->references;
+    if (!refs) return KN_OK;
+    KN_TRY(find_climbing(refs, err));
     for (int t = 0; t < db->table_count; t++)
-        for (int i = 0; i < db->tables[t].foreign_count; i++)
-            if (db->tables[t].foreign[i].reference >= 0) {
-                KN_TRY(widen(db->references, db->tables[t].foreign[i].reference, err));
-                kn_broader *b = db->references->tables[db->tables[t].foreign[i].reference].broader;
-                b->added = b->count;
-            }
+        for (int i = 0; i < db->tables[t].foreign_count; i++) {
+            int to = db->tables[t].foreign[i].reference;
+            if (to < 0) continue;
+            KN_TRY(check_columns(db, t, i, err));
+            if (refs->tables[to].key_count > 1) refs->tables[to].labels = true;
+        }
+    for (int t = 0; t < db->table_count; t++)
+        for (int i = 0; i < db->tables[t].foreign_count; i++) {
+            int to = db->tables[t].foreign[i].reference;
+            if (to < 0) continue;
+            KN_TRY(widen(refs, to, err));
+            want_rows(refs, to, true);
+        }
     return KN_OK;
+}
+
+/* ---- Quasi-identifiers ---- */
+
+kn_status kn_table_new_name(char **out, kn_context *ctx, const kn_table *table, const char *name, const char *ending,
+                            kn_error *err)
+{
+    size_t end = strlen(name) + strlen(ending), most = end + (size_t)table->column_count + 1;
+    *out = kn_alloc(ctx, most + 1);
+    if (!*out) return kn_fail_memory(err, ctx, WHAT);
+    snprintf(*out, most, "%s%s", name, ending);
+    for (; kn_table_find(table, *out) >= 0; end++) memcpy(*out + end, "_", 2);
+    return KN_OK;
+}
+
+kn_status kn_reference_prepare(kn_database *db, int table, int column, kn_error *err)
+{
+    kn_database_table    *t = &db->tables[table];
+    const kn_foreign_key *f = kn_reference_link(t, column);
+    if (!db->references->tables[f->reference].labels) return KN_OK;
+    if (f->column_count > 1 && t->columns[column].whole < 0) {
+        KN_TRY(kn_tuple_column(db->ctx, t->table, f->columns, f->column_count, err));
+        for (int i = 0; i < f->column_count; i++) {
+            t->columns[f->columns[i]].whole = column;
+            t->columns[f->columns[i]].part = i;
+        }
+    }
+    kn_free(t->columns[column].label);
+    return kn_table_new_name(&t->columns[column].label, db->ctx, t->table, t->table->columns[column].name, "_label",
+                             err);
 }
 
 /* ---- The hierarchy ---- */
 
-static kn_status add_path(kn_hierarchy_maker *m, const kn_database_table *t, uint32_t row, kn_error *err)
+static kn_status add_path(kn_hierarchy_maker *m, const kn_database_table *t, uint32_t row, kn_buffer *room,
+                          kn_error *err)
 {
     const kn_broader *b = t->broader;
-    const kn_column  *key = &t->table->columns[t->key[0]];
     kn_path_field     path[KN_HIERARCHY_MAX_LEVELS];
     uint32_t          count = 0;
-    path[count++] = (kn_path_field){kn_dictionary_text(&key->dict, kn_column_code(key, row)), 0, 0};
+    (void)kn_tuple_text(room, t->table, t->key, t->key_count, row); /* no key is missing */
+    if (room->failed) return kn_fail_memory(err, b->arena.ctx, WHAT);
+    path[count++] = (kn_path_field){{room->data ? room->data : "", room->size}, 0, 0};
     for (uint32_t g = b->above[row]; g != KN_ROW_NONE && count < KN_HIERARCHY_MAX_LEVELS; g = b->above[b->rows + g])
-        path[count++] = (kn_path_field){b->keys[g], 0, 0};
+        path[count++] = (kn_path_field){t->labels ? b->labels[g] : b->keys[g], 0, 0};
     return kn_hierarchy_maker_add(m, path, count, err);
 }
 
 kn_status kn_reference_hierarchy(kn_hierarchy **out, const kn_database *db, int table, int column, kn_error *err)
 {
-    const kn_database_table *t = &db->tables[table], *to = &db->references->tables[kn_reference_of(t, column)];
-    kn_hierarchy_maker      *m = NULL;
-    uint32_t                *leaves = NULL, lacking = 0;
+    const kn_database_table *t = &db->tables[table],
+                            *to = &db->references->tables[kn_reference_link(t, column)->reference];
+    kn_hierarchy_maker *m = NULL;
+    uint32_t           *leaves = NULL, lacking = 0;
     KN_TRY(kn_hierarchy_maker_create(&m, db->ctx, to->name, false, err));
     kn_status st = KN_OK;
-    for (uint32_t r = 0; st == KN_OK && r < to->broader->rows; r++) st = add_path(m, to, r, err);
+    kn_buffer room;
+    kn_buffer_init(&room, db->ctx);
+    for (uint32_t r = 0; st == KN_OK && r < to->broader->rows; r++) st = add_path(m, to, r, &room, err);
+    kn_buffer_free(&room);
     KN_TRY(kn_hierarchy_maker_finish(out, m, NULL, st, err));
     KN_TRY(kn_hierarchy_find_leaves(&leaves, &lacking, *out, &t->table->columns[column], '.', err));
     if (lacking == 0) return kn_hierarchy_set_leaves(*out, &t->table->columns[column], leaves, err);

@@ -8,6 +8,9 @@
  *
  * Groups of one row and groups with the same rows as a narrower one are left out. The others are numbered by their first row in
  * the order of keys, then by size; their keys are the numbers after the largest key, or *1, *2, ... where keys are no numbers.
+ *
+ * Where no rows may be added (broader: labels), or a key has several columns, the groups are the same, and a label says what the rows
+ * of one share: "artist: Jones", "album.artist: Jones" by a link, "*" for everything.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_BROADER_H
@@ -24,8 +27,10 @@ typedef struct kn_broader {
     uint32_t          rows;  /* of the reference                                                                 */
     uint32_t          count; /* of the broader rows; the last is that of everything                              */
     uint32_t          added; /* of these that a release adds: the last only where persons' rows refer to it        */
+    bool              wanted; /* a release adds them                                                              */
     uint32_t         *above; /* per row, then per broader row: the broader row above; of the last: KN_ROW_NONE   */
     kn_string        *keys;  /* per broader row                                                                  */
+    kn_string        *labels; /* per broader row                                                                 */
     kn_string        *cells; /* per broader row, column by column; data NULL: missing. In the table or the arena */
 } kn_broader;
 
@@ -35,10 +40,18 @@ void kn_broader_free(kn_broader *broader); /* NULL is fine */
  * once the columns that are left out are known. KN_INPUT: groups that do not become broader, or are left out. */
 KN_CHECK kn_status kn_references_widen(kn_database *db, kn_error *err);
 
-/* The reference that a column of a table refers to; -1: none. */
-int kn_reference_of(const kn_database_table *table, int column);
+/* The foreign key of a column to a reference; NULL: none. */
+const kn_foreign_key *kn_reference_link(const kn_database_table *table, int column);
 
-/* The hierarchy of a column that refers to a reference, bound to it. KN_INPUT: a value is no key of the reference. */
+/* NAME and the ending, with as many underscores behind them as make it the name of no column. *out is freed by the caller. */
+KN_CHECK kn_status kn_table_new_name(char **out, kn_context *ctx, const kn_table *table, const char *name,
+                                     const char *ending, kn_error *err);
+
+/* For the column of a quasi-identifier, the first of several: makes a key of several columns one (kn_tuple.h), and names the
+ * column of its labels where it has them. */
+KN_CHECK kn_status kn_reference_prepare(kn_database *db, int table, int column, kn_error *err);
+
+/* The hierarchy of a column that refers to a reference, bound to it. Of several columns: of the first, once it holds all. KN_INPUT: a value is no key of the reference. */
 KN_CHECK kn_status kn_reference_hierarchy(kn_hierarchy **out, const kn_database *db, int table, int column, kn_error *err);
 
 /* Of a reference: is this column copied? */

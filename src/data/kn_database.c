@@ -51,11 +51,11 @@ static void free_table(kn_database_table *t)
 {
     if (t->columns && t->table)
         for (int c = 0; c < t->table->column_count; c++) {
-            kn_free(t->columns[c].declared);
+            KN_FREE(t->columns[c].declared, t->columns[c].label);
             kn_hierarchy_free(t->columns[c].hierarchy);
         }
     for (int i = 0; i < t->foreign_count; i++) free_foreign(&t->foreign[i]);
-    KN_FREE(t->foreign, t->columns, t->key, t->children, t->quasi, t->groups, t->name);
+    KN_FREE(t->foreign, t->columns, t->key, t->children, t->quasi, t->groups, t->drawn_key, t->name);
     kn_broader_free(t->broader);
     kn_table_free(t->table);
 }
@@ -86,7 +86,10 @@ kn_status kn_database_add(kn_database *db, const char *name, kn_table *table, kn
         free_table(&t);
         return kn_fail_memory(err, db->ctx, WHAT);
     }
-    for (int c = 0; c < table->column_count; c++) t.columns[c].weight = (kn_ratio){1, 1};
+    for (int c = 0; c < table->column_count; c++) {
+        t.columns[c].weight = (kn_ratio){1, 1};
+        t.columns[c].whole = -1;
+    }
     db->tables[db->table_count++] = t;
     return KN_OK;
 }
@@ -132,23 +135,41 @@ kn_status kn_database_set_key(kn_database *db, int table, const char *const *col
     return KN_OK;
 }
 
-/* The target and its columns; target -1 where it was not read. */
-/* A foreign key to a reference: by one column, which holds its key. */
+/* Brings the columns of a foreign key into the order of the key that `names` are. false: they are not that key. */
+static bool order_by_key(const kn_database_table *to, kn_foreign_key *f, const char *const *names, int *room)
+{
+    for (int i = 0; i < to->key_count; i++) {
+        int at = 0;
+        while (at < f->column_count && kn_table_find(to->table, names[at]) != to->key[i]) at++;
+        if (at == f->column_count) return false;
+        room[i] = f->columns[at];
+    }
+    memcpy(f->columns, room, (size_t)f->column_count * sizeof *room);
+    return true;
+}
+
+/* A foreign key to a reference: to its key. */
 static kn_status find_reference(kn_database *db, int table, kn_foreign_key *f, const char *const *target_columns,
                                 kn_error *err)
 {
     f->reference = db->references ? kn_database_find(db->references, f->target_name) : -1;
     if (f->reference < 0) return KN_OK;
     const kn_database_table *to = &db->references->tables[f->reference];
-    bool                     fits = to->key_count == 1 && f->column_count == 1;
-    if (fits && target_columns) fits = kn_table_find(to->table, target_columns[0]) == to->key[0];
+    bool                     fits = to->key_count > 0 && f->column_count == to->key_count;
+    if (fits && target_columns) {
+        int *room = kn_alloc_array(db->ctx, (size_t)f->column_count, sizeof *room);
+        if (!room) return kn_fail_memory(err, db->ctx, WHAT);
+        fits = order_by_key(to, f, target_columns, room);
+        kn_free(room);
+    }
     if (fits) return KN_OK;
     return kn_fail(err, KN_INPUT,
-                   "%s: table \"%s\" refers to rows of the reference \"%s\" by other columns than a key of one column; "
-                   "leave the link out (ignore: [\"%s\"])",
+                   "%s: table \"%s\" refers to rows of the reference \"%s\" by other columns than its key; leave the "
+                   "link out (ignore: [\"%s\"])",
                    db->source, db->tables[table].name, to->name, db->tables[table].table->columns[f->columns[0]].name);
 }
 
+/* The target and its columns; target -1 where it was not read. */
 static kn_status find_target(kn_database *db, int table, kn_foreign_key *f, const char *const *target_columns,
                              kn_error *err)
 {
@@ -206,7 +227,7 @@ kn_status kn_database_link(kn_database *db, int table, const char *const *column
         return status;
     }
     t->foreign[t->foreign_count++] = f;
-    if (f.reference >= 0) t->columns[f.columns[0]].refers = true;
+    for (int i = 0; f.reference >= 0 && i < count; i++) t->columns[f.columns[i]].refers = true;
     for (int i = 0; f.target >= 0 && i < count; i++) {
         t->columns[f.columns[i]].foreign = true;
         db->tables[f.target].columns[f.target_columns[i]].joined = true;

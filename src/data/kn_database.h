@@ -24,7 +24,12 @@ typedef struct kn_database_column {
     bool          foreign;   /* part of a foreign key to a table of the database                                 */
     bool          joined;    /* part of what another table's foreign key refers to                               */
     bool          old_key;   /* part of a foreign key to a listed table that is not used: can only be left out    */
-    bool          refers;    /* holds keys of a reference                                                        */
+    bool          refers;    /* holds keys of a reference, or a part of them                                     */
+    int           whole;     /* of keys of several columns that are one quasi-identifier: the column that holds them all
+                                (kn_tuple.h), the first; -1: it holds its own values                              */
+    int           part;      /* ... and which part of these is its own                                           */
+    char         *label;     /* of a quasi-identifier whose groups are shown in a column of their own: its name; NULL */
+    const char   *label_of;  /* of a release that was read back: the column whose groups it shows; NULL          */
     bool          not_null;
     bool          has_role;  /* false: not declared; dropped from a release (or part of a key, which is redrawn) */
     kn_role       role;
@@ -60,10 +65,11 @@ typedef struct kn_database_table {
     int  quasi_count;
     int *quasi; /* columns, ascending: the order of a node's hierarchy nodes in a plan */
     int64_t weight; /* how many cells a row counts beyond its quasi-identifiers when it is lost */
-    bool key_left_out; /* it refers to a reference: the release has no primary key of the table */
+    char *drawn_key;   /* its key refers to a reference: the name of the column of another, which a release has instead; NULL */
     /* Of a reference: */
     int  group_count; /* -1: not said */
     int *groups;      /* columns, narrowest first */
+    bool labels;      /* no rows are added: what refers to it is generalized by labels */
     struct kn_broader *broader; /* the rows that a release adds; NULL: none (kn_broader.h) */
 } kn_database_table;
 

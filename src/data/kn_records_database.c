@@ -304,7 +304,14 @@ static kn_status make(work *w, kn_error *err)
 kn_status kn_records_of_database(kn_records **out, kn_context *ctx, const kn_forest *forest,
                                  const kn_spec_class *classes, int class_count, kn_error *err)
 {
-    work      w = {.ctx = ctx, .forest = forest, .db = forest->db, .wanted = classes, .wanted_count = class_count};
+    work w = {.ctx = ctx, .forest = forest, .db = forest->db, .wanted = classes, .wanted_count = class_count};
+    *out = NULL;
+    if (w.db->references)
+        return kn_fail(
+            err, KN_USAGE,
+            "%s: table \"%s\" is a reference, which only a release of a database has; for tree records leave it "
+            "and the links to it out",
+            w.db->source, w.db->references->tables[0].name);
     kn_status st = make(&w, err);
     for (int c = 0; w.classes && c < w.count; c++) {
         KN_FREE(w.classes[c].name, w.classes[c].value_of_code, w.classes[c].texts);

@@ -12,7 +12,9 @@
 #include "kn_context.h"
 #include "kn_database.h"
 #include "kn_error.h"
+#include "kn_interner.h"
 #include "kn_schema_propose.h"
+#include "kn_tuple.h"
 
 #define WHAT "a schema"
 
@@ -94,6 +96,29 @@ static const int *copy_numbers(look *l, const int *numbers, int count)
     return to;
 }
 
+/* How many rows lack a key of a reference, and how many have one that is none. */
+static kn_status count_lost(look *l, const kn_table *from, const kn_foreign_key *f, kn_schema_link *to, kn_error *err)
+{
+    const kn_database_table *t = &l->db->references->tables[f->reference];
+    kn_interner              keys;
+    kn_buffer                text;
+    kn_interner_init(&keys, l->ctx);
+    kn_buffer_init(&text, l->ctx);
+    bool ok = true;
+    for (int64_t r = 0; ok && r < t->table->rows; r++)
+        if (kn_tuple_text(&text, t->table, t->key, t->key_count, r))
+            ok = !text.failed && kn_intern(&keys, (kn_string){text.data, text.size}) != KN_ID_FAILED;
+    for (int64_t r = 0; ok && r < from->rows; r++) {
+        bool there = kn_tuple_text(&text, from, f->columns, f->column_count, r);
+        ok = !text.failed;
+        to->missing += !there;
+        to->dangling += ok && there && kn_interner_find(&keys, (kn_string){text.data, text.size}) == 0;
+    }
+    kn_interner_free(&keys);
+    kn_buffer_free(&text);
+    return ok ? KN_OK : kn_fail_memory(err, l->ctx, WHAT);
+}
+
 static kn_status copy_link(look *l, int table, int i, kn_schema_link *to, bool *shared, kn_error *err)
 {
     const kn_foreign_key *f = &l->db->tables[table].foreign[i];
@@ -102,6 +127,11 @@ static kn_status copy_link(look *l, int table, int i, kn_schema_link *to, bool *
     to->target = f->target;
     to->target_name = copy(l, f->target_name);
     to->target_columns = copy_numbers(l, f->target_columns, f->column_count);
+    if (f->reference >= 0) {
+        to->target = l->db->table_count + f->reference; /* references are behind the others */
+        to->target_columns = copy_numbers(l, l->db->references->tables[f->reference].key, f->column_count);
+        return count_lost(l, l->db->tables[table].table, f, to, err);
+    }
     if (f->target < 0) return KN_OK;
     uint32_t *rows = NULL;
     int64_t   twice = 0;
@@ -180,12 +210,49 @@ static kn_status check_links(look *l, kn_error *err)
     return KN_OK;
 }
 
+/* Tables that are declared references. */
+static kn_status copy_references(look *l, kn_error *err)
+{
+    const kn_database *refs = l->db->references;
+    for (int t = 0; refs && t < refs->table_count; t++) {
+        const kn_database_table *from = &refs->tables[t];
+        kn_schema_table         *to = &l->tables[l->db->table_count + t];
+        kn_schema_link          *links = take(l, (size_t)from->foreign_count, sizeof *links);
+        if (!links) return kn_fail_memory(err, l->ctx, WHAT);
+        *to = (kn_schema_table){.name = copy(l, from->name), .rows = from->table->rows, .parent = -1};
+        to->place = KN_SCHEMA_REFERENCE;
+        to->reason = "declared in the release file";
+        to->links = links;
+        to->link_count = from->foreign_count;
+        copy_columns(l, from, to);
+        for (int i = 0; i < from->foreign_count; i++) {
+            const kn_foreign_key *f = &from->foreign[i];
+            uint32_t             *rows = NULL;
+            int64_t               twice = 0;
+            links[i] = (kn_schema_link){.column_count = f->column_count,
+                                        .columns = copy_numbers(l, f->columns, f->column_count),
+                                        .target = f->target < 0 ? -1 : l->db->table_count + f->target,
+                                        .target_name = copy(l, f->target_name),
+                                        .target_columns = copy_numbers(l, f->target_columns, f->column_count)};
+            if (f->target < 0) continue;
+            KN_TRY(kn_database_join(&rows, refs, t, i, &twice, err));
+            for (int64_t r = 0; r < from->table->rows; r++) {
+                links[i].missing += rows[r] == KN_ROW_MISSING;
+                links[i].dangling += rows[r] == KN_ROW_NONE;
+            }
+            kn_free(rows);
+        }
+    }
+    return KN_OK;
+}
+
 static kn_status copy_tables(look *l, kn_error *err)
 {
-    int       n = l->db->table_count;
+    int       n = l->db->table_count, references = l->db->references ? l->db->references->table_count : 0;
     kn_status status = KN_OK;
     bool     *shared = kn_alloc_array_zero(l->ctx, (size_t)n, sizeof *shared);
-    l->tables = take(l, (size_t)n, sizeof *l->tables);
+    l->tables = take(l, (size_t)n + (size_t)references, sizeof *l->tables);
+    l->in->schema.table_count = n + references;
     if (!shared || !l->tables) status = kn_fail_memory(err, l->ctx, WHAT);
     for (int t = 0; t < n && status == KN_OK; t++) {
         const kn_database_table *from = &l->db->tables[t];
@@ -204,6 +271,7 @@ static kn_status copy_tables(look *l, kn_error *err)
     if (status == KN_OK) status = check_links(l, err);
     for (int t = 0; t < n && status == KN_OK; t++) l->tables[t].place = l->place[t];
     if (status == KN_OK) status = count_all_orphans(l, err);
+    if (status == KN_OK) status = copy_references(l, err);
     kn_free(shared);
     return status;
 }
@@ -264,7 +332,6 @@ static kn_status look_at_all(look *l, const char *person, kn_error *err)
     s->problems = problems;
     KN_TRY(kn_schema_propose(&l->in->arena, l->db, l->tables, s->person, err));
     s->tables = l->tables;
-    s->table_count = l->db->table_count;
     s->snowflake = s->person >= 0 && s->problem_count == 0;
     return KN_OK;
 }

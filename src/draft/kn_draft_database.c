@@ -262,22 +262,66 @@ static kn_status choose_person(base *b, kn_error *err)
 
 /* ---- References ---- */
 
-/* Can rows refer to it as a reference: by single columns? */
+/* Does a column of a link belong to another one, too? */
+static bool overlaps(const sheet *s, int number)
+{
+    const link *one = &s->links[number];
+    for (int i = 0; i < s->link_count; i++)
+        for (int c = 0; i != number && c < s->links[i].count; c++)
+            if (part_of(one->columns, one->count, s->links[i].columns[c])) return true;
+    return false;
+}
+
+/* Can rows refer to it as a reference: by its key, with columns of their own? */
 static bool fits_reference(const base *b, int table)
 {
     for (int t = 0; t < b->count; t++)
         for (int i = 0; b->sheets[t].depth >= 0 && i < b->sheets[t].link_count; i++)
             if (b->sheets[t].links[i].target == table &&
-                (b->sheets[t].links[i].count != 1 || b->sheets[table].key_count != 1))
+                (b->sheets[t].links[i].count != b->sheets[table].key_count || overlaps(&b->sheets[t], i)))
                 return false;
     return true;
 }
 
+/* The database once more, with the keys that were guessed. */
+static kn_status read_guesses(base *b, const kn_csv_options *csv, kn_database **out, kn_error *err)
+{
+    kn_database_options options = KN_DATABASE_OPTIONS_INIT;
+    kn_spec_table      *tables = room(b, (size_t)b->count, sizeof *tables);
+    if (!tables) return kn_draft_memory(b->d, err);
+    for (int t = 0; t < b->count; t++) {
+        const sheet        *s = &b->sheets[t];
+        const char        **names = room(b, 2 * (size_t)s->link_count + 1, sizeof *names);
+        const char *const **lists = room(b, (size_t)s->link_count, sizeof *lists);
+        int                *counts = room(b, (size_t)s->link_count, sizeof *counts);
+        if (!names || !lists || !counts) return kn_draft_memory(b->d, err);
+        tables[t] = (kn_spec_table){.name = s->name, .has_key = true, .key_count = s->key_count, .key = names};
+        if (s->key_count > 0) names[0] = s->table->columns[s->key[0]].name;
+        tables[t].link_count = s->link_count;
+        tables[t].link_columns = names + 1;
+        tables[t].link_targets = names + 1 + s->link_count;
+        tables[t].link_lists = lists;
+        tables[t].link_counts = counts;
+        for (int i = 0; i < s->link_count; i++) {
+            names[1 + i] = s->table->columns[s->links[i].columns[0]].name;
+            names[1 + s->link_count + i] = b->sheets[s->links[i].target].name;
+            lists[i] = &names[1 + i];
+            counts[i] = 1;
+        }
+    }
+    options.tables = tables;
+    options.table_count = b->count;
+    options.csv = csv;
+    KN_TRY(kn_database_read(out, b->d->ctx, b->d->inputs[0], &options, err));
+    (*out)->whole = true; /* as if nobody had said anything */
+    return KN_OK;
+}
+
 /* What kn_schema_look proposes. */
-static kn_status find_references(base *b, kn_error *err)
+static kn_status find_references(base *b, const kn_database *db, kn_error *err)
 {
     kn_schema *schema = NULL;
-    KN_TRY(kn_schema_look(&schema, b->d->ctx, b->db, b->sheets[b->person].name, err));
+    KN_TRY(kn_schema_look(&schema, b->d->ctx, db, b->sheets[b->person].name, err));
     for (int t = 0; t < b->count; t++) {
         const kn_schema_table *from = kn_schema_table_at(schema, t);
         if (b->sheets[t].depth >= 0 || from->place != KN_SCHEMA_REFERENCE || !fits_reference(b, t)) continue;
@@ -295,7 +339,7 @@ static kn_status find_references(base *b, kn_error *err)
 static const sheet *reference_of(const base *b, const sheet *s, int column)
 {
     for (int i = 0; i < s->link_count; i++)
-        if (s->links[i].count == 1 && s->links[i].columns[0] == column && b->sheets[s->links[i].target].reference)
+        if (part_of(s->links[i].columns, s->links[i].count, column) && b->sheets[s->links[i].target].reference)
             return &b->sheets[s->links[i].target];
     return NULL;
 }
@@ -345,7 +389,8 @@ static kn_status write_column(base *b, const sheet *s, int c, bool *first, kn_er
     if (reference) {
         key = NULL;
         role = KN_ROLE_QUASI;
-        reason = "refers to a reference, whose broader rows are its hierarchy";
+        reason = reference->key_count > 1 ? "refers to a reference, whose groups are its hierarchy"
+                                          : "refers to a reference, whose broader rows are its hierarchy";
     } else if (lookup) {
         role = KN_ROLE_QUASI;
         reason = "names a row of a look-up table, which is left out";
@@ -382,15 +427,33 @@ static void ignore_own(base *b, const sheet *s)
     if (!first) kn_buffer_add(&b->d->text, "]  # persons who refer to persons\n");
 }
 
+/* Guessed links to references: no catalog has them. */
+static void write_links(base *b, const sheet *s)
+{
+    bool first = true;
+    for (int i = 0; b->guessed && i < s->link_count; i++) {
+        const sheet *target = &b->sheets[s->links[i].target];
+        if (!target->reference) continue;
+        kn_buffer_add(&b->d->text, first ? "    links: {" : ", ");
+        first = false;
+        kn_draft_quote(&b->d->text, s->table->columns[s->links[i].columns[0]].name);
+        kn_buffer_add(&b->d->text, ": ");
+        kn_draft_quote(&b->d->text, target->name);
+    }
+    if (!first) kn_buffer_add(&b->d->text, "}\n");
+}
+
 static kn_status write_table(base *b, const sheet *s, kn_error *err)
 {
     kn_buffer *to = &b->d->text;
     bool       first = true;
     kn_buffer_add(to, "  ");
     kn_draft_quote(to, s->name);
-    kn_buffer_add(to, s->depth == 0       ? ":  # the persons\n"
-                      : s->link_count > 1 ? ":  # a link: its rows are their parent's\n"
-                                          : ":  # rows of persons\n");
+    int owners = 0;
+    for (int i = 0; i < s->link_count; i++) owners += b->sheets[s->links[i].target].depth >= 0;
+    kn_buffer_add(to, s->depth == 0 ? ":  # the persons\n"
+                      : owners > 1  ? ":  # a link: its rows are their parent's\n"
+                                    : ":  # rows of persons\n");
     if (s->key_count > 0) {
         kn_buffer_add(to, "    ");
         write_names(b, s, "key", "key", s->key, s->key_count);
@@ -405,6 +468,7 @@ static kn_status write_table(base *b, const sheet *s, kn_error *err)
         kn_buffer_add(to, "}\n");
     }
     if (s->depth == 0) ignore_own(b, s);
+    write_links(b, s);
     for (int c = 0; c < s->table->column_count; c++) KN_TRY(write_column(b, s, c, &first, err));
     return KN_OK;
 }
@@ -417,6 +481,12 @@ static void write_reference(base *b, const sheet *s)
     kn_buffer_add(to, "  ");
     kn_draft_quote(to, s->name);
     kn_buffer_format(to, ":  # %s\n    reference: true\n", s->reference);
+    if (b->guessed && s->key_count > 0) {
+        kn_buffer_add(to, "    ");
+        write_names(b, s, "key", "key", s->key, s->key_count);
+        kn_buffer_char(to, '\n');
+    }
+    write_links(b, s);
     for (int i = 0; i < s->link_count; i++) {
         const sheet *target = &b->sheets[s->links[i].target];
         if (target->depth >= 0 || target->reference) continue;
@@ -489,8 +559,11 @@ static kn_status draft(base *b, const kn_csv_options *csv, kn_error *err)
     KN_TRY(take_keys(b, err));
     if (!any_keys(b)) KN_TRY(guess_keys(b, err));
     KN_TRY(choose_person(b, err));
-    if (!b->guessed) KN_TRY(find_references(b, err));
-    return write_all(b, csv, err);
+    kn_database *guessed = NULL;
+    if (b->guessed) KN_TRY(read_guesses(b, csv, &guessed, err));
+    kn_status st = find_references(b, guessed ? guessed : b->db, err);
+    kn_database_free(guessed);
+    return st == KN_OK ? write_all(b, csv, err) : st;
 }
 
 kn_status kn_draft_database(kn_drafting *d, kn_error *err)

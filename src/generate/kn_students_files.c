@@ -33,18 +33,20 @@ static const struct {
     kn_sink_column columns[MOST_COLUMNS];
 } schema[TABLES] = {
     {{.name = "students", .column_count = 2, .primary_count = 1, .primary = (const int[]){0}},
-     {{"Sid", "TEXT", true, true}, {"GPA", "REAL", false, false}}},
+     {{"Sid", "TEXT", true, true, false}, {"GPA", "REAL", false, false, false}}},
     {{.name = "courses",
       .column_count = 4,
       .primary_count = 1,
       .primary = (const int[]){0},
       .link = {1, (const int[]){1}, "students", (const char *const[]){"Sid"}}},
-     {{"SCid", "TEXT", true, true},
-      {"Sid", "TEXT", true, false},
-      {"Course", "TEXT", false, false},
-      {"Grade", "INTEGER", false, false}}},
+     {{"SCid", "TEXT", true, true, false},
+      {"Sid", "TEXT", true, false, false},
+      {"Course", "TEXT", false, false, false},
+      {"Grade", "INTEGER", false, false, false}}},
     {{.name = "books", .column_count = 3, .link = {1, (const int[]){0}, "courses", (const char *const[]){"SCid"}}},
-     {{"SCid", "TEXT", true, false}, {"Book", "TEXT", false, false}, {"Price", "INTEGER", false, false}}},
+     {{"SCid", "TEXT", true, false, false},
+      {"Book", "TEXT", false, false, false},
+      {"Price", "INTEGER", false, false, false}}},
 };
 
 /* Hands on the lines below the header, cell by cell. */

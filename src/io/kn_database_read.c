@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "kn_alloc.h"
+#include "kn_broader.h"
 #include "kn_context.h"
 #include "kn_csv_read.h"
 #include "kn_database_write.h"
@@ -144,9 +145,11 @@ static kn_status lay_links(reading *r, int table, const kn_spec_table *said, kn_
         if (!said_of(r, said->link_targets[i]))
             return kn_fail(err, KN_INPUT, "%s: table \"%s\" refers to \"%s\", which is not listed (links)",
                            r->source->name, said->name, said->link_targets[i]);
-        int link = kn_catalog_add_link(&r->catalog, table, said->link_targets[i]);
-        if (link < 0 || kn_catalog_add_link_column(&r->catalog, table, link, said->link_columns[i], NULL) < 0)
-            return kn_fail_memory(err, r->ctx, r->source->name);
+        int  link = kn_catalog_add_link(&r->catalog, table, said->link_targets[i]);
+        bool ok = link >= 0;
+        for (int c = 0; ok && c < said->link_counts[i]; c++)
+            ok = kn_catalog_add_link_column(&r->catalog, table, link, said->link_lists[i][c], NULL) >= 0;
+        if (!ok) return kn_fail_memory(err, r->ctx, r->source->name);
     }
     return KN_OK;
 }
@@ -164,8 +167,8 @@ static kn_status check_reference(const reading *r, const kn_catalog_table *t, kn
     return KN_OK;
 }
 
-/* A primary key that refers to a reference (order, product) would not be one any more once rows refer to broader rows: it is
- * left out, unless other tables refer to it. */
+/* A primary key that refers to a reference (order, product) would not be one any more once rows refer to broader rows: a release
+ * has another, unless other tables refer to it. */
 static kn_status leave_key_out(reading *r, kn_catalog_table *t, kn_error *err)
 {
     const char *column = NULL;
@@ -342,7 +345,7 @@ static kn_status read_table(reading *r, kn_database *db, const kn_catalog_table 
     if (status != KN_OK) return status;
     KN_TRY(kn_database_add(db, t->name, table, err)); /* takes the table */
     kn_database_table *to = &db->tables[db->table_count - 1];
-    to->key_left_out = t->key_left_out;
+    if (t->key_left_out) KN_TRY(kn_table_new_name(&to->drawn_key, r->ctx, to->table, t->name, "_id", err));
     for (int c = 0; c < t->column_count; c++) {
         const char *declared = t->columns[c].declared;
         int         at = kn_table_find(to->table, t->columns[c].name);
@@ -360,13 +363,14 @@ static kn_status read_table(reading *r, kn_database *db, const kn_catalog_table 
 static kn_status set_groups(reading *r, kn_database_table *t, kn_error *err)
 {
     const kn_spec_table *said = said_of(r, t->name);
+    t->labels = said->labels;
     if (!said->groups) return KN_OK;
     t->groups = kn_alloc_array(r->ctx, (size_t)said->group_count + 1, sizeof *t->groups);
     if (!t->groups) return kn_fail_memory(err, r->ctx, r->source->name);
     t->group_count = said->group_count;
     for (int i = 0; i < said->group_count; i++) {
         t->groups[i] = kn_table_find(t->table, said->groups[i]);
-        if (t->groups[i] < 0 || t->columns[t->groups[i]].key)
+        if (t->groups[i] < 0 || (t->columns[t->groups[i]].key && t->key_count == 1))
             return kn_fail(err, KN_INPUT, "%s: table \"%s\": %s column \"%s\" (groups)", r->source->name, t->name,
                            t->groups[i] < 0 ? "there is no" : "a group must be broader than a row: leave out the key's",
                            said->groups[i]);

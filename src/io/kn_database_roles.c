@@ -28,6 +28,9 @@ static kn_status refer(kn_database *db, kn_database_table *t, int c, const kn_at
     if (a->has_hierarchy)
         return fail_attribute(db, t, a, err,
                               "it refers to a reference, whose broader rows are its hierarchy; leave hierarchy out");
+    const kn_foreign_key *f = kn_reference_link(t, c);
+    if (f->column_count > 1 && (a->role != KN_ROLE_QUASI || c != f->columns[0])) return KN_OK;
+    if (a->role == KN_ROLE_QUASI) KN_TRY(kn_reference_prepare(db, (int)(t - db->tables), c, err));
     KN_TRY(kn_reference_hierarchy(&column->hierarchy, db, (int)(t - db->tables), c, err));
     if (a->role == KN_ROLE_QUASI) return KN_OK;
     kn_hierarchy_free(column->hierarchy);
@@ -66,7 +69,7 @@ static kn_status set_role(kn_database *db, kn_database_table *t, const kn_attrib
     column->weight = a->weight;
     kn_hierarchy_free(column->hierarchy);
     column->hierarchy = NULL;
-    if (kn_reference_of(t, c) >= 0 && a->role != KN_ROLE_IDENTIFIER) return refer(db, t, c, a, err);
+    if (column->refers && a->role != KN_ROLE_IDENTIFIER) return refer(db, t, c, a, err);
     if (a->role != KN_ROLE_QUASI && !(a->role == KN_ROLE_SENSITIVE && a->has_hierarchy)) return KN_OK;
     return kn_hierarchy_make(&column->hierarchy, db->ctx, t->table, c, &spec, false, err);
 }
@@ -78,7 +81,31 @@ static kn_status gather_quasi(kn_database *db, kn_database_table *t, kn_error *e
     t->quasi = kn_alloc_array(db->ctx, (size_t)t->table->column_count + 1, sizeof *t->quasi);
     if (!t->quasi) return kn_fail_memory(err, db->ctx, "a database");
     for (int c = 0; c < t->table->column_count; c++)
-        if (t->columns[c].has_role && t->columns[c].role == KN_ROLE_QUASI) t->quasi[t->quasi_count++] = c;
+        if (t->columns[c].has_role && t->columns[c].role == KN_ROLE_QUASI &&
+            (t->columns[c].whole < 0 || t->columns[c].whole == c))
+            t->quasi[t->quasi_count++] = c;
+    return KN_OK;
+}
+
+/* A key of several columns that refers to a reference is one quasi-identifier: of all its columns, or of none. */
+static kn_status check_whole(const kn_database *db, const kn_database_table *t, kn_error *err)
+{
+    for (int i = 0; i < t->foreign_count; i++) {
+        const kn_foreign_key *f = &t->foreign[i];
+        int                   quasi = 0, other = 0;
+        for (int c = 0; f->reference >= 0 && c < f->column_count; c++) {
+            const kn_database_column *d = &t->columns[f->columns[c]];
+            bool                      is = d->has_role && d->role == KN_ROLE_QUASI;
+            quasi += is;
+            if (!is) other = f->columns[c];
+        }
+        if (quasi > 0 && quasi < f->column_count)
+            return kn_fail(
+                err, KN_INPUT,
+                "%s: table \"%s\": the columns that refer to the reference \"%s\" are generalized together; give "
+                "\"%s\" the role quasi too, or leave the link out (ignore: [\"%s\"])",
+                db->source, t->name, f->target_name, t->table->columns[other].name, t->table->columns[other].name);
+    }
     return KN_OK;
 }
 
@@ -125,6 +152,7 @@ kn_status kn_database_roles(kn_database *db, const kn_spec_table *tables, int ta
             KN_TRY(set_role(db, &db->tables[t], &tables[i].attributes[a], err));
     }
     for (int t = 0; t < db->table_count; t++) {
+        KN_TRY(check_whole(db, &db->tables[t], err));
         KN_TRY(gather_quasi(db, &db->tables[t], err));
         weigh(db, t);
     }

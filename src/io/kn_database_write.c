@@ -33,7 +33,8 @@
 enum {
     KEY_TEXT = 40,     /* space for a key as text: a number, or a UUID                 */
     AT_ONCE = 1 << 11, /* rows whose cells are looked up before they go to the sink  */
-    GRAIN = 1 << 7
+    GRAIN = 1 << 7,
+    DRAWN_KEY = -1 /* the column of a key that the original does not have */
 };
 
 struct kn_database_writer {
@@ -192,16 +193,30 @@ static const char *type_of(const table_writer *w, int column)
 {
     const kn_database       *db = w->rows->db;
     const kn_database_table *t = &db->tables[w->table];
-    int                      reference = kn_reference_of(t, column);
-    if (reference >= 0) return kn_reference_type(db->references, reference);
+    const kn_foreign_key    *f = kn_reference_link(t, column);
+    if (f && f->column_count == 1) return kn_reference_type(db->references, f->reference);
+    if (f) return t->columns[column].declared;
     return !is_key(&t->columns[column]) && t->columns[column].role == KN_ROLE_QUASI ? "TEXT"
                                                                                     : t->columns[column].declared;
+}
+
+/* A key that the original does not have: the number of the row. */
+static bool describe_drawn_key(table_writer *w, kn_sink_column *columns)
+{
+    int *primary = take(w, 1, sizeof *primary);
+    if (!primary) return false;
+    primary[0] = w->sink.column_count++;
+    w->columns[primary[0]] = DRAWN_KEY;
+    columns[primary[0]] = (kn_sink_column){w->rows->db->tables[w->table].drawn_key, "INTEGER", true, true, false};
+    w->sink.primary = primary;
+    w->sink.primary_count = 1;
+    return true;
 }
 
 static bool describe(table_writer *w)
 {
     const kn_database_table *t = &w->rows->db->tables[w->table];
-    size_t                   n = (size_t)t->table->column_count;
+    size_t                   n = 2 * (size_t)t->table->column_count + 1; /* labels, and a key that is drawn */
     kn_sink_column          *columns = take(w, n, sizeof *columns);
     w->columns = take(w, n, sizeof *w->columns);
     w->written = take(w, n, sizeof *w->written);
@@ -222,11 +237,16 @@ static bool describe(table_writer *w)
         if (!kn_database_released(d)) continue;
         w->columns[w->sink.column_count] = c;
         w->written[c] = w->sink.column_count;
-        columns[w->sink.column_count++] = (kn_sink_column){t->table->columns[c].name, type_of(w, c), key, d->key};
+        columns[w->sink.column_count++] =
+            (kn_sink_column){t->table->columns[c].name, type_of(w, c), key, d->key, false};
+        if (!d->label || key) continue;
+        w->columns[w->sink.column_count] = t->table->column_count + c;
+        columns[w->sink.column_count++] = (kn_sink_column){d->label, "TEXT", false, false, false};
     }
     w->sink.further = kn_reference_links(&w->arena, w->rows->db, w->table, w->written, &w->sink.further_count);
     w->sink.primary_count = t->key_count;
     w->sink.primary = places(w, t->key, t->key_count);
+    if (t->drawn_key && !describe_drawn_key(w, columns)) return false;
     return w->sink.primary && w->sink.further && describe_unique(w) && describe_link(w);
 }
 
@@ -293,7 +313,7 @@ static kn_status sort_rows(table_writer *w, kn_error *err)
 static kn_string key_text(const table_writer *w, int column, int64_t row, char *room)
 {
     key_cell    origin = origin_of(w->rows, (key_cell){w->table, column, row});
-    const char *type = w->rows->db->tables[origin.table].columns[origin.column].declared;
+    const char *type = column == DRAWN_KEY ? NULL : w->rows->db->tables[origin.table].columns[origin.column].declared;
     uint32_t    number = w->keys->new_key[origin.table][origin.row];
     bool        uuid = type && strcmp(type, "uuid") == 0;
     int         size = uuid ? snprintf(room, KEY_TEXT, "00000000-0000-4000-8000-%012x", number)

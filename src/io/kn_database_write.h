@@ -31,7 +31,7 @@ kn_database_kind kn_database_kind_of(const char *name);
 /* ---- What to write ---- */
 
 /* The text of a cell of a released row; false: it is missing. Only called for columns that are written and are not
- * keys. The text must be valid during the write. Called from several threads. */
+ * keys; behind the table's columns, in their order, are those of their labels. The text must be valid during the write. Called from several threads. */
 typedef bool (*kn_release_cell_fn)(const void *arg, int table, int column, int64_t row, kn_string *out);
 
 /* The released rows of one table, in any order that does not reveal the original's (they are numbered 0 .. rows - 1). */
@@ -123,6 +123,7 @@ typedef struct kn_sink_column {
     const char *type; /* declared, or NULL */
     bool        key;  /* of any kind: its cells are numbers */
     bool        primary;
+    bool        not_null;
 } kn_sink_column;
 
 /* A foreign key: columns (indexes into `columns`), and the table and its columns that they refer to. */

@@ -32,7 +32,7 @@ typedef struct reference_writer {
 const char *kn_reference_type(const kn_database *refs, int reference)
 {
     const kn_database_table *t = &refs->tables[reference];
-    if (t->broader && t->broader->kind == KN_REFERENCE_TEXTS) return "TEXT";
+    if (t->broader && !t->labels && t->broader->kind == KN_REFERENCE_TEXTS) return "TEXT";
     return t->columns[t->key[0]].declared;
 }
 
@@ -43,18 +43,21 @@ const kn_sink_link *kn_reference_links(kn_arena *arena, const kn_database *db, i
 {
     const kn_database_table *t = &db->tables[table];
     kn_sink_link            *links = kn_arena_array(arena, (size_t)t->foreign_count + 1, sizeof *links);
-    int                     *columns = kn_arena_array(arena, (size_t)t->foreign_count + 1, sizeof *columns);
-    const char             **names = kn_arena_array(arena, (size_t)t->foreign_count + 1, sizeof *names);
     *count = 0;
-    if (!links || !columns || !names) return NULL;
-    for (int i = 0; i < t->foreign_count; i++) {
+    for (int i = 0; links && i < t->foreign_count; i++) {
         const kn_foreign_key *f = &t->foreign[i];
-        if (f->reference < 0 || written[f->columns[0]] < 0) continue;
+        if (f->reference < 0) continue;
         const kn_database_table *to = &db->references->tables[f->reference];
-        columns[*count] = written[f->columns[0]];
-        names[*count] = to->table->columns[to->key[0]].name;
-        links[*count] = (kn_sink_link){1, &columns[*count], to->name, &names[*count]};
-        ++*count;
+        int                     *columns = kn_arena_array(arena, (size_t)f->column_count, sizeof *columns);
+        const char             **names = kn_arena_array(arena, (size_t)f->column_count, sizeof *names);
+        bool                     whole = true;
+        if (!columns || !names) return NULL;
+        for (int c = 0; c < f->column_count; c++) {
+            columns[c] = written[f->columns[c]];
+            names[c] = to->table->columns[to->key[c]].name;
+            whole = whole && columns[c] >= 0;
+        }
+        if (whole) links[(*count)++] = (kn_sink_link){f->column_count, columns, to->name, names};
     }
     return links;
 }
@@ -152,8 +155,9 @@ static bool describe(reference_writer *w)
         if (!kn_reference_copied(&w->t->columns[c])) continue;
         w->columns[w->sink.column_count] = c;
         w->written[c] = w->sink.column_count;
-        columns[w->sink.column_count++] =
-            (kn_sink_column){w->t->table->columns[c].name, type_of(w, c), false, w->t->columns[c].key};
+        bool filled = !(w->t->broader && w->t->broader->added > 0) && w->t->table->columns[c].missing == 0;
+        columns[w->sink.column_count++] = (kn_sink_column){w->t->table->columns[c].name, type_of(w, c), false,
+                                                           w->t->columns[c].key, w->t->columns[c].not_null && filled};
     }
     for (int i = 0; i < w->t->key_count; i++) {
         primary[i] = w->written[w->t->key[i]];

@@ -60,6 +60,7 @@ void kn_sql_create_table(kn_buffer *sql, const char *schema, const kn_sink_table
         kn_buffer_add(sql, c ? ", " : " (");
         kn_sql_name(sql, t->columns[c].name);
         add_type(sql, &t->columns[c]);
+        if (t->columns[c].not_null) kn_buffer_add(sql, " NOT NULL");
     }
     if (t->primary_count > 0) add_key(sql, ", PRIMARY KEY", t, t->primary, t->primary_count);
     for (int u = 0; u < t->unique_count; u++) add_key(sql, ", UNIQUE", t, t->unique[u], t->unique_sizes[u]);

@@ -78,8 +78,9 @@ static kn_status describe_table(kn_public *p, const kn_public_reader *reader, co
     if (!part->name || !part->columns) return kn_fail_memory(err, p->ctx, WHAT);
     for (int c = 0; c < part->column_count; c++) {
         kn_public_column *column = &part->columns[c];
-        const char       *name = t->table->columns[c].name;
-        *column = (kn_public_column){.level = -1, .lm = NAN, .attribute = attribute_of(p->spec, t->name, name)};
+        const char       *name = t->table->columns[c].name, *of = t->columns[c].label_of;
+        *column = (kn_public_column){.level = -1, .lm = NAN};
+        column->attribute = attribute_of(p->spec, t->name, of ? of : name);
         column->name = kn_arena_strndup(&p->arena, name, strlen(name));
         if (!column->name) return kn_fail_memory(err, p->ctx, WHAT);
         if (is_quasi(column)) KN_TRY(measure_column(p, reader, &t->table->columns[c], part->rows, column, err));

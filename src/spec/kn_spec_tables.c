@@ -86,19 +86,61 @@ static kn_status read_ignored(kn_reader *r, const kn_yaml *value, void *target)
     return read_names(r, value, &t->ignored, &t->ignored_count);
 }
 
+static kn_status read_broader(kn_reader *r, const kn_yaml *value, void *target)
+{
+    return kn_read_either(r, value, "rows", "labels", "a way to be broader", &((kn_spec_table *)target)->labels);
+}
+
+/* One foreign key: a column, and a table or {table: ..., columns: [...]}. */
+typedef struct spec_link {
+    const char        *column, *target;
+    int                count;
+    const char *const *columns;
+} spec_link;
+
+static kn_status read_link_columns(kn_reader *r, const kn_yaml *value, void *target)
+{
+    spec_link *l = target;
+    return read_names(r, value, &l->columns, &l->count);
+}
+
+static kn_status read_link(kn_reader *r, const kn_yaml *key, spec_link *l)
+{
+    static const kn_key keys[] = {
+        {"table", read_table_name, offsetof(spec_link, target)}, {"columns", read_link_columns, 0}, KN_KEYS_END};
+    const char **alone = kn_arena_array(&r->inner->arena, 1, sizeof *alone);
+    *l = (spec_link){.column = kn_arena_strndup(&r->inner->arena, key->text, key->size), .count = 1, .columns = alone};
+    if (!l->column || !alone) return kn_field_memory(r);
+    alone[0] = l->column;
+    if (key->value->kind != KN_YAML_MAP) return read_table_name(r, key->value, &l->target);
+    KN_TRY(kn_read_map(r, key->value, keys, l));
+    bool among = false;
+    for (int i = 0; i < l->count; i++) among = among || strcmp(l->columns[i], l->column) == 0;
+    if (l->target && among) return KN_OK;
+    return kn_field_fail(r, key, "a link of several columns needs a table and the columns, \"%s\" among them",
+                         l->column);
+}
+
 static kn_status read_links(kn_reader *r, const kn_yaml *value, void *target)
 {
     kn_spec_table *t = target;
     KN_TRY(kn_want_map(r, value, "a mapping of columns to tables"));
-    const char **columns = kn_arena_array(&r->inner->arena, 2 * value->count + 1, sizeof *columns);
-    if (!columns) return kn_field_memory(r);
+    kn_arena           *room = &r->inner->arena;
+    const char        **columns = kn_arena_array(room, 2 * value->count + 1, sizeof *columns);
+    int                *counts = kn_arena_array(room, value->count + 1, sizeof *counts);
+    const char *const **lists = kn_arena_array(room, value->count + 1, sizeof *lists);
+    if (!columns || !counts || !lists) return kn_field_memory(r);
     t->link_columns = columns;
     t->link_targets = columns + value->count;
+    t->link_counts = counts;
+    t->link_lists = lists;
     for (const kn_yaml *key = value->first; key; key = key->next) {
-        const char **to = columns + value->count + t->link_count;
-        columns[t->link_count] = kn_arena_strndup(&r->inner->arena, key->text, key->size);
-        if (!columns[t->link_count++]) return kn_field_memory(r);
-        KN_TRY(read_table_name(r, key->value, to));
+        spec_link l;
+        KN_TRY(read_link(r, key, &l));
+        columns[value->count + (size_t)t->link_count] = l.target;
+        counts[t->link_count] = l.count;
+        lists[t->link_count] = l.columns;
+        columns[t->link_count++] = l.columns[0];
     }
     return KN_OK;
 }
@@ -108,6 +150,9 @@ static kn_status check_reference(kn_reader *r, const kn_yaml *key, const kn_spec
 {
     if (t->groups && !t->reference)
         return kn_field_fail(r, key, "table \"%s\" is no reference: leave groups out, or say reference: true", t->name);
+    if (t->labels && !t->reference)
+        return kn_field_fail(r, key, "table \"%s\" is no reference: leave broader out, or say reference: true",
+                             t->name);
     if (!t->reference) return KN_OK;
     if (t->parent || t->has_weight)
         return kn_field_fail(r, key, "table \"%s\" is a reference: its rows belong to nobody; leave %s out", t->name,
@@ -129,6 +174,7 @@ static kn_status read_table(kn_reader *r, const kn_yaml *key, kn_spec_table *t)
                                   {"parent", read_parent, 0},
                                   {"reference", kn_read_bool, offsetof(kn_spec_table, reference)},
                                   {"groups", read_groups, 0},
+                                  {"broader", read_broader, 0},
                                   {"links", read_links, 0},
                                   {"ignore", read_ignored, 0},
                                   {"weight", read_weight, 0},

@@ -75,14 +75,21 @@ static kn_spec_table *describe(kn_database_run *run, kn_error *err)
     return tables;
 }
 
-/* A folder has no catalog that tells which columns hold keys of references. */
+/* A folder has no catalog that tells which columns hold keys of references, or labels of their groups. */
 static void mark_references(kn_database_run *run)
 {
     for (int t = 0; t < run->db->table_count; t++) {
         const kn_database_table *from = &run->db->tables[t];
         kn_database_table       *to = &run->back->tables[kn_database_find(run->back, from->name)];
-        for (int c = 0; c < to->table->column_count; c++)
-            to->columns[c].refers = from->columns[kn_table_find(from->table, to->table->columns[c].name)].refers;
+        for (int c = 0; c < from->table->column_count; c++) {
+            const kn_database_column *d = &from->columns[c];
+            int                       at = kn_table_find(to->table, from->table->columns[c].name);
+            int                       label = d->label ? kn_table_find(to->table, d->label) : -1;
+            if (at >= 0) to->columns[at].refers = d->refers;
+            if (label < 0) continue;
+            to->columns[label].refers = true;
+            to->columns[label].label_of = from->table->columns[c].name;
+        }
     }
 }
 

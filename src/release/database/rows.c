@@ -11,6 +11,7 @@
 
 #include "kn_alloc.h"
 #include "kn_error.h"
+#include "kn_tuple.h"
 #include "kn_value.h"
 
 #define WHAT "making released rows"
@@ -41,24 +42,34 @@ static uint32_t shown_node(const kn_database_release *r, int table, int q, int64
     return plan->values[(plan->node_start[c] + v) * (uint64_t)plan->width + (uint64_t)q];
 }
 
+/* The text that a quasi-identifier shows of a group; false: it is not generalized, and shows what the row holds, as all members do. */
+static bool shows_group(const kn_database_release *r, int table, int column, int64_t row, kn_string *out)
+{
+    const kn_database_table *t = &r->rows.db->tables[table];
+    const kn_hierarchy      *h = t->columns[column].hierarchy;
+    if (t->columns[column].role != KN_ROLE_QUASI || !h) return false;
+    int q = 0;
+    while (t->quasi[q] != column) q++;
+    uint32_t node = shown_node(r, table, q, row);
+    if (node <= h->leaves) return false;
+    *out = kn_hierarchy_text(h, node);
+    return true;
+}
+
 static bool cell(const void *arg, int table, int column, int64_t row, kn_string *out)
 {
     const kn_database_release *r = arg;
     const kn_database_table   *t = &r->rows.db->tables[table];
-    const kn_column           *c = &t->table->columns[column];
-    const kn_hierarchy        *h = t->columns[column].hierarchy;
-    if (t->columns[column].role == KN_ROLE_QUASI && h) {
-        int q = 0;
-        while (t->quasi[q] != column) q++;
-        uint32_t node = shown_node(r, table, q, row);
-        if (node > h->leaves) { /* a group; a leaf shows what the row holds, all members the same */
-            *out = kn_hierarchy_text(h, node);
-            return true;
-        }
-    }
-    uint32_t code = kn_column_code(c, kn_database_release_original(r, table, row));
+    int                        labels = t->table->column_count;
+    if (column >= labels) return shows_group(r, table, column - labels, row, out);
+    const kn_database_column *d = &t->columns[column];
+    int                       holder = d->whole >= 0 ? d->whole : column;
+    if (shows_group(r, table, holder, row, out)) return !t->columns[holder].label; /* shown there */
+    const kn_column *c = &t->table->columns[holder];
+    uint32_t         code = kn_column_code(c, kn_database_release_original(r, table, row));
     if (code >= c->dict.count) return false;
     *out = kn_dictionary_text(&c->dict, code);
+    if (d->whole >= 0) *out = kn_tuple_part(*out, d->part);
     return true;
 }
 

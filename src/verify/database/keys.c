@@ -152,11 +152,28 @@ static kn_status check_inherited(kn_vdb *v, const kn_vdb_table *t, kn_error *err
     return KN_OK;
 }
 
+/* A key that the original does not have: each number once. */
+static void check_new(kn_vdb *v, const kn_vdb_table *t)
+{
+    const kn_vdb_rows *r = &t->release;
+    uint32_t           count = kn_vsheet_distinct(r->table, t->drawn);
+    bool               good = (int64_t)count == r->rows;
+    for (uint32_t code = 0; good && code < count; code++) {
+        int64_t number = kn_vdb_plain_number(kn_vsheet_text(r->table, t->drawn, code));
+        good = number > 0 && number <= r->rows;
+    }
+    if (!good)
+        kn_vproblem(v->notes,
+                    "table \"%s\": key column \"%s\" does not hold each number from 1 to the number of rows once",
+                    t->name, kn_vsheet_name(r->table, t->drawn));
+}
+
 static kn_status check_keys(kn_vdb *v, const kn_texts *old, kn_error *err)
 {
     for (int i = 0; i < v->table_count; i++) {
         const kn_vdb_table *t = &v->tables[i];
         bool                drawn = false;
+        if (t->key_drawn) check_new(v, t);
         for (int c = 0; c < t->original.table->column_count; c++) {
             bool names = false; /* the parent's row */
             for (int l = 0; l < t->link_count; l++) names = names || t->link[l] == c;

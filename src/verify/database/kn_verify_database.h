@@ -51,6 +51,14 @@ typedef struct kn_vdb_rows {
     uint32_t *list;
 } kn_vdb_rows;
 
+/* Columns of a table of persons that hold keys of a reference. */
+typedef struct kn_vdb_refer {
+    int  reference, count;
+    int *columns; /* of the original, in the order of the reference's key                       */
+    bool whole;   /* one quasi-identifier, whose groups are shown in a column of labels         */
+    int  label;   /* ... of the release; -1: it is missing                                      */
+} kn_vdb_refer;
+
 typedef struct kn_vdb_table {
     const char    *name;
     int            parent; /* table; -1: persons                                     */
@@ -66,6 +74,10 @@ typedef struct kn_vdb_table {
     const bool    *primary;      /* per column of the original                        */
     const int     *released;     /* per column of the original: of the release; -1: it has none */
     int           *refers;       /* per column of the original: the reference whose keys it holds; -1: none */
+    int            refer_count;
+    kn_vdb_refer  *refer;
+    bool           key_drawn;    /* the original's key refers to a reference: the release has another         */
+    int            drawn;        /* ... its column in the release; -1: it is missing                         */
     int            quasi_count;
     kn_vdb_column *quasi;
     int            copy_count;
@@ -135,6 +147,19 @@ KN_CHECK kn_status kn_vdb_sort_tables(kn_vdb *v, const kn_spec_table **out, kn_e
 
 /* Which columns of a table of persons hold keys of references; its key is none if one of these is part of it. */
 KN_CHECK kn_status kn_vdb_refers(kn_vdb *v, int table, kn_error *err);
+
+/* The quasi-identifier that a column is a part of, with labels; NULL: none. */
+const kn_vdb_refer *kn_vdb_whole(const kn_vdb_table *table, int column);
+
+/* What a release has that the original has not: columns of labels, and of keys that are drawn instead (labels.c). *whole false: one
+ * is missing. Then: each key of a reference, or label, as one text, in the first of its columns, on both sides. */
+KN_CHECK kn_status kn_vdb_find_labels(kn_vdb *v, kn_vdb_table *table, bool *whole, kn_error *err);
+bool               kn_vdb_is_added(const kn_vdb_table *table, int column); /* of the release */
+KN_CHECK kn_status kn_vdb_take_labels(kn_vdb *v, kn_vdb_table *table, kn_error *err);
+
+/* The text of a key: that of its column, or of each of several its size and text. data NULL: one is missing. */
+KN_CHECK kn_status kn_vdb_key_text(kn_vdb *v, const kn_vsheet *sheet, const int *columns, int count, int64_t row,
+                                   kn_string *out, kn_error *err);
 
 /* The broader rows of every reference, derived from the original; KN_INPUT: a reference leads to persons. Then: has the release
  * each reference, with these rows and no others? */

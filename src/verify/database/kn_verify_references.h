@@ -28,6 +28,11 @@ typedef struct kn_vref {
     bool                 wide;  /* it has broader rows                                        */
     uint32_t             count; /* of these; the last stands for everything                   */
     bool                 direct; /* persons' rows refer to it: the last is there, too        */
+    bool                 labels; /* no rows are added: groups are shown as labels             */
+    bool                 needed; /* its broader rows are in the release                       */
+    uint32_t            *sizes;  /* of the broader rows but the last: the rows below           */
+    kn_string           *row_keys; /* per row: its key as one text                            */
+    kn_string           *names;  /* of the broader rows: their labels                         */
     uint32_t            *above; /* per row, then per broader row; of the last KN_V_NONE       */
     kn_string           *keys;  /* of the broader rows                                        */
     kn_string           *cells; /* of the broader rows, column by column; data NULL: missing  */

@@ -143,7 +143,8 @@ static kn_status take_links(kn_vdb *v, int t, keys *k, kn_error *err)
     for (int l = 0; k->said && l < k->said->link_count; l++) {
         int target = kn_vsheets_find(&v->original, k->said->link_targets[l]);
         if (target >= 0 && target < v->table_count && !said)
-            KN_TRY(add_link(v, t, k, k->said->link_targets[l], &k->said->link_columns[l], NULL, 1, err));
+            KN_TRY(add_link(v, t, k, k->said->link_targets[l], k->said->link_lists[l], NULL, k->said->link_counts[l],
+                            err));
     }
     if (!said || known) return KN_OK;
     if (kn_vsheets_find(&v->original, said->parent) < 0)

@@ -18,6 +18,8 @@
 
 enum { MOST_DIGITS = 18, KEY_TEXT = 40 };
 
+#define LINKED UINT64_C(256) /* what rows share: a set of another reference, behind the columns of groups */
+
 /* ---- What is declared ---- */
 
 const kn_spec_table *kn_vdb_said(const kn_vdb *v, const char *table)
@@ -55,14 +57,51 @@ static int find_reference(const kn_vdb *v, const char *name)
     return at >= first ? at - first : -1;
 }
 
-/* Columns that hold a reference's keys are no part of the release's key: two rows may refer to one broader row. */
-static void refer(kn_vdb *v, int table, int column, int reference)
+/* The names of a reference's key. */
+static const char *const *key_names(const kn_vdb *v, int reference, int *count)
 {
-    kn_vdb_table *t = &v->tables[table];
-    if (column < 0) return;
-    t->refers[column] = reference;
-    for (int k = 0; k < t->key_count; k++)
-        if (t->key_columns[k] == column) t->key_count = 0;
+    const kn_vsheet     *sheet = &v->original.list[v->table_count + reference];
+    const kn_spec_table *said = kn_vdb_said(v, sheet->name);
+    *count = said->has_key ? said->key_count : sheet->declared->key_count;
+    return said->has_key ? said->key : sheet->declared->key;
+}
+
+/* Columns that hold a reference's keys are no part of the release's key: two rows may refer to one broader row. `targets` NULL: they
+ * are in the order of the reference's key. */
+static kn_status refer(kn_vdb *v, int table, int reference, const char *const *columns, const char *const *targets,
+                       int count, kn_error *err)
+{
+    kn_vdb_table      *t = &v->tables[table];
+    const kn_vsheet   *sheet = &v->original.list[table];
+    int                size = 0;
+    const char *const *key = key_names(v, reference, &size);
+    kn_vdb_refer       one = {.reference = reference, .count = count, .label = -1};
+    one.columns = kn_vdb_take(v, (size_t)count, sizeof *one.columns);
+    if (!one.columns) return kn_vdb_no_memory(v, err);
+    bool fits = size == count && count > 0;
+    for (int i = 0; fits && i < count; i++) {
+        int at = i;
+        for (at = targets ? 0 : i; targets && at < count && strcmp(targets[at], key[i]) != 0;) at++;
+        one.columns[i] = at < count ? kn_vsheet_find(sheet, columns[at]) : -1;
+        fits = one.columns[i] >= 0;
+    }
+    if (!fits)
+        return kn_fail(err, KN_INPUT, "table \"%s\" refers to the reference \"%s\" by other columns than its key",
+                       sheet->name, v->original.list[v->table_count + reference].name);
+    for (int o = 0; o < t->refer_count; o++)
+        if (t->refer[o].reference == reference && t->refer[o].count == count &&
+            memcmp(t->refer[o].columns, one.columns, (size_t)count * sizeof(int)) == 0)
+            return KN_OK; /* said twice */
+    for (int i = 0; i < count; i++) {
+        if (t->refers[one.columns[i]] >= 0)
+            return kn_fail(err, KN_INPUT, "table \"%s\", column \"%s\" is part of two keys of references", sheet->name,
+                           kn_vsheet_name(sheet, one.columns[i]));
+        t->refers[one.columns[i]] = reference;
+        for (int k = 0; k < t->key_count; k++) t->key_drawn = t->key_drawn || t->key_columns[k] == one.columns[i];
+    }
+    if (t->key_drawn) t->key_count = 0;
+    t->refer[t->refer_count++] = one;
+    return KN_OK;
 }
 
 kn_status kn_vdb_refers(kn_vdb *v, int table, kn_error *err)
@@ -70,21 +109,24 @@ kn_status kn_vdb_refers(kn_vdb *v, int table, kn_error *err)
     const kn_vsheet        *sheet = &v->original.list[table];
     const kn_catalog_table *declared = sheet->declared;
     const kn_spec_table    *said = kn_vdb_said(v, sheet->name);
-    v->tables[table].refers = kn_vdb_take(v, (size_t)sheet->column_count, sizeof(int));
-    if (!v->tables[table].refers) return kn_vdb_no_memory(v, err);
-    for (int c = 0; c < sheet->column_count; c++) v->tables[table].refers[c] = -1;
+    kn_vdb_table           *t = &v->tables[table];
+    size_t                  most = (size_t)declared->link_count + (size_t)(said ? said->link_count : 0);
+    t->refers = kn_vdb_take(v, (size_t)sheet->column_count, sizeof(int));
+    t->refer = kn_vdb_take(v, most, sizeof *t->refer);
+    if (!t->refers || !t->refer) return kn_vdb_no_memory(v, err);
+    t->drawn = -1;
+    for (int c = 0; c < sheet->column_count; c++) t->refers[c] = -1;
     for (int l = 0; l < declared->link_count; l++) {
         const kn_catalog_link *link = &declared->links[l];
         int                    reference = find_reference(v, link->target);
         if (reference < 0 || (said && kn_vdb_ignored(said, link->columns, link->count))) continue;
-        if (link->count > 1)
-            return kn_fail(err, KN_INPUT, "table \"%s\" refers to the reference \"%s\" by several columns", sheet->name,
-                           link->target);
-        refer(v, table, kn_vsheet_find(sheet, link->columns[0]), reference);
+        const char *const *targets = link->target_columns[0] ? link->target_columns : NULL;
+        KN_TRY(refer(v, table, reference, link->columns, targets, link->count, err));
     }
-    for (int l = 0; said && l < said->link_count; l++)
-        if (find_reference(v, said->link_targets[l]) >= 0)
-            refer(v, table, kn_vsheet_find(sheet, said->link_columns[l]), find_reference(v, said->link_targets[l]));
+    for (int l = 0; said && l < said->link_count; l++) {
+        int reference = find_reference(v, said->link_targets[l]);
+        if (reference >= 0) KN_TRY(refer(v, table, reference, said->link_lists[l], NULL, said->link_counts[l], err));
+    }
     return KN_OK;
 }
 
@@ -142,7 +184,7 @@ static kn_status take_links(kn_vdb *v, kn_vref *r, kn_error *err)
         KN_TRY(take_link(v, r, link->columns, link->count, link->target, link->target_columns[0], err));
     }
     for (int l = 0; l < r->said->link_count; l++)
-        KN_TRY(take_link(v, r, &r->said->link_columns[l], 1, r->said->link_targets[l], NULL, err));
+        KN_TRY(take_link(v, r, r->said->link_lists[l], r->said->link_counts[l], r->said->link_targets[l], NULL, err));
     return KN_OK;
 }
 
@@ -188,6 +230,7 @@ static kn_status keep_links(kn_vdb *v, kn_vref *r, bool *reached, kn_error *err)
 typedef struct set {
     size_t   begin, end; /* of `members`: ranks, ascending */
     uint32_t first, size;
+    uint64_t narrow; /* of equal sets the one that counts has the least */
 } set;
 
 typedef struct sets {
@@ -229,7 +272,7 @@ static kn_string key_text(const kn_vref *r, int64_t row)
 
 static kn_vref_kind kind_of(const kn_vref *r)
 {
-    bool numbers = true, uuids = r->original->rows > 0;
+    bool numbers = r->key_count == 1, uuids = numbers && r->original->rows > 0;
     for (int64_t row = 0; row < r->original->rows; row++) {
         numbers = numbers && whole_number(key_text(r, row)) >= 0;
         uuids = uuids && like_uuid(key_text(r, row));
@@ -312,7 +355,7 @@ static kn_status pair_row(sets *s, int64_t row, kn_error *err)
         if (!link || link->rows[row] == KN_V_NONE) continue;
         const kn_vref *t = &s->v->references[link->target];
         for (uint32_t at = t->above[link->rows[row]]; at != t->count - 1; at = t->above[t->original->rows + at])
-            KN_TRY(add_pair(s, UINT64_C(256) << 32 | at, row, err));
+            KN_TRY(add_pair(s, LINKED << 32 | at, row, err));
     }
     return KN_OK;
 }
@@ -322,7 +365,16 @@ static int by_place(const void *arg, const void *a, const void *b)
     const set *x = a, *y = b;
     (void)arg;
     if (x->first != y->first) return x->first < y->first ? -1 : 1;
-    return x->size < y->size ? -1 : x->size > y->size;
+    if (x->size != y->size) return x->size < y->size ? -1 : 1;
+    return x->narrow < y->narrow ? -1 : x->narrow > y->narrow;
+}
+
+/* By what the rows of a set are together: the first of the groups, and of sets of another reference the smallest. */
+static uint64_t narrowness(const sets *s, uint64_t what)
+{
+    if (what >> 32 != LINKED) return what >> 32 << 32;
+    const kn_vref *t = &s->v->references[link_at(s->r, s->columns[s->column_count - 1])->target];
+    return LINKED << 32 | t->sizes[(uint32_t)what];
 }
 
 static kn_status list_sets(sets *s, kn_error *err)
@@ -334,12 +386,14 @@ static kn_status list_sets(sets *s, kn_error *err)
     for (size_t begin = 0, end; begin < s->pair_count; begin = end) {
         for (end = begin; end < s->pair_count && s->pairs[end].key == s->pairs[begin].key;) end++;
         if (end - begin > 1)
-            s->list[s->count++] = (set){begin, end, (uint32_t)s->pairs[begin].id, (uint32_t)(end - begin)};
+            s->list[s->count++] = (set){begin, end, (uint32_t)s->pairs[begin].id, (uint32_t)(end - begin),
+                                        narrowness(s, s->pairs[begin].key)};
     }
     kn_sort_in_place(s->list, s->count, sizeof *s->list, by_place, NULL);
     size_t kept = 0; /* one inside the other or apart: with the same first row and size they are equal */
     for (size_t i = 0; i < s->count; i++)
-        if (i == 0 || by_place(NULL, &s->list[i], &s->list[kept - 1]) != 0) s->list[kept++] = s->list[i];
+        if (i == 0 || s->list[i].first != s->list[kept - 1].first || s->list[i].size != s->list[kept - 1].size)
+            s->list[kept++] = s->list[i];
     s->count = kept;
     return KN_OK;
 }
@@ -423,7 +477,8 @@ static kn_string shared_target(const sets *s, const set *one, const kn_vref_link
         for (size_t m = one->begin; all && m < one->end; m++) all = is_below(t, link->rows[s->row[s->pairs[m].id]], at);
         if (all) break;
     }
-    return at < rows ? key_text(t, at) : at == rows + t->count - 1 ? (kn_string){NULL, 0} : t->keys[at - rows];
+    if (at < rows) return key_text(t, at);
+    return at == rows + t->count - 1 || t->labels ? (kn_string){NULL, 0} : t->keys[at - rows];
 }
 
 static kn_string shared_text(const sets *s, const set *one, int column)
@@ -453,6 +508,32 @@ static kn_status show(sets *s, kn_error *err)
     return KN_OK;
 }
 
+/* "COLUMN: VALUE" for a set of rows that share a value, "COLUMN.LABEL" for rows whose targets are in a set with that label. */
+static kn_status label(sets *s, kn_error *err)
+{
+    kn_vref *r = s->r;
+    r->names = kn_vdb_take(s->v, r->count, sizeof *r->names);
+    r->sizes = kn_vdb_take(s->v, r->count, sizeof *r->sizes);
+    if (!r->names || !r->sizes) return kn_vdb_no_memory(s->v, err);
+    r->names[r->count - 1] = (kn_string){"*", 1};
+    for (size_t i = 0; i < s->count; i++) {
+        uint64_t    what = s->pairs[s->list[i].begin].key;
+        bool        linked = what >> 32 == LINKED;
+        int         column = s->columns[linked ? s->column_count - 1 : (int)(what >> 32)];
+        const char *name = kn_vsheet_name(r->original, column);
+        kn_string   text = linked ? s->v->references[link_at(r, column)->target].names[(uint32_t)what]
+                                  : kn_vsheet_text(r->original, column, (uint32_t)what);
+        size_t      size = strlen(name) + text.size + 2;
+        char       *to = kn_vdb_take(s->v, size, 1);
+        if (!to) return kn_vdb_no_memory(s->v, err);
+        int begin = snprintf(to, size + 1, "%s%s", name, linked ? "." : ": ");
+        memcpy(to + begin, text.data, text.size);
+        r->names[i] = (kn_string){to, (size_t)begin + text.size};
+        r->sizes[i] = s->list[i].size;
+    }
+    return KN_OK;
+}
+
 /* ---- All of them ---- */
 
 static kn_status widen(kn_vdb *v, kn_vref *r, kn_error *err)
@@ -460,17 +541,31 @@ static kn_status widen(kn_vdb *v, kn_vref *r, kn_error *err)
     sets s = {.v = v, .r = r};
     if (r->wide) return KN_OK;
     r->wide = true;
-    if (r->key_count != 1)
-        return kn_fail(err, KN_INPUT, "rows refer to the reference \"%s\", which has no key of one column", r->name);
+    if (r->key_count == 0)
+        return kn_fail(err, KN_INPUT, "rows refer to the reference \"%s\", which has no key", r->name);
+    r->labels = r->said->labels || r->key_count > 1;
+    r->row_keys = kn_vdb_take(v, (size_t)r->original->rows, sizeof *r->row_keys);
+    if (!r->row_keys) return kn_vdb_no_memory(v, err);
+    for (int64_t row = 0; row < r->original->rows; row++)
+        KN_TRY(kn_vdb_key_text(v, r->original, r->key, r->key_count, row, &r->row_keys[row], err));
     for (int l = 0; l < r->link_count; l++) KN_TRY(widen(v, &v->references[r->links[l].target], err));
     kn_status st = find_groups(&s, err);
     if (st == KN_OK) st = rank_rows(&s, err);
     if (st == KN_OK) st = list_sets(&s, err);
     if (st == KN_OK) st = nest(&s, err);
-    if (st == KN_OK) st = name_sets(v, r, err);
-    if (st == KN_OK) st = show(&s, err);
+    if (st == KN_OK) st = label(&s, err);
+    if (st == KN_OK && !r->labels) st = name_sets(v, r, err);
+    if (st == KN_OK && !r->labels) st = show(&s, err);
     kn_free(s.pairs);
     return st;
+}
+
+/* Broader rows are in the release where rows refer to them: persons', or other broader rows. */
+static void need(kn_vdb *v, kn_vref *r)
+{
+    if (r->labels || r->needed) return;
+    r->needed = true;
+    for (int l = 0; l < r->link_count; l++) need(v, &v->references[r->links[l].target]);
 }
 
 kn_status kn_vdb_references(kn_vdb *v, kn_error *err)
@@ -498,6 +593,7 @@ kn_status kn_vdb_references(kn_vdb *v, kn_error *err)
             if (v->tables[t].refers[c] >= 0) {
                 KN_TRY(widen(v, &v->references[v->tables[t].refers[c]], err));
                 v->references[v->tables[t].refers[c]].direct = true;
+                need(v, &v->references[v->tables[t].refers[c]]);
             }
     return KN_OK;
 }

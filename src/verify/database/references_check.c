@@ -22,10 +22,10 @@ static kn_status give_paths(kn_vtree_maker *m, void *arg, kn_error *err)
     kn_string      path[KN_HIERARCHY_MAX_LEVELS];
     for (int64_t row = 0; row < r->original->rows; row++) {
         uint32_t count = 1;
-        path[0] = kn_vsheet_text(r->original, r->key[0], kn_vsheet_code(r->original, r->key[0], row));
+        path[0] = r->row_keys[row];
         for (uint32_t at = r->above[row]; at != KN_V_NONE && count < KN_HIERARCHY_MAX_LEVELS;
              at = r->above[r->original->rows + at])
-            path[count++] = r->keys[at];
+            path[count++] = r->labels ? r->names[at] : r->keys[at];
         KN_TRY(kn_vtree_add(m, path, count, 0, err));
     }
     return KN_OK;
@@ -97,7 +97,7 @@ static bool is_text(const comparing *c, int column)
 static kn_status expect_all(comparing *c, kn_error *err)
 {
     const kn_vsheet *o = c->r->original;
-    int64_t          rows = o->rows + (c->r->wide ? c->r->count - !c->r->direct : 0);
+    int64_t          rows = o->rows + (c->r->needed ? c->r->count - !c->r->direct : 0);
     for (int64_t row = 0; row < rows; row++) {
         kn_buffer_clear(&c->line);
         for (int i = 0; i < o->column_count; i++) {

@@ -33,7 +33,7 @@ static void check_extra(kn_vdb *v, const kn_vdb_table *t)
         const char         *name = kn_vsheet_name(t->release.table, c);
         int                 at = kn_vsheet_find(t->original.table, name);
         const kn_attribute *a = attribute_of(v, t->name, name);
-        if (c == t->group_column) continue;
+        if (c == t->group_column || kn_vdb_is_added(t, c)) continue;
         if (at < 0)
             kn_vproblem(v->notes, "table \"%s\": column %d of the release is not one of the original", t->name, c + 1);
         else if (!is_released(v, t, at, a))
@@ -49,6 +49,7 @@ static kn_status check_columns(kn_vdb *v, kn_vdb_table *t, bool *whole, kn_error
     int *released = kn_vdb_take(v, (size_t)t->original.table->column_count, sizeof *released);
     if (!released) return kn_vdb_no_memory(v, err);
     t->released = released;
+    KN_TRY(kn_vdb_find_labels(v, t, whole, err));
     for (int c = 0; c < t->original.table->column_count; c++) {
         const char         *name = kn_vsheet_name(t->original.table, c);
         const kn_attribute *a = attribute_of(v, t->name, name);
@@ -62,7 +63,8 @@ static kn_status check_columns(kn_vdb *v, kn_vdb_table *t, bool *whole, kn_error
             kn_vproblem(v->notes, "table \"%s\": column \"%s\" is missing from the release", t->name, name);
             *whole = false;
         }
-        if (t->key[c] || !a) continue;
+        const kn_vdb_refer *several = kn_vdb_whole(t, c);
+        if (t->key[c] || !a || (several && several->columns[0] != c)) continue;
         bool           quasi = a->role == KN_ROLE_QUASI && !v->spec->anatomy;
         kn_vdb_column *to = quasi ? &t->quasi[t->quasi_count++] : &t->copies[t->copy_count++];
         t->shown_quasi += a->role == KN_ROLE_QUASI && !quasi;
@@ -134,6 +136,7 @@ kn_status kn_vdb_schema(kn_vdb *v, bool *whole, kn_error *err)
     KN_TRY(kn_vdb_check_references(v, whole, err));
     for (int t = 0; t < v->table_count; t++)
         if (v->tables[t].release.table) KN_TRY(check_columns(v, &v->tables[t], whole, err));
+    for (int t = 0; *whole && t < v->table_count; t++) KN_TRY(kn_vdb_take_labels(v, &v->tables[t], err));
     check_extra_tables(v, v->spec->anatomy ? kn_vdb_anatomy_tables(v, whole) : 0);
     return KN_OK;
 }
