@@ -396,6 +396,16 @@ static void put_text(kn_buffer *to, const kn_vside *side, int column)
     if (kind == KN_ARROW_TIMESTAMP) kn_buffer_add(to, ", ' ', 'T')");
 }
 
+/* Without the apostrophe that keeps a spreadsheet from executing what begins by = or @; others are left to a comparison by codes. */
+static void put_unguarded(kn_buffer *to, const comparing *k, const kn_vside *side, int column)
+{
+    bool guarded = k->v->spec->spreadsheet_safe && side == k->sides[RELEASE] &&
+                   side->table->connection->dialect == KN_DIALECT_DUCKDB;
+    kn_buffer_add(to, guarded ? "regexp_replace(" : "");
+    put_text(to, side, column);
+    kn_buffer_add(to, guarded ? ", '^''(''*[=@].)', '\\1')" : "");
+}
+
 /* A text without those that are spellings of missing cells. */
 static void put_present(kn_buffer *to, const comparing *k, const kn_vside *side, int column)
 {
@@ -409,7 +419,7 @@ static void put_present(kn_buffer *to, const comparing *k, const kn_vside *side,
         kn_connection_put_text(to, side->table->connection, na[i]);
     }
     kn_buffer_add(to, put > 0 ? ") THEN " : ") IS NOT NULL THEN ");
-    put_text(to, side, column);
+    put_unguarded(to, k, side, column);
     kn_buffer_add(to, " END");
 }
 
