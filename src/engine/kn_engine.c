@@ -6,6 +6,7 @@
  */
 #include "kn_engine.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,7 +82,8 @@ kn_status kn_engine_rows(int64_t *out, kn_engine *e, kn_error *err)
     return ask_number(out, e, &sql, err);
 }
 
-kn_status kn_engine_combinations(int64_t *out, kn_engine *e, const char *const *columns, int count, kn_error *err)
+kn_status kn_engine_combinations(int64_t *out, kn_engine *e, int64_t most, const char *const *columns, int count,
+                                 kn_error *err)
 {
     kn_buffer sql;
     kn_buffer_init(&sql, e->ctx);
@@ -90,7 +92,10 @@ kn_status kn_engine_combinations(int64_t *out, kn_engine *e, const char *const *
         kn_buffer_add(&sql, c > 0 ? ", " : "");
         kn_connection_put_name(&sql, e->connection, columns[c]);
     }
-    kn_buffer_format(&sql, " FROM %s AS t) AS d", e->relation.data);
+    if (most > 0)
+        kn_buffer_format(&sql, " FROM (SELECT * FROM %s AS t LIMIT %" PRId64 ") AS t) AS d", e->relation.data, most);
+    else
+        kn_buffer_format(&sql, " FROM %s AS t) AS d", e->relation.data);
     return ask_number(out, e, &sql, err);
 }
 

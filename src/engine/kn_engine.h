@@ -41,8 +41,9 @@ KN_CHECK kn_status kn_engine_open_server(kn_engine *out, kn_context *ctx, const 
 /* How many rows it has. Of Parquet their footers say so. */
 KN_CHECK kn_status kn_engine_rows(int64_t *out, kn_engine *engine, kn_error *err);
 
-/* How many different rows it has in these columns. */
-KN_CHECK kn_status kn_engine_combinations(int64_t *out, kn_engine *engine, const char *const *columns, int count, kn_error *err);
+/* How many different rows it has in these columns; `most` > 0: among its first so many. */
+KN_CHECK kn_status kn_engine_combinations(int64_t *out, kn_engine *engine, int64_t most, const char *const *columns, int count,
+                                          kn_error *err);
 
 /* About how many bytes its different values take as texts, in these columns: by the first 100,000 rows. */
 KN_CHECK kn_status kn_engine_texts(double *out, kn_engine *engine, int64_t rows, const char *const *columns, int count,

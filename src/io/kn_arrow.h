@@ -57,6 +57,9 @@ typedef struct kn_arrow_cell {
  * every locale. */
 void kn_arrow_cell_text(kn_arrow_cell *cell, const kn_arrow_format *format, const void *from);
 
+/* The value of format "l", "tdD" or "g" (its low bytes) that is written exactly like the text; false: there is none. */
+bool kn_arrow_value_of(const char *format, kn_string text, uint64_t *out);
+
 /* Reads a stream as if it were a CSV file with the same cells: types are inferred from the cells' texts, the same
  * texts are missing, columns come in the requested order, and the user's types take precedence. `csv` may be NULL.
  * The stream is consumed. `name`: of a stream that kanon makes itself, for messages; NULL: somebody else's. */

@@ -461,6 +461,33 @@ void kn_arrow_cell_text(kn_arrow_cell *cell, const kn_arrow_format *format, cons
     }
 }
 
+/* ---- Values of texts ---- */
+
+static bool is_spelled_so(const char *format, const void *value, kn_string text)
+{
+    kn_arrow_format f;
+    kn_arrow_cell   cell;
+    if (!kn_arrow_format_parse(format, &f)) return false;
+    kn_arrow_cell_text(&cell, &f, value);
+    return !cell.reason && !cell.nan && kn_string_equal((kn_string){cell.text, cell.size}, text);
+}
+
+bool kn_arrow_value_of(const char *format, kn_string text, uint64_t *out)
+{
+    int64_t    whole = 0;
+    kn_decimal decimal;
+    *out = 0;
+    if (format[0] == 'g') {
+        if (!kn_parse_decimal(text, '.', &decimal)) return false;
+        memcpy(out, &decimal.nearest, sizeof *out);
+        return is_spelled_so(format, out, text);
+    }
+    if (!(format[0] == 'l' ? kn_parse_integer(text, &whole) : kn_parse_date(text, "%Y-%m-%d", &whole))) return false;
+    int32_t day = (int32_t)whole;
+    *out = (uint64_t)whole;
+    return format[0] == 'l' ? is_spelled_so(format, out, text) : is_spelled_so(format, &day, text);
+}
+
 /* ---- Text ---- */
 
 const char *kn_arrow_text_reason(kn_string text)

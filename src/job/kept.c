@@ -50,20 +50,28 @@ static kn_status is_text(kn_context *ctx, const kn_column *c, char decimal, bool
     return st;
 }
 
+kn_status kn_kept_judge(int64_t present, int64_t distinct, int64_t unique, const char *name, bool *texts, kn_error *err)
+{
+    *texts = present >= FEW_VALUES && (double)distinct > TEXT_SHARE * (double)present;
+    if (*texts && (double)unique > UNIQUE_SHARE * (double)present)
+        return kn_fail(
+            err, KN_INPUT,
+            "column \"%s\" cannot be kept: more than 9 of 10 rows have a value of their own, which points at "
+            "them (force publishes it all the same)",
+            name);
+    return KN_OK;
+}
+
 kn_status kn_kept_check(kn_context *ctx, const kn_table *table, int column, const char *name, char decimal,
                         kn_error *err)
 {
     const kn_column *c = &table->columns[column];
     int64_t          present = kn_table_total(table) - c->missing, unique = 0;
     bool             text = false;
-    if (present < FEW_VALUES || (double)c->dict.count <= TEXT_SHARE * (double)present) return KN_OK;
+    KN_TRY(kn_kept_judge(present, c->dict.count, -1, name, &text, err));
+    if (!text) return KN_OK;
     KN_TRY(unique_rows(ctx, table, column, &unique, err));
-    if ((double)unique > UNIQUE_SHARE * (double)present)
-        return kn_fail(
-            err, KN_INPUT,
-            "column \"%s\" cannot be kept: more than 9 of 10 rows have a value of their own, which points at "
-            "them (force publishes it all the same)",
-            name);
+    KN_TRY(kn_kept_judge(present, c->dict.count, unique, name, &text, err));
     KN_TRY(is_text(ctx, c, decimal, &text, err));
     if (!text) return KN_OK;
     return kn_fail(err, KN_INPUT,

@@ -485,6 +485,7 @@ enum { KN_VCODE_NO_ORIGINAL = -1, KN_VCODE_NO_RELEASE = -2, KN_VCODE_LEFT_OUT = 
 int64_t kn_vquasi_code(const kn_verifier *v, const kn_vquasi *q, int level, uint32_t value);
 int64_t kn_vcell_code(const kn_vquasi *q, int level, const kn_vcell *cell);
 int                kn_vside_find(const kn_vside *side, const char *name);                  /* -1: there is none */
+const char        *kn_vside_word(const kn_vside *side);                                    /* for texts        */
 void               kn_vside_put(struct kn_buffer *to, const kn_vside *side, int column);   /* a cell of "t"     */
 
 /* Rows that stand for several (table/counts.c): the counts of both files. Of the original rows that stand for none are taken out;

@@ -7,6 +7,7 @@
 
 #include <kanon/dependencies.h>
 
+#include "kn_carry.h"
 #include "kn_context.h"
 #include "kn_csv_read.h"
 #include "kn_engine.h"
@@ -40,6 +41,10 @@ typedef struct kn_table_run {
     kn_engine engine;        /* where it is, then                                                    */
     kn_engine writer;        /* where the release is written, then: mostly the same connection       */
     kn_csv_options asked;    /* which columns of it, and how they are read; their names in scratch    */
+    bool      carried;       /* kept columns stay there too: they are no columns of `table`          */
+    kn_carry  carry;         /* ... until the release is written                                     */
+    kn_recode_places *places; /* ... while it is written; borrowed                                   */
+    int64_t  *kept_formulas; /* per carried column; in scratch                                       */
     struct kn_judged *judged; /* its combinations do not fit: nodes are judged there, and `table` has the rows of one node; NULL: they do */
     kn_table *table;         /* the rows that take part                                              */
     kn_table *whole;         /* where a method decides row by row: the counted table, of which `table` has each row as often
@@ -115,6 +120,17 @@ KN_CHECK kn_status kn_table_run_stay_apart(kn_table_run *run, kn_error *err); /*
 KN_CHECK kn_status kn_table_run_put(void *run, kn_batches *batches, kn_error *err);
 KN_CHECK kn_status kn_table_run_read_large(kn_table **out, kn_table_run *run, const kn_csv_options *csv, kn_error *err);
 KN_CHECK kn_status kn_table_run_verify_large(kn_verify_report **out, kn_table_run *run, kn_verify_options *options, kn_error *err);
+
+/* Its kept columns (table/carried.c): can they stay there; do they make most rows different; groups the others; are they refused; rows that they identify
+ * within classes; room for what recoding tells, before; writes batches of counted rows together with them; a relation in which they only say whether they are "*". */
+bool               kn_table_run_can_carry(const kn_table_run *run);
+KN_CHECK kn_status kn_table_run_worth_carrying(bool *out, kn_table_run *run, const kn_csv_options *csv, kn_error *err);
+KN_CHECK kn_status kn_table_run_carry(kn_table_run *run, const kn_csv_options *csv, kn_error *err);
+KN_CHECK kn_status kn_table_run_check_carried(kn_table_run *run, kn_error *err);
+KN_CHECK kn_status kn_table_run_carried_alone(int64_t *out, kn_table_run *run, kn_error *err);
+KN_CHECK kn_status kn_table_run_open_places(kn_table_run *run, kn_recode_places *places, kn_error *err);
+KN_CHECK kn_status kn_table_run_put_carried(kn_table_run *run, kn_batches *batches, kn_error *err);
+KN_CHECK kn_status kn_table_run_without_kept(kn_buffer *relation, const kn_table_run *run, const kn_csv_options *csv, kn_error *err);
 
 /* Its engines (table/large_server.c): may the input stay where it is; what about the output cannot be written so (NULL: it can); the
  * engine of the input, and that of the output; what stands behind FROM for the original; the engine's name in messages. */
@@ -199,6 +215,9 @@ void kn_table_run_node_reason(const kn_table_run *run, const kn_node_failures *f
 /* Has the quasi-identifier a hierarchy that nobody gave, but that its type suggests (kn_hierarchy_by_type)? It may be a value
  * or *. There are hierarchies. */
 bool kn_table_run_by_type(const kn_table_run *run, int q);
+
+/* The text of a missing cell in a release. */
+const char *kn_table_run_missing_text(const kn_spec *spec);
 
 kn_recode_input kn_table_run_recode_input(const kn_table_run *run);
 

@@ -123,7 +123,7 @@ static kn_status ask_how_many(bool *too_many, kn_table_run *run, const kn_csv_op
     if (!is_engine(run) || !kn_memory_limited(run->all.ctx) || kn_table_run_needs_combinations(run)) return KN_OK;
     KN_TRY(kn_engine_rows(&count, &run->engine, err));
     if (fits(run, count)) return KN_OK;
-    KN_TRY(kn_engine_combinations(&count, &run->engine, csv->columns, csv->column_count, err));
+    KN_TRY(kn_engine_combinations(&count, &run->engine, 0, csv->columns, csv->column_count, err));
     *too_many = !fits(run, count);
     return KN_OK;
 }
@@ -170,18 +170,26 @@ kn_status kn_table_run_stay_apart(kn_table_run *run, kn_error *err)
 
 kn_status kn_table_run_group(kn_table_run *run, const kn_csv_options *csv, kn_error *err)
 {
-    bool too_many = false;
+    bool too_many = false, carried = false;
     run->asked = *csv;
     KN_TRY(ask_how_many(&too_many, run, csv, err));
     if (too_many) return kn_table_run_stay_apart(run, err);
-    kn_status st = kn_engine_group(&run->table, &run->engine, csv, err);
-    if (st == KN_MEMORY || (st == KN_OK && !fits(run, run->table->rows) && !kn_table_run_needs_combinations(run)))
+    KN_TRY(kn_table_run_worth_carrying(&carried, run, csv, err));
+    kn_status st = carried ? KN_MEMORY : kn_engine_group(&run->table, &run->engine, csv, err);
+    bool      fitting = st == KN_OK && fits(run, run->table->rows);
+    if ((st == KN_MEMORY || (st == KN_OK && !fitting)) && kn_table_run_can_carry(run)) {
+        KN_TRY(choose_method(run, err));
+        st = kn_table_run_carry(run, csv, err);
+        fitting = st == KN_OK && fits(run, run->table->rows);
+    }
+    if (st == KN_MEMORY || (st == KN_OK && !fitting && !kn_table_run_needs_combinations(run)))
         return kn_table_run_stay_apart(run, err);
     if (st != KN_OK) return st;
     return kn_release_note(
-        &run->all, err, "%s%s grouped its %" PRId64 " rows where they are, and %" PRId64 " different ones were read",
+        &run->all, err, "%s%s grouped its %" PRId64 " rows where they are, and %" PRId64 " different ones were read%s",
         is_engine(run) ? "" : "the table does not fit the memory limit: ",
-        is_engine(run) ? "the engine" : kn_table_run_engine_name(run), kn_table_total(run->table), run->table->rows);
+        is_engine(run) ? "the engine" : kn_table_run_engine_name(run), kn_table_total(run->table), run->table->rows,
+        run->carried ? "; kept columns stayed there" : "");
 }
 
 /* ---- Out ---- */
@@ -190,9 +198,10 @@ kn_status kn_table_run_put(void *arg, kn_batches *batches, kn_error *err)
 {
     kn_table_run  *run = arg;
     const kn_spec *spec = run->all.spec;
-    kn_status      st = is_engine(run) ? kn_engine_write_there(&run->engine, batches, spec->output, err)
-                                       : kn_engine_write(&run->writer, batches, kn_output_temporary(run->all.output),
-                                                         spec->output, kn_target_in_parts(spec), err);
+    kn_status      st = run->carried     ? kn_table_run_put_carried(run, batches, err)
+                        : is_engine(run) ? kn_engine_write_there(&run->engine, batches, spec->output, err)
+                                         : kn_engine_write(&run->writer, batches, kn_output_temporary(run->all.output),
+                                                           spec->output, kn_target_in_parts(spec), err);
     kn_batches_let_go(batches);
     return st;
 }
@@ -214,6 +223,7 @@ kn_status kn_table_run_read_large(kn_table **out, kn_table_run *run, const kn_cs
     kn_buffer_init(&release.relation, run->all.ctx);
     *out = NULL;
     kn_status st = put_release(&release.relation, run, csv->columns, csv->column_count, err);
+    if (st == KN_OK && run->carried) st = kn_table_run_without_kept(&release.relation, run, csv, err);
     if (st == KN_OK) st = kn_engine_group(out, &release, csv, err);
     kn_buffer_free(&release.relation);
     return st;

@@ -244,8 +244,9 @@ static kn_status read_rows(kn_table_run *run, kn_error *err)
                        "missing: wildcard is a way to measure risk, not to make a release; use value or drop");
     KN_TRY(read_table(run, err));
     KN_TRY(find_roles(run, err));
+    if (run->carried && !spec->force) KN_TRY(kn_table_run_check_carried(run, err));
     for (int i = 0; i < spec->attribute_count && !spec->force; i++)
-        if (spec->attributes[i].role == KN_ROLE_KEEP || spec->attributes[i].role == KN_ROLE_WEIGHT)
+        if ((spec->attributes[i].role == KN_ROLE_KEEP && !run->carried) || spec->attributes[i].role == KN_ROLE_WEIGHT)
             KN_TRY(kn_kept_check(run->all.ctx, run->table, kn_table_find(run->table, spec->attributes[i].name),
                                  spec->attributes[i].name, spec->csv.decimal, err));
     KN_TRY(drop_missing(run, err));

@@ -103,6 +103,7 @@ static void end(kn_release_run *all)
     kn_table_run *run = kn_table_run_of(all);
     kn_table_free(run->table);
     kn_table_run_end_judged(run);
+    kn_carry_close(&run->carry);
     kn_engine_close(&run->writer);
     kn_engine_close(&run->engine);
     kn_free(run->original_rows);

@@ -111,17 +111,23 @@ static bool has_kept(const kn_spec *spec)
     return found;
 }
 
-static kn_status warn_of_kept(kn_table_run *run, kn_error *err)
+static kn_status count_alone(int64_t *alone, kn_table_run *run, kn_error *err)
 {
-    kn_table view;
-    int     *numbers = NULL;
-    int64_t  alone = 0, rows = kn_table_total(run->table);
-    if (!has_kept(run->all.spec)) return KN_OK;
+    kn_table  view;
+    int      *numbers = NULL;
     kn_status st = open_kept(&view, &numbers, run, err);
-    if (st == KN_OK) st = rows_alone(&alone, run, &view, numbers, err);
+    if (st == KN_OK) st = rows_alone(alone, run, &view, numbers, err);
     if (view.columns) kn_free(view.columns[0].codes);
     kn_free(view.columns);
     kn_free(numbers);
+    return st;
+}
+
+static kn_status warn_of_kept(kn_table_run *run, kn_error *err)
+{
+    int64_t alone = 0, rows = kn_table_total(run->table);
+    if (!has_kept(run->all.spec)) return KN_OK;
+    kn_status st = run->carried ? kn_table_run_carried_alone(&alone, run, err) : count_alone(&alone, run, err);
     if (st != KN_OK || alone == 0) return st;
     return kn_release_note(&run->all, err,
                            "no promise covers the kept columns: of %lld %s %lld %s alone for whoever knows these, too; "

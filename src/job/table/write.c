@@ -55,7 +55,7 @@ kn_status kn_table_run_columns(kn_table_run *run, kn_error *err)
 }
 
 /* The text of a missing cell: empty, unless an empty cell is a value; then the first other spelling. */
-static const char *missing_text(const kn_spec *spec)
+const char *kn_table_run_missing_text(const kn_spec *spec)
 {
     for (int i = 0; spec->csv.na && i < spec->csv.na_count; i++)
         if (spec->csv.na[i][0] == '\0') return "";
@@ -84,7 +84,7 @@ kn_recode_input kn_table_run_recode_input(const kn_table_run *run)
                              .counted = run->large || (run->all.spec->csv.count && !run->all.spec->expand),
                              .take = run->large && !run->target ? kn_table_run_put : NULL,
                              .take_arg = (void *)(uintptr_t)run,
-                             .missing = missing_text(run->all.spec),
+                             .missing = kn_table_run_missing_text(run->all.spec),
                              .parquet = kn_target_is_parquet(run->all.spec) || kn_target_in_engine(run->all.spec),
                              .parts = kn_target_in_parts(run->all.spec),
                              .columns_wanted = kn_target_has_columns(run->all.ctx, run->all.spec) ||
@@ -92,25 +92,41 @@ kn_recode_input kn_table_run_recode_input(const kn_table_run *run)
                                                kn_target_in_engine(run->all.spec)};
 }
 
+static kn_status note_formula(kn_table_run *run, const char *name, int64_t formulas, kn_error *err)
+{
+    if (formulas == 0) return KN_OK;
+    return kn_release_note(&run->all, err, "%s",
+                           kn_job_formulas_note(name, formulas, run->all.spec->spreadsheet_safe).text);
+}
+
+/* In the order of the released columns. */
 static kn_status note_formulas(kn_table_run *run, const int64_t *formulas, kn_error *err)
 {
-    for (int c = 0; c < run->column_count; c++) {
-        const char *name = run->table->columns[run->columns[c].column].name;
-        if (formulas[c] > 0)
-            KN_TRY(kn_release_note(&run->all, err, "%s",
-                                   kn_job_formulas_note(name, formulas[c], run->all.spec->spreadsheet_safe).text));
+    const kn_carry *k = &run->carry;
+    for (int place = 0, c = 0, kept = 0; c < run->column_count || kept < k->count; place++) {
+        if (kept < k->count && k->columns[kept].place == place) {
+            KN_TRY(note_formula(run, k->columns[kept].name, run->kept_formulas[kept], err));
+            kept++;
+        } else {
+            KN_TRY(note_formula(run, run->table->columns[run->columns[c].column].name, formulas[c], err));
+            c++;
+        }
     }
     return KN_OK;
 }
 
 static kn_status recode(kn_table_run *run, kn_error *err)
 {
-    kn_recode_input input = kn_table_run_recode_input(run);
+    kn_recode_input  input = kn_table_run_recode_input(run);
+    kn_recode_places places = {0};
+    if (run->carried) KN_TRY(kn_table_run_open_places(run, &places, err));
+    input.places = run->places;
     input.formulas = kn_alloc_array(run->all.ctx, (size_t)run->column_count + 1, sizeof *input.formulas);
     if (!input.formulas) return kn_fail_memory(err, run->all.ctx, "writing the release");
     kn_status st = kn_recode_write(run->all.output, run->all.ctx, &input, &run->map, &run->map_count, err);
     if (st == KN_OK) st = note_formulas(run, input.formulas, err);
-    kn_free(input.formulas);
+    KN_FREE(input.formulas, places.entries, places.ranks);
+    run->places = NULL;
     KN_TRY(st);
     KN_TRY(run->target ? kn_table_writer_finish(run->target, err) : kn_output_flush(run->all.output, err));
     for (int64_t i = 0; run->original_rows && i < run->map_count; i++) run->map[i] = run->original_rows[run->map[i]];
@@ -123,6 +139,7 @@ static void forget_search(kn_table_run *run)
     kn_table_run_end_search(&run->all);
     kn_table_free(run->table);
     kn_table_run_end_judged(run);
+    kn_carry_close(&run->carry);
     kn_free(run->original_rows);
     kn_pseudonym_forget(run->keys, (size_t)run->column_count * KN_PSEUDONYM_KEY);
     run->table = NULL;
@@ -245,5 +262,5 @@ kn_status kn_table_run_publish(kn_release_run *all, kn_error *err)
 {
     kn_public_reader reader = {all, read_release, kn_release_read_hierarchy};
     if (!all->base && !all->spec->public_report) return KN_OK;
-    return kn_public_of_table(&all->facts, all->ctx, all->asked, &reader, missing_text(all->spec), err);
+    return kn_public_of_table(&all->facts, all->ctx, all->asked, &reader, kn_table_run_missing_text(all->spec), err);
 }

@@ -187,38 +187,13 @@ static kn_string entry_text(const building *b, uint32_t entry)
 
 /* ---- Numbers and dates ---- */
 
-static bool is_spelled_so(const char *format, const void *value, kn_string text)
-{
-    kn_arrow_format f;
-    kn_arrow_cell   cell;
-    if (!kn_arrow_format_parse(format, &f)) return false;
-    kn_arrow_cell_text(&cell, &f, value);
-    return !cell.reason && !cell.nan && kn_string_equal((kn_string){cell.text, cell.size}, text);
-}
-
-static bool value_of(const char *format, kn_string text, uint64_t *out)
-{
-    int64_t    whole = 0;
-    kn_decimal decimal;
-    *out = 0;
-    if (format[0] == 'g') {
-        if (!kn_parse_decimal(text, '.', &decimal)) return false;
-        memcpy(out, &decimal.nearest, sizeof *out);
-        return is_spelled_so(format, out, text);
-    }
-    if (!(format[0] == 'l' ? kn_parse_integer(text, &whole) : kn_parse_date(text, "%Y-%m-%d", &whole))) return false;
-    int32_t day = (int32_t)whole;
-    *out = (uint64_t)whole;
-    return format[0] == 'l' ? is_spelled_so(format, out, text) : is_spelled_so(format, &day, text);
-}
-
 /* The type whose values are written exactly like these texts; NULL: none, or nothing is shown. */
 static const char *type_of(const building *b, uint64_t *values)
 {
     static const char *const formats[] = {"l", "tdD", "g"};
     for (size_t f = 0; b->entries > 0 && f < sizeof formats / sizeof *formats; f++) {
         uint32_t i = 0;
-        while (i < b->entries && value_of(formats[f], entry_text(b, i), &values[i])) i++;
+        while (i < b->entries && kn_arrow_value_of(formats[f], entry_text(b, i), &values[i])) i++;
         if (i == b->entries) return formats[f];
     }
     return NULL;

@@ -26,6 +26,15 @@ typedef struct kn_released_column {
     bool                 sensitive; /* COPY: shown in suppressed rows with keep-sensitive        */
 } kn_released_column;
 
+/* Of a counted table, where its rows went: for whoever carries further columns to them, in whose order these take part. */
+typedef struct kn_recode_places {
+    int64_t  *entries; /* per row of the table: which entry of the release shows it; -1: none. Room for all */
+    int64_t   count;   /* entries                                                                          */
+    int64_t   shown;   /* ... before those of suppressed rows                                              */
+    int       others;  /* released columns that are no quasi-identifiers                                   */
+    uint32_t *ranks;   /* per entry: of its class, then of its cells in the others; kn_alloc               */
+} kn_recode_places;
+
 typedef struct kn_recode_input {
     const kn_table            *table;
     const kn_plan             *plan;
@@ -46,6 +55,8 @@ typedef struct kn_recode_input {
     bool                       guarded; /* kn_csv_guarded_cell                                  */
     bool                       counted; /* rows that show the same are one, with a column of counts behind the others; else
                                          * a row of a counted table is written as often as it stands for    */
+    kn_recode_places          *places; /* is filled in; columns are still to come: what needs all of them is left to whoever
+                                        * carries them. NULL: not wanted                        */
     int64_t                   *formulas; /* per column: is filled in with the released cells that a spreadsheet would
                                           * execute; NULL: not wanted                           */
 } kn_recode_input;

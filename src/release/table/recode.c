@@ -232,7 +232,9 @@ static kn_status count_rows(recoder *r, int64_t *count, kn_error *err)
     for (int64_t i = 0; i < *count; i++) {
         int64_t rows = table->counts[r->map[i]];
         sum += rows;
-        if (r->input->counted && n > 0 && same_row(r, r->map[n - 1], r->map[i])) {
+        bool same = r->input->counted && n > 0 && same_row(r, r->map[n - 1], r->map[i]);
+        if (r->input->places) r->input->places->entries[r->map[i]] = same ? n - 1 : n;
+        if (same) {
             r->times[n - 1] += rows;
             continue;
         }
@@ -241,6 +243,25 @@ static kn_status count_rows(recoder *r, int64_t *count, kn_error *err)
         r->times[n++] = rows;
     }
     *count = n;
+    return KN_OK;
+}
+
+/* The ranks of the entries. */
+static kn_status tell_places(const recoder *r, int64_t count, kn_error *err)
+{
+    kn_recode_places *p = r->input->places;
+    p->count = count;
+    p->others = r->others;
+    p->ranks = kn_alloc_array(r->ctx, (size_t)count * ((size_t)r->others + 1) + 1, sizeof *p->ranks);
+    if (!p->ranks) return kn_fail_memory(err, r->ctx, recoding);
+    for (int64_t e = 0; e < count; e++) {
+        uint32_t  class_index = r->input->plan->class_of_row[r->map[e]];
+        bool      suppressed = class_index == KN_CLASS_SUPPRESSED;
+        uint32_t *ranks = &p->ranks[e * (r->others + 1)];
+        p->shown += !suppressed;
+        ranks[0] = suppressed ? r->classes : r->class_ranks[class_index];
+        for (int i = 0; i < r->others; i++) ranks[i + 1] = row_rank(r, i, r->map[e], suppressed);
+    }
     return KN_OK;
 }
 
@@ -431,10 +452,11 @@ kn_status kn_recode_write(kn_output *output, kn_context *ctx, const kn_recode_in
     KN_TRY(kn_released_make(&released, ctx, input, err));
     recoder r = {.ctx = ctx, .input = input, .released = released};
     while (r.leading < input->column_count && input->columns[r.leading].kind == KN_RELEASED_QUASI) r.leading++;
-    kn_status st = check_stars(&r, err);
+    kn_status st = input->places ? KN_OK : check_stars(&r, err);
     if (st == KN_OK) st = rank_classes(&r, err);
     if (st == KN_OK) st = make_map(&r, map_count, err);
     if (st == KN_OK && input->table->counts) st = count_rows(&r, map_count, err);
+    if (st == KN_OK && input->places) st = tell_places(&r, *map_count, err);
     if (st == KN_OK)
         st = input->columns_wanted ? kn_columns_put(output, ctx, input, released,
                                                     &(kn_released_rows){r.map, r.times, r.ends, *map_count}, err)

@@ -52,7 +52,7 @@ int kn_vside_find(const kn_vside *side, const char *name)
     return -1;
 }
 
-static const char *word_for_text(const kn_vside *side)
+const char *kn_vside_word(const kn_vside *side)
 {
     switch (side->table->connection->dialect) {
     case KN_DIALECT_POSTGRESQL: return "TEXT";
@@ -66,7 +66,7 @@ void kn_vside_put(kn_buffer *to, const kn_vside *side, int column)
     if (side->coded[column]) kn_buffer_add(to, "CAST(");
     kn_buffer_add(to, "t.");
     kn_connection_put_name(to, side->table->connection, side->names[column]);
-    if (side->coded[column]) kn_buffer_format(to, " AS %s)", word_for_text(side));
+    if (side->coded[column]) kn_buffer_format(to, " AS %s)", kn_vside_word(side));
 }
 
 static bool take_column(kn_verifier *v, kn_vside *side, int i, const struct ArrowSchema *s)
@@ -241,7 +241,7 @@ static void put_marks(kn_buffer *to, const kn_verifier *v, const kn_vside *side)
         if (!is_asked(v, side, i)) continue;
         kn_buffer_clear(&cell);
         kn_vside_put(&cell, side, i);
-        const char *c = kn_buffer_text(&cell), *word = word_for_text(side);
+        const char *c = kn_buffer_text(&cell), *word = kn_vside_word(side);
         if (!c) to->failed = true;
         if (c && side->text[i])
             kn_buffer_format(

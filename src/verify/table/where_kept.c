@@ -3,7 +3,8 @@
  * Rows are compared as a whole: quasi-identifiers at the level that the release shows, sensitive, weight and kept cells. A cell is
  * compared by a number: the distinct values of each column are read from both sides, the verifier's own reading of the
  * hierarchies and of values says which are equal, and the numbers go back as small tables (value, code) that the statement joins.
- * Kept columns of one type are compared as they are; if that fails, by such numbers too, so that another spelling of a
+ * Kept columns, of which every row may have its own value, are compared by the engine itself where it can: of one type as they are, else as
+ * numbers, or as the texts that it makes of them. If that fails they are compared by such numbers too, so that another spelling of a
  * value is no difference, just as in a release that is read whole.
  *
  * Rows of the original count + 1, released ones - 1, and equal ones are added up: what is below 0 has no original left. This
@@ -35,10 +36,13 @@ enum {
 };
 enum { ORIGINAL, RELEASE, SIDES };
 
+/* By what: codes of values; or by the engine alone, as it is, as a number, as a text. */
+typedef enum way { BY_CODE, AS_IS, AS_NUMBER, AS_TEXT } way;
+
 /* A column that is compared. */
 typedef struct compared {
     int        column[SIDES]; /* of the sides        */
-    bool       native;        /* as it is            */
+    way        native;        /* not by codes        */
     kn_vquasi *quasi;         /* NULL: it is copied  */
     kn_vcopy  *copy;
     kn_vcopy   own;            /* of a kept column    */
@@ -356,6 +360,80 @@ static kn_status map_column(const comparing *k, compared *c, kn_error *err)
     return st;
 }
 
+/* ---- Cells that the engine compares ---- */
+
+static kn_arrow_format format_of(const kn_vside *side, int column)
+{
+    kn_arrow_format f = {.kind = KN_ARROW_NULL};
+    (void)kn_arrow_format_parse(side->formats[column], &f);
+    return f;
+}
+
+/* A number with a fraction, or a whole one as such; what is none is missing. */
+static void put_number(kn_buffer *to, const kn_vside *side, int column)
+{
+    kn_arrow_format f = format_of(side, column);
+    bool            fraction = f.kind == KN_ARROW_FLOAT;
+    if (fraction) kn_buffer_add(to, "CASE WHEN NOT isnan(");
+    if (fraction) kn_vside_put(to, side, column);
+    if (fraction) kn_buffer_add(to, ") THEN ");
+    kn_buffer_add(to, fraction && f.width < 8 ? "CAST(CAST(" : "CAST("); /* by its digits */
+    kn_vside_put(to, side, column);
+    if (fraction && f.width < 8) kn_buffer_format(to, " AS %s)", kn_vside_word(side));
+    kn_buffer_add(to, fraction ? " AS DOUBLE) END" : " AS DOUBLE)");
+}
+
+/* The engine's text of a cell; where kanon writes another one, the comparison fails. */
+static void put_text(kn_buffer *to, const kn_vside *side, int column)
+{
+    kn_arrow_kind kind = side->text[column] ? KN_ARROW_UTF8 : format_of(side, column).kind;
+    if (kind == KN_ARROW_FLOAT) kn_buffer_add(to, "regexp_replace(");
+    if (kind == KN_ARROW_TIMESTAMP) kn_buffer_add(to, "replace(");
+    if (kind != KN_ARROW_UTF8) kn_buffer_add(to, "CAST(");
+    kn_vside_put(to, side, column);
+    if (kind != KN_ARROW_UTF8) kn_buffer_format(to, " AS %s)", kn_vside_word(side));
+    if (kind == KN_ARROW_FLOAT) kn_buffer_add(to, ", '[.]0$', '')");
+    if (kind == KN_ARROW_TIMESTAMP) kn_buffer_add(to, ", ' ', 'T')");
+}
+
+/* Without the apostrophe that keeps a spreadsheet from executing what begins by = or @; others are left to a comparison by codes. */
+static void put_unguarded(kn_buffer *to, const comparing *k, const kn_vside *side, int column)
+{
+    bool guarded = k->v->spec->spreadsheet_safe && side == k->sides[RELEASE] &&
+                   side->table->connection->dialect == KN_DIALECT_DUCKDB;
+    kn_buffer_add(to, guarded ? "regexp_replace(" : "");
+    put_text(to, side, column);
+    kn_buffer_add(to, guarded ? ", '^''(''*[=@].)', '\\1')" : "");
+}
+
+/* A text without those that are spellings of missing cells. */
+static void put_present(kn_buffer *to, const comparing *k, const kn_vside *side, int column)
+{
+    const kn_csv_options *csv = &k->v->spec->csv;
+    const char *const    *na = csv->na ? csv->na : kn_default_na();
+    int                   put = 0;
+    kn_buffer_add(to, "CASE WHEN trim(BOTH ' ' FROM ");
+    put_text(to, side, column);
+    for (int i = 0; csv->na ? i < csv->na_count : na[i] != NULL; i++) {
+        kn_buffer_add(to, put++ > 0 ? ", " : ") NOT IN (");
+        kn_connection_put_text(to, side->table->connection, na[i]);
+    }
+    kn_buffer_add(to, put > 0 ? ") THEN " : ") IS NOT NULL THEN ");
+    put_unguarded(to, k, side, column);
+    kn_buffer_add(to, " END");
+}
+
+static void put_native(kn_buffer *to, const comparing *k, const compared *c, int side)
+{
+    const kn_vside *s = k->sides[side];
+    if (c->native == AS_TEXT)
+        put_present(to, k, s, c->column[side]);
+    else if (c->native == AS_NUMBER)
+        put_number(to, s, c->column[side]);
+    else
+        kn_vside_put(to, s, c->column[side]);
+}
+
 /* ---- The statement ---- */
 
 static void put_cells(kn_buffer *to, const comparing *k, int side)
@@ -363,7 +441,10 @@ static void put_cells(kn_buffer *to, const comparing *k, int side)
     for (int i = 0; i < k->count; i++) {
         const compared *c = &k->columns[i];
         if (!c->native) kn_buffer_add(to, "CASE WHEN ");
-        kn_vside_put(to, k->sides[side], c->column[side]);
+        if (c->native)
+            put_native(to, k, c, side);
+        else
+            kn_vside_put(to, k->sides[side], c->column[side]);
         if (!c->native)
             kn_buffer_format(to, " IS NULL THEN %" PRId64 " ELSE coalesce(m%d.code, %d) END", c->missing[side], i,
                              side == ORIGINAL ? NO_ORIGINAL : NO_RELEASE);
@@ -463,12 +544,17 @@ static int level_of(comparing *k, const kn_vquasi *q)
     return claimed ? q->level : found;
 }
 
-static bool same_type(const comparing *k, const compared *c)
+static way way_of(const comparing *k, const compared *c)
 {
     const kn_vside *a = k->sides[ORIGINAL], *b = k->sides[RELEASE];
     int             i = c->column[ORIGINAL], j = c->column[RELEASE];
-    if (a->coded[i] || b->coded[j]) return a->text[i] && b->text[j];
-    return (a->text[i] && b->text[j]) || strcmp(a->formats[i], b->formats[j]) == 0;
+    kn_arrow_format f = format_of(a, i), g = format_of(b, j);
+    bool            zone = f.kind == KN_ARROW_TIMESTAMP && !f.naive;
+    if (b->text[j]) return zone && !a->text[i] ? BY_CODE : AS_TEXT;
+    if (a->text[i]) return BY_CODE;
+    if (f.kind == KN_ARROW_FLOAT && (g.kind == KN_ARROW_FLOAT || kn_arrow_is_integer(&g))) return AS_NUMBER;
+    if (kn_arrow_is_integer(&f) && kn_arrow_is_integer(&g)) return AS_IS;
+    return strcmp(a->formats[i], b->formats[j]) == 0 ? AS_IS : BY_CODE;
 }
 
 static compared *add_column(comparing *k, const char *name)
@@ -498,7 +584,7 @@ static kn_status open_columns(comparing *k, bool *possible, kn_error *err)
         compared *c = add_column(k, v->spec->attributes[i].name);
         c->own.attribute = &v->spec->attributes[i];
         c->copy = &c->own;
-        c->native = same_type(k, c);
+        c->native = way_of(k, c);
     }
     return KN_OK;
 }
@@ -544,9 +630,9 @@ kn_status kn_verify_kept(kn_verifier *v, kn_error *err)
         return KN_OK;
     }
     KN_TRY(compare(&k, &invented, &left, err));
-    for (int i = 0; i < k.count; i++) native = native || k.columns[i].native;
+    for (int i = 0; i < k.count; i++) native = native || k.columns[i].native != BY_CODE;
     if (invented > 0 && native) { /* another spelling of a value is none */
-        for (int i = 0; i < k.count; i++) k.columns[i].native = false;
+        for (int i = 0; i < k.count; i++) k.columns[i].native = BY_CODE;
         KN_TRY(compare(&k, &invented, &left, err));
     }
     return judge(&k, invented, left, err);
