@@ -543,7 +543,7 @@ kn_status kn_csv_read_names(kn_csv_names *out, kn_context *ctx, const char *path
     kn_csv_reader r = {.ctx = ctx,
                        .opt = options,
                        .piece_size = kn_memory_limited(ctx) && kn_table_named(ctx, path) ? NAMES_SIZE : PIECE_SIZE};
-    kn_status st = kn_csv_reader_open(&r, err);
+    kn_status     st = kn_csv_reader_open(&r, err);
     if (st == KN_OK) st = open_file(&r, path, err);
     if (st == KN_OK) st = read_header(&r, true, err);
     if (st == KN_OK) st = copy_names(out, &r, err);

@@ -43,8 +43,8 @@ bool kn_csv_stream_possible(const kn_context *ctx, const char *path)
 static void note_part(stream *s)
 {
     const kn_csv_reader *r = &s->reader;
-    double waiting = s->made > 0 ? (double)(r->filled - r->at) / (double)s->made : 0;
-    double read = s->before + (double)kn_source_consumed(r->source) * (1 - waiting);
+    double               waiting = s->made > 0 ? (double)(r->filled - r->at) / (double)s->made : 0;
+    double               read = s->before + (double)kn_source_consumed(r->source) * (1 - waiting);
     s->seen->part = s->size > 0 && read < s->size ? read / s->size : 1;
 }
 
@@ -87,8 +87,8 @@ static kn_status add_records(stream *s, kn_row_batch *to, kn_error *err)
     kn_csv_scanner *scanner = &r->workers[0].scanner;
     size_t          records = 0, room = (size_t)kn_row_batch_room(to);
     kn_csv_scanner_init(scanner, r->buffer, r->filled, r->ended, r->delimiter, r->at);
-    kn_csv_result result = kn_csv_scan(scanner, r->filled, r->columns, r->workers[0].fields,
-                                       room < r->batch ? room : r->batch, &records);
+    kn_csv_result result =
+        kn_csv_scan(scanner, r->filled, r->columns, r->workers[0].fields, room < r->batch ? room : r->batch, &records);
     KN_TRY(check_records(r, result, err));
     for (int c = 0; c < r->selected; c++) KN_TRY(add_column(s, to, c, records, err));
     kn_row_batch_rows(to, (int64_t)records);
@@ -170,11 +170,12 @@ kn_status kn_csv_stream_open(struct ArrowArrayStream *out, kn_context *ctx, cons
     stream        *s = kn_alloc_zero(ctx, sizeof *s);
     *out = (struct ArrowArrayStream){.release = NULL};
     if (!s) return kn_fail_memory(err, ctx, "reading");
-    *s = (stream){.reader = {.ctx = ctx, .opt = options, .piece_size = WINDOW / PIECES, .worker_count = 1, .quiet = true},
-                  .paths = paths,
-                  .count = count,
-                  .most = most,
-                  .seen = seen};
+    *s = (stream){
+        .reader = {.ctx = ctx, .opt = options, .piece_size = WINDOW / PIECES, .worker_count = 1, .quiet = true},
+        .paths = paths,
+        .count = count,
+        .most = most,
+        .seen = seen};
     kn_status st = begin(&columns, s, err);
     if (st != KN_OK) {
         end(s);

@@ -178,6 +178,7 @@ typedef struct kn_vread_options {
     bool                  digest;
     bool                  guarded; /* remove the apostrophe before a formula (spreadsheet-safe)               */
     bool                  form;  /* check it too                  */
+    bool                  text;  /* of a stream: its cells come from CSV files, to which all of `csv` applied */
     size_t                piece; /* bytes; 0: the usual size      */
 } kn_vread_options;
 
@@ -427,6 +428,7 @@ typedef struct kn_vwhere {
     struct kn_vcoded *coded; /* they do; NULL: they were read */
     double            squares; /* then: of the sizes of the original's classes at the levels of the release; NAN: not known */
     const kn_vtable  *text; /* of a release in CSV: its form and digest (table/text.c); NULL: it is none */
+    bool              from_text; /* the original is CSV */
 } kn_vwhere;
 
 typedef struct kn_verifier {

@@ -13,8 +13,8 @@
 #include "kn_connection.h"
 #include "kn_context.h"
 #include "kn_error.h"
-#include "kn_text_table.h"
 #include "kn_memory_arrow.h"
+#include "kn_text_table.h"
 
 #define WHAT "reading numbers of an engine"
 

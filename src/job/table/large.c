@@ -94,7 +94,8 @@ kn_status kn_table_run_stay(kn_table_run *run, const kn_csv_options *csv, kn_err
     KN_TRY(kn_table_run_open_engine(run, csv, err));
     if (!engine) KN_TRY(kn_engine_rows(&rows, &run->engine, err));
     double texts = 0, limit = (double)run->all.ctx->memory_limit;
-    if (!engine && kn_table_needs((double)rows, csv->column_count, 0) <= limit && !needs_rows(run)) /* what can only be done in memory is tried there */
+    if (!engine && kn_table_needs((double)rows, csv->column_count, 0) <= limit &&
+        !needs_rows(run)) /* what can only be done in memory is tried there */
         KN_TRY(kn_engine_texts(&texts, &run->engine, rows, csv->columns, csv->column_count, err));
     run->large = engine || kn_table_needs((double)rows, csv->column_count, texts) > limit;
     if (!run->large) {
@@ -158,13 +159,12 @@ kn_status kn_table_run_stay_apart(kn_table_run *run, kn_error *err)
             "ones, do not fit the memory limit, here or in its engine; give a larger --memory-limit",
             name);
     if (st != KN_OK) return st;
-    return kn_release_note(
-        &run->all, err,
-        "%s%s grouped its %" PRId64
-        " rows %s; their combinations do not fit either, and choices of levels are judged there",
-        is_engine(run) ? "" : "the table does not fit the memory limit: ",
-        is_engine(run) ? "the engine" : kn_table_run_engine_name(run), kn_table_total(run->table),
-        kn_table_run_grouped_where(run));
+    return kn_release_note(&run->all, err,
+                           "%s%s grouped its %" PRId64
+                           " rows %s; their combinations do not fit either, and choices of levels are judged there",
+                           is_engine(run) ? "" : "the table does not fit the memory limit: ",
+                           is_engine(run) ? "the engine" : kn_table_run_engine_name(run), kn_table_total(run->table),
+                           kn_table_run_grouped_where(run));
 }
 
 kn_status kn_table_run_group(kn_table_run *run, const kn_csv_options *csv, kn_error *err)
@@ -177,11 +177,11 @@ kn_status kn_table_run_group(kn_table_run *run, const kn_csv_options *csv, kn_er
     if (st == KN_MEMORY || (st == KN_OK && !fits(run, run->table->rows) && !kn_table_run_needs_combinations(run)))
         return kn_table_run_stay_apart(run, err);
     if (st != KN_OK) return st;
-    return kn_release_note(
-        &run->all, err, "%s%s grouped its %" PRId64 " rows %s, and %" PRId64 " different ones were read",
-        is_engine(run) ? "" : "the table does not fit the memory limit: ",
-        is_engine(run) ? "the engine" : kn_table_run_engine_name(run), kn_table_total(run->table),
-        kn_table_run_grouped_where(run), run->table->rows);
+    return kn_release_note(&run->all, err,
+                           "%s%s grouped its %" PRId64 " rows %s, and %" PRId64 " different ones were read",
+                           is_engine(run) ? "" : "the table does not fit the memory limit: ",
+                           is_engine(run) ? "the engine" : kn_table_run_engine_name(run), kn_table_total(run->table),
+                           kn_table_run_grouped_where(run), run->table->rows);
 }
 
 /* ---- Out ---- */

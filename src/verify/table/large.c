@@ -199,7 +199,7 @@ static kn_status verify_there(kn_verify_report **out, bool *taken, pair *p, kn_e
     kn_engine_table   from = {p->from.connection, p->from.relation.data, p->from.name};
     kn_engine_table   to = {p->to.connection, p->to.relation.data, p->to.name};
     kn_verify_options options = *p->options;
-    bool formed = kn_server_named(p->release) || !p->to.relation.data ||
+    bool              formed = kn_server_named(p->release) || !p->to.relation.data ||
                   kn_columnar_kind_of(p->ctx, p->release) == KN_COLUMNAR_PARQUET;
     options.release = formed ? p->release : NULL;
     KN_TRY(kn_verify_where(out, p->ctx, p->spec, &from, &to, &options, err));

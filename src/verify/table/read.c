@@ -138,7 +138,8 @@ void kn_vreader_judge(const kn_vreader *r, kn_vpiece *p, const kn_csv_scanner *s
 {
     p->lines = s->lines;
     bool   fault = p->result != KN_CSV_OK && p->result != KN_CSV_MORE;
-    size_t until = fault ? s->error_at : p->end, wrong = kn_vreader_wrong_byte(r, r->window + p->begin, until - p->begin);
+    size_t until = fault ? s->error_at : p->end,
+           wrong = kn_vreader_wrong_byte(r, r->window + p->begin, until - p->begin);
     p->fault_at = until;
     if (p->begin + wrong < until) {
         p->bytes = true;
@@ -158,7 +159,7 @@ static bool clear_form(const kn_vreader *r, kn_vpiece *p)
 
 static void scan_piece(kn_vreader *r, kn_vpiece *p, int number)
 {
-    kn_vworker         *w = &r->workers[number];
+    kn_vworker     *w = &r->workers[number];
     kn_csv_scanner *s = &w->scanner;
     kn_csv_scanner_init(s, r->window, r->filled, r->ended, r->t->delimiter, p->begin);
     p->worker = number;
@@ -223,7 +224,7 @@ static kn_status cut(kn_vreader *r, kn_error *err)
     r->piece_count = count;
     for (int i = 0; i < count; i++) {
         kn_vpiece *p = &r->pieces[i];
-        size_t begin = r->at + (size_t)i * r->piece_size;
+        size_t     begin = r->at + (size_t)i * r->piece_size;
         p->stop = i + 1 < count ? begin + r->piece_size : r->filled;
         bool before = i > 0 && r->window[begin - 1] == '"';
         p->begin = i == 0 ? begin : kn_csv_guess_start(r->window, p->stop, begin - 1, (quotes - before) % 2 == 1);
@@ -255,14 +256,14 @@ static bool widen(kn_vreader *r, kn_vcolumn *c, int width, int64_t done)
 
 typedef struct merge {
     kn_vreader *r;
-    int64_t done, capacity;
+    int64_t     done, capacity;
 } merge;
 
 static kn_status merge_range(void *arg, int64_t begin, int64_t end, int number, kn_error *err)
 {
     (void)number;
     const merge *m = arg;
-    kn_vreader      *r = m->r;
+    kn_vreader  *r = m->r;
     size_t       columns = (size_t)r->t->column_count;
     for (int64_t c = begin; c < end; c++) {
         kn_texts *all = &r->t->texts[c];
@@ -291,7 +292,7 @@ static kn_status write_range(void *arg, int64_t begin, int64_t end, int number, 
     (void)number;
     (void)err;
     kn_vreader *r = arg;
-    size_t  columns = (size_t)r->t->column_count;
+    size_t      columns = (size_t)r->t->column_count;
     for (int64_t i = begin; i < end; i++) {
         const kn_vpiece *p = &r->pieces[i];
         for (size_t c = 0; p->records > 0 && c < columns; c++) {
@@ -479,7 +480,7 @@ kn_status kn_vtable_read(kn_vtable **out, kn_context *ctx, const char *const *pa
     for (int i = 0; i < path_count; i++)
         if (kn_columnar_kind_of(ctx, paths[i]))
             return kn_vtable_read_batches(out, ctx, paths, path_count, options, err);
-    kn_vreader        r = {.ctx = ctx, .arena = {.ctx = ctx}, .opt = options};
+    kn_vreader    r = {.ctx = ctx, .arena = {.ctx = ctx}, .opt = options};
     kn_csv_field *fields = kn_alloc_array(ctx, KN_VREADER_COLUMNS, sizeof *fields);
     kn_status     st = fields ? kn_vreader_open(&r, err) : no_memory(&r, err);
     for (int i = 0; st == KN_OK && i < path_count; i++) st = read_one(&r, paths[i], i == 0, fields, err);

@@ -246,6 +246,7 @@ kn_status kn_vtexts_read(kn_vtexts *t, kn_vwhere *where, kn_context *ctx, const 
     if (t->read[0]) release.hint = t->read[0]->delimiter;
     if (st == KN_OK && !where->release.table->relation)
         st = read_side(t, &where->release, 1, ctx, &o->release, 1, &release, err);
+    where->from_text = t->read[0] != NULL;
     where->text = t->read[1];
     kn_free((void *)names);
     return st;

@@ -372,7 +372,7 @@ static kn_status read_original(kn_verifier *v, const kn_vread_options *options, 
 static kn_status read_both(kn_verifier *v, kn_error *err)
 {
     kn_csv_options   csv = KN_CSV_OPTIONS_INIT;
-    kn_vread_options original = {.csv = &v->spec->csv, .all = true};
+    kn_vread_options original = {.csv = &v->spec->csv, .all = true, .text = v->where->from_text};
     kn_vread_options release = {.csv = &csv, .all = true, .guarded = v->spec->spreadsheet_safe};
     KN_TRY(describe(v, &v->where->original, err));
     KN_TRY(describe(v, &v->where->release, err));
@@ -468,8 +468,8 @@ static kn_status verify_tables(kn_verify_report **out, kn_context *ctx, const kn
 {
     kn_verify_report *other = NULL;
     bool              local = false, whole = keeps_columns(spec) && is_local(spec);
-    kn_verifier request = {.ctx = ctx, .spec = spec, .options = options, .where = where};
-    kn_status   st = verify_once(out, &local, &request, whole, err);
+    kn_verifier       request = {.ctx = ctx, .spec = spec, .options = options, .where = where};
+    kn_status         st = verify_once(out, &local, &request, whole, err);
     if (whole && st == KN_MEMORY) return verify_once(out, &local, &request, false, err);
     if (st != KN_OK || !local) return st;
     st = verify_once(&other, &local, &request, true, err);
