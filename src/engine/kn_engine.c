@@ -19,10 +19,9 @@
 #include "kn_error.h"
 #include "kn_names.h"
 #include "kn_output_place.h"
+#include "kn_text_table.h"
 
 #define WHAT "grouping a table where it is"
-
-enum { SAMPLE = 100000 }; /* rows that tell how long texts are */
 
 static kn_status open_foreign(kn_engine *e, const char *name, int count, kn_error *err)
 {
@@ -101,24 +100,8 @@ kn_status kn_engine_combinations(int64_t *out, kn_engine *e, int64_t most, const
 
 kn_status kn_engine_texts(double *out, kn_engine *e, int64_t rows, const char *const *columns, int count, kn_error *err)
 {
-    int64_t   bytes = 0, looked_at = rows < SAMPLE ? rows : SAMPLE;
-    kn_buffer sql;
-    *out = 0;
-    if (rows == 0 || count == 0) return KN_OK;
-    kn_buffer_init(&sql, e->ctx);
-    kn_buffer_add(&sql, "SELECT CAST(coalesce(sum(n), 0) AS BIGINT) FROM (");
-    for (int c = 0; c < count; c++) {
-        kn_buffer_add(&sql, c > 0 ? " UNION ALL " : "");
-        kn_buffer_add(&sql, "SELECT sum(");
-        kn_buffer_add(&sql, e->connection->dialect == KN_DIALECT_POSTGRESQL ? "octet_length" : "strlen");
-        kn_buffer_add(&sql, "(v)) AS n FROM (SELECT DISTINCT CAST(");
-        kn_connection_put_name(&sql, e->connection, columns[c]);
-        kn_buffer_format(&sql, " AS VARCHAR) AS v FROM (SELECT * FROM %s AS t LIMIT %d) AS s) AS d", e->relation.data,
-                         SAMPLE);
-    }
-    kn_buffer_add(&sql, ") AS t");
-    KN_TRY(ask_number(&bytes, e, &sql, err));
-    *out = (double)bytes * ((double)rows / (double)looked_at);
+    KN_TRY(kn_connection_texts(out, e->connection, e->ctx, e->relation.data, columns, count, e->name, err));
+    if (rows > KN_TEXT_SAMPLE) *out *= (double)rows / KN_TEXT_SAMPLE;
     return KN_OK;
 }
 

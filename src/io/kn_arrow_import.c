@@ -359,8 +359,7 @@ static kn_status open_batch(import *im, kn_error *err)
 
 static bool is_na(const import *im, kn_string text)
 {
-    while (text.size && text.data[0] == ' ') text = (kn_string){text.data + 1, text.size - 1};
-    while (text.size && text.data[text.size - 1] == ' ') text.size--;
+    text = kn_value_trim(text);
     for (int i = 0; i < im->na_count; i++)
         if (kn_string_equal(text, im->na[i])) return true;
     return false;
@@ -611,7 +610,7 @@ static kn_status read_options(import *im, const kn_arrow_options *options, kn_er
         for (count = 0; options->na[count];) count++;
     im->na = kn_alloc_array(im->ctx, (size_t)count, sizeof *im->na);
     if (!im->na) return kn_fail_memory(err, im->ctx, WHAT);
-    for (int i = 0; i < count; i++) im->na[i] = kn_string_of(options->na[i]);
+    for (int i = 0; i < count; i++) im->na[i] = kn_value_trim(kn_string_of(options->na[i])); /* as cells are */
     im->na_count = count;
     return KN_OK;
 }

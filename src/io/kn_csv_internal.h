@@ -1,4 +1,4 @@
-/* kn_csv_internal.h: shared by kn_csv_read.c (files, headers, messages) and kn_csv_wave.c (the parallel work). */
+/* kn_csv_internal.h: shared by kn_csv_read.c (files, headers, messages), kn_csv_wave.c (the parallel work) and kn_csv_stream.c. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_CSV_INTERNAL_H
 #define KN_CSV_INTERNAL_H
@@ -49,6 +49,7 @@ typedef struct kn_csv_reader {
     kn_context           *ctx;
     const kn_csv_options *opt;
     size_t                piece_size;
+    bool                  quiet; /* no progress: another thread may read */
     kn_arena              arena;
     /* the table */
     int         columns;  /* in the file                          */
@@ -73,6 +74,15 @@ typedef struct kn_csv_reader {
     kn_csv_piece  *pieces;
     int            piece_count, piece_capacity;
 } kn_csv_reader;
+
+/* A reader with its context, options and piece size set, and perhaps a number of workers; close it in any case. A file is opened and its
+ * header read, or compared with the first one's; the first one's says which columns are selected. */
+KN_CHECK kn_status kn_csv_reader_open(kn_csv_reader *r, kn_error *err);
+KN_CHECK kn_status kn_csv_reader_file(kn_csv_reader *r, const char *path, bool first, kn_error *err);
+void               kn_csv_reader_close(kn_csv_reader *r);
+
+/* The text of a cell, in UTF-8 and without doubled quotes; NULL data: out of memory. */
+kn_string kn_csv_cell_text(const kn_csv_reader *r, kn_csv_worker *w, kn_csv_field field);
 
 /* Fills the buffer after what is still in it; doubles it if a record does not fit. */
 KN_CHECK kn_status kn_csv_fill(kn_csv_reader *r, kn_error *err);

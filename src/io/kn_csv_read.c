@@ -17,6 +17,7 @@
 #include "kn_nearest.h"
 #include "kn_options.h"
 #include "kn_table_stream.h"
+#include "kn_text_table.h"
 #include "kn_utf8.h"
 
 enum {
@@ -143,7 +144,7 @@ static kn_status open_file(kn_csv_reader *r, const char *path, kn_error *err)
     KN_TRY(kn_source_open(&r->source, r->ctx, path, err));
     char known = kn_source_delimiter(r->source);
     if (known) KN_TRY(check_table(r, err));
-    kn_progress_begin(r->ctx, "reading", "bytes", kn_source_size(r->source));
+    if (!r->quiet) kn_progress_begin(r->ctx, "reading", "bytes", kn_source_size(r->source));
     KN_TRY(kn_csv_fill(r, err));
     const char *name = kn_source_name(r->source);
     if (r->filled == 0) return kn_fail(err, KN_INPUT, "%s: the file is empty", name);
@@ -376,15 +377,10 @@ static kn_status select_columns(kn_csv_reader *r, kn_error *err)
     return KN_OK;
 }
 
-/* The builder and the workers' scratch, once the columns are known. */
+/* The selected columns and the workers' scratch, once the columns are known. */
 static kn_status prepare(kn_csv_reader *r, kn_error *err)
 {
     KN_TRY(select_columns(r, err));
-    kn_string *names = kn_arena_alloc(&r->arena, ((size_t)r->selected + 1) * sizeof *names);
-    if (!names) return kn_csv_fail_memory(r, err);
-    for (int c = 0; c < r->selected; c++) names[c] = r->names[r->select[c]];
-    KN_TRY(kn_builder_create(&r->builder, r->ctx, names, r->selected, r->worker_count, err));
-    if (r->opt->count) kn_builder_set_count(r->builder, r->selected - 1);
     r->batch = BATCH_CELLS / (size_t)r->columns;
     if (r->batch > BATCH) r->batch = BATCH;
     if (r->batch < MIN_BATCH) r->batch = MIN_BATCH;
@@ -392,6 +388,16 @@ static kn_status prepare(kn_csv_reader *r, kn_error *err)
         r->workers[w].fields = kn_alloc_array(r->ctx, (size_t)r->columns * r->batch, sizeof *r->workers[w].fields);
         if (!r->workers[w].fields) return kn_csv_fail_memory(r, err);
     }
+    return KN_OK;
+}
+
+static kn_status make_builder(kn_csv_reader *r, kn_error *err)
+{
+    kn_string *names = kn_arena_alloc(&r->arena, ((size_t)r->selected + 1) * sizeof *names);
+    if (!names) return kn_csv_fail_memory(r, err);
+    for (int c = 0; c < r->selected; c++) names[c] = r->names[r->select[c]];
+    KN_TRY(kn_builder_create(&r->builder, r->ctx, names, r->selected, r->worker_count, err));
+    if (r->opt->count) kn_builder_set_count(r->builder, r->selected - 1);
     return KN_OK;
 }
 
@@ -426,9 +432,9 @@ static kn_status finish(kn_table **out, kn_csv_reader *r, const kn_timezone *zon
     return KN_OK;
 }
 
-static void close_reader(kn_csv_reader *r)
+void kn_csv_reader_close(kn_csv_reader *r)
 {
-    kn_progress_end(r->ctx);
+    if (!r->quiet) kn_progress_end(r->ctx);
     kn_source_free(r->source);
     kn_builder_free(r->builder);
     for (int w = 0; w < r->worker_count && r->workers; w++) {
@@ -439,21 +445,6 @@ static void close_reader(kn_csv_reader *r)
     for (int i = 0; i < r->piece_capacity; i++) kn_free(r->pieces[i].ids);
     KN_FREE(r->workers, r->pieces, r->buffer);
     kn_arena_free(&r->arena);
-}
-
-static kn_status open_reader(kn_csv_reader *r, kn_error *err)
-{
-    r->worker_count = kn_context_threads(r->ctx);
-    r->workers = kn_alloc_array_zero(r->ctx, (size_t)r->worker_count, sizeof *r->workers);
-    r->capacity = r->piece_size * PIECES_PER_THREAD * (size_t)r->worker_count;
-    if (r->capacity > MAX_WAVE) r->capacity = MAX_WAVE;
-    r->buffer = kn_alloc(r->ctx, r->capacity);
-    if (!r->workers || !r->buffer) return kn_csv_fail_memory(r, err);
-    for (int w = 0; w < r->worker_count; w++) {
-        kn_buffer_init(&r->workers[w].single, r->ctx);
-        kn_buffer_init(&r->workers[w].utf8, r->ctx);
-    }
-    return KN_OK;
 }
 
 static kn_status check_options(const kn_csv_options *opt, kn_error *err)
@@ -471,22 +462,43 @@ static kn_status check_options(const kn_csv_options *opt, kn_error *err)
     return KN_OK;
 }
 
+kn_status kn_csv_reader_open(kn_csv_reader *r, kn_error *err)
+{
+    kn_arena_init(&r->arena, r->ctx);
+    KN_TRY(check_options(r->opt, err));
+    if (r->worker_count == 0) r->worker_count = kn_context_threads(r->ctx);
+    r->workers = kn_alloc_array_zero(r->ctx, (size_t)r->worker_count, sizeof *r->workers);
+    r->capacity = r->piece_size * PIECES_PER_THREAD * (size_t)r->worker_count;
+    if (r->capacity > MAX_WAVE) r->capacity = MAX_WAVE;
+    r->buffer = kn_alloc(r->ctx, r->capacity);
+    if (!r->workers || !r->buffer) return kn_csv_fail_memory(r, err);
+    for (int w = 0; w < r->worker_count; w++) {
+        kn_buffer_init(&r->workers[w].single, r->ctx);
+        kn_buffer_init(&r->workers[w].utf8, r->ctx);
+    }
+    return KN_OK;
+}
+
+kn_status kn_csv_reader_file(kn_csv_reader *r, const char *path, bool first, kn_error *err)
+{
+    KN_TRY(open_file(r, path, err));
+    KN_TRY(read_header(r, first, err));
+    return first ? prepare(r, err) : KN_OK;
+}
+
 kn_status kn_csv_read_pieces(kn_table **out, kn_context *ctx, const char *const *paths, int path_count,
                              const kn_csv_options *options, size_t piece_size, kn_error *err)
 {
     *out = NULL;
     KN_OPTIONS(kn_csv_options, KN_CSV_OPTIONS_INIT, options, "CSV options", err);
     kn_csv_reader r = {.ctx = ctx, .opt = options, .piece_size = piece_size};
-    KN_TRY(check_options(r.opt, err));
     if (path_count < 1) return kn_fail(err, KN_USAGE, "no input file was given");
-    kn_arena_init(&r.arena, ctx);
     kn_timezone *zone = NULL;
-    kn_status    st = r.opt->timezone ? kn_timezone_open(&zone, ctx, r.opt->timezone, err) : KN_OK;
-    if (st == KN_OK) st = open_reader(&r, err);
+    kn_status    st = kn_csv_reader_open(&r, err);
+    if (st == KN_OK && r.opt->timezone) st = kn_timezone_open(&zone, ctx, r.opt->timezone, err);
     for (int i = 0; i < path_count && st == KN_OK; i++) {
-        st = open_file(&r, paths[i], err);
-        if (st == KN_OK) st = read_header(&r, i == 0, err);
-        if (st == KN_OK && i == 0) st = prepare(&r, err);
+        st = kn_csv_reader_file(&r, paths[i], i == 0, err);
+        if (st == KN_OK && i == 0) st = make_builder(&r, err);
         if (st == KN_OK) st = kn_csv_read_records(&r, err);
         kn_progress_end(ctx);
     }
@@ -495,7 +507,7 @@ kn_status kn_csv_read_pieces(kn_table **out, kn_context *ctx, const char *const 
         r.buffer = NULL;
         st = finish(out, &r, zone, err);
     }
-    close_reader(&r);
+    kn_csv_reader_close(&r);
     kn_timezone_free(zone);
     return st;
 }
@@ -531,13 +543,11 @@ kn_status kn_csv_read_names(kn_csv_names *out, kn_context *ctx, const char *path
     kn_csv_reader r = {.ctx = ctx,
                        .opt = options,
                        .piece_size = kn_memory_limited(ctx) && kn_table_named(ctx, path) ? NAMES_SIZE : PIECE_SIZE};
-    KN_TRY(check_options(r.opt, err));
-    kn_arena_init(&r.arena, ctx);
-    kn_status st = open_reader(&r, err);
+    kn_status     st = kn_csv_reader_open(&r, err);
     if (st == KN_OK) st = open_file(&r, path, err);
     if (st == KN_OK) st = read_header(&r, true, err);
     if (st == KN_OK) st = copy_names(out, &r, err);
-    close_reader(&r);
+    kn_csv_reader_close(&r);
     if (st != KN_OK) kn_csv_names_free(out);
     return st;
 }
@@ -547,9 +557,12 @@ kn_status kn_table_read_csv_files(kn_table **out, kn_context *ctx, const char *c
 {
     *out = NULL;
     KN_SERVE(ctx, err);
+    KN_OPTIONS(kn_csv_options, KN_CSV_OPTIONS_INIT, options, "CSV options", err);
     for (int i = 0; i < path_count; i++)
         if (kn_columnar_kind_of(ctx, paths[i]))
             return kn_columnar_read_table(out, ctx, paths, path_count, options, err);
+    if (options->grouped) KN_TRY(kn_text_files_group(out, ctx, paths, path_count, options, err));
+    if (*out) return KN_OK;
     return kn_csv_read_pieces(out, ctx, paths, path_count, options, PIECE_SIZE, err);
 }
 

@@ -19,8 +19,7 @@
 #include "kn_parallel.h"
 #include "kn_utf8.h"
 
-/* The text of a cell, in UTF-8 and without doubled quotes; NULL data: out of memory. */
-static kn_string cell_text(kn_csv_reader *r, kn_csv_worker *w, kn_csv_field field)
+kn_string kn_csv_cell_text(const kn_csv_reader *r, kn_csv_worker *w, kn_csv_field field)
 {
     kn_string text = {r->buffer + field.begin, field.size};
     if (field.doubled) {
@@ -49,7 +48,7 @@ static bool intern_column(kn_csv_reader *r, kn_csv_worker *w, kn_csv_piece *p, i
     for (size_t i = 0; i < records; i++, field += r->columns) {
         kn_string text = {r->buffer + field->begin, field->size};
         if (field->doubled || !utf8) {
-            text = cell_text(r, w, *field);
+            text = kn_csv_cell_text(r, w, *field);
             if (!text.data) return false;
         }
         if (r->opt->guarded) text = kn_csv_unguarded(text);

@@ -119,6 +119,7 @@ typedef struct kn_vform {
     int64_t     lf, crlf, cr;
     int64_t     blank;
     int64_t    *quoted;  /* columns x KN_VFORM_KINDS                                 */
+    int64_t    *cells;   /* the same of all cells, in quotes or not; NULL: they were not counted */
     const char *wrapped; /* what a compressed file holds besides the data; NULL: nothing */
     uint8_t    *marks;   /* per column: KN_VMARK_*; NULL: bytes of a CSV file        */
     bool        uneven;  /* batches of different sizes                               */
@@ -177,6 +178,7 @@ typedef struct kn_vread_options {
     bool                  digest;
     bool                  guarded; /* remove the apostrophe before a formula (spreadsheet-safe)               */
     bool                  form;  /* check it too                  */
+    bool                  text;  /* of a stream: its cells come from CSV files, to which all of `csv` applied */
     size_t                piece; /* bytes; 0: the usual size      */
 } kn_vread_options;
 
@@ -425,6 +427,8 @@ typedef struct kn_vwhere {
     bool              apart; /* the original's combinations are not to be read: its rows stay in the engine (table/where_coded.c) */
     struct kn_vcoded *coded; /* they do; NULL: they were read */
     double            squares; /* then: of the sizes of the original's classes at the levels of the release; NAN: not known */
+    const kn_vtable  *text; /* of a release in CSV: its form and digest (table/text.c); NULL: it is none */
+    bool              from_text; /* the original is CSV */
 } kn_vwhere;
 
 typedef struct kn_verifier {

@@ -203,22 +203,29 @@ static kn_status put_select(kn_buffer *to, const kn_duckdb_columns *all, const c
 
 /* ---- Opening ---- */
 
+typedef struct missing_part {
+    const char *pattern; /* NULL: all parts of a folder are meant */
+    char        path[PATH_MAX];
+} missing_part;
+
 static bool is_there(void *arg, const char *path)
 {
-    struct stat info;
-    if (stat(path, &info) == 0) return true;
-    snprintf(arg, PATH_MAX, "%s", path);
+    missing_part *missing = arg;
+    struct stat   info;
+    if (stat(path, &info) == 0 || (missing->pattern && !kn_parts_matches(missing->pattern, path))) return true;
+    snprintf(missing->path, sizeof missing->path, "%s", path);
     return false;
 }
 
 /* DuckDB leaves out a part that is a link to nothing, and rows with it. */
 static kn_status check_parts(const char *name, kn_error *err)
 {
-    char missing[PATH_MAX] = "";
-    if (kn_parts_folder(name)) kn_parts_each(name, strlen(name), is_there, missing);
-    if (!*missing) return KN_OK;
+    size_t       root = kn_parts_root(name);
+    missing_part missing = {.pattern = name[root] ? name : NULL};
+    if (missing.pattern || kn_parts_folder(name)) kn_parts_each(name, root, is_there, &missing);
+    if (!*missing.path) return KN_OK;
     return kn_fail(err, KN_IO, "%.300s: a link to a file that is not there; repair it, or take it out of the folder",
-                   missing);
+                   missing.path);
 }
 
 static kn_status check_names(const kn_context *ctx, const char *const *names, int count, kn_error *err)

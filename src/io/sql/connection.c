@@ -10,7 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kn_alloc.h"
 #include "kn_arrow.h"
+#include "kn_columnar.h"
 #include "kn_context.h"
 #include "kn_duckdb.h"
 #include "kn_duckdb_source.h"
@@ -235,6 +237,9 @@ kn_status kn_connection_spill(const kn_connection *c, const char *spill, const c
 {
     kn_duckdb *db = c->state;
     kn_buffer  sql;
+    kn_free(db->spill);
+    db->spill = kn_strndup(db->ctx, spill, strlen(spill));
+    if (!db->spill) return kn_fail_memory(err, db->ctx, "opening DuckDB");
     kn_buffer_init(&sql, db->ctx);
     kn_buffer_add(&sql, "SET temp_directory = ");
     kn_duckdb_text(&sql, spill);
@@ -242,6 +247,38 @@ kn_status kn_connection_spill(const kn_connection *c, const char *spill, const c
     kn_status   st = text ? kn_duckdb_run(db, text, what, err) : kn_fail_memory(err, db->ctx, "opening DuckDB");
     kn_buffer_free(&sql);
     return st;
+}
+
+/* In small groups of rows, which every thread holds until they are whole. */
+#define AS_PARQUET " (FORMAT parquet, COMPRESSION snappy, ROW_GROUP_SIZE 40960, USE_TMP_FILE false)"
+
+static kn_status copy_rows(kn_duckdb *db, const char *path, struct ArrowArrayStream *rows, kn_error *said)
+{
+    kn_buffer sql;
+    kn_buffer_init(&sql, db->ctx);
+    kn_buffer_add(&sql, "COPY (SELECT * FROM \"" SCANNED "\") TO ");
+    kn_duckdb_text(&sql, path);
+    kn_buffer_add(&sql, AS_PARQUET);
+    kn_status st = scan(db, kn_buffer_text(&sql), rows, said);
+    kn_buffer_free(&sql);
+    return st;
+}
+
+kn_status kn_connection_keep(kn_buffer *to, const kn_connection *c, const char *name, struct ArrowArrayStream *rows,
+                             const char *what, kn_error *err)
+{
+    kn_duckdb *db = c->state;
+    kn_error   said = KN_ERROR_INIT;
+    char      *path = kn_strformat(db->ctx, "%s/%s.parquet", db->spill, name);
+    kn_status  st = path ? copy_rows(db, path, rows, &said) : kn_fail_memory(&said, db->ctx, "keeping rows");
+    rows->release(rows);
+    kn_buffer_add(to, "read_parquet(");
+    if (path) kn_columnar_put_path(to, db->ctx, path);
+    kn_buffer_add(to, ", hive_partitioning = false)");
+    if (st == KN_OK && !kn_buffer_text(to)) st = kn_fail_memory(&said, db->ctx, "keeping rows");
+    kn_free(path);
+    if (st == KN_OK) return KN_OK;
+    return st == KN_CANCELLED ? kn_fail_cancelled(err) : kn_fail(err, st, "%.300s: %.600s", what, said.message);
 }
 
 kn_status kn_connection_duckdb(kn_connection *out, kn_context *ctx, const char *spill, const char *what, kn_error *err)

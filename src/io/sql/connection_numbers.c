@@ -14,6 +14,7 @@
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_memory_arrow.h"
+#include "kn_text_table.h"
 
 #define WHAT "reading numbers of an engine"
 
@@ -145,5 +146,31 @@ kn_status kn_connection_put_numbers(const kn_connection *c, kn_context *ctx, con
     }
     kn_batches_let_go(batches);
     KN_FREE(columns, names);
+    return st;
+}
+
+kn_status kn_connection_texts(double *out, const kn_connection *c, kn_context *ctx, const char *relation,
+                              const char *const *columns, int count, const char *what, kn_error *err)
+{
+    int64_t   bytes = 0;
+    kn_buffer sql;
+    *out = 0;
+    if (count == 0) return KN_OK;
+    kn_buffer_init(&sql, ctx);
+    kn_buffer_add(&sql, "SELECT CAST(coalesce(sum(n), 0) AS BIGINT) FROM (");
+    for (int i = 0; i < count; i++) {
+        kn_buffer_add(&sql, i > 0 ? " UNION ALL SELECT sum(" : "SELECT sum(");
+        kn_buffer_add(&sql, c->dialect == KN_DIALECT_POSTGRESQL ? "octet_length" : "strlen");
+        kn_buffer_add(&sql, "(v)) AS n FROM (SELECT DISTINCT CAST(");
+        kn_connection_put_name(&sql, c, columns[i]);
+        kn_buffer_format(&sql, " AS VARCHAR) AS v FROM (SELECT * FROM %s AS t LIMIT %d) AS s) AS d", relation,
+                         KN_TEXT_SAMPLE);
+    }
+    kn_buffer_add(&sql, ") AS t");
+    const char *text = kn_buffer_text(&sql);
+    kn_status   st = text ? kn_connection_number(&bytes, c, ctx, text, what, err)
+                          : kn_fail_memory(err, ctx, "looking at the first rows");
+    kn_buffer_free(&sql);
+    *out = (double)bytes;
     return st;
 }

@@ -128,7 +128,7 @@ void kn_duckdb_close(kn_duckdb *db)
     if (!db) return;
     if (db->connection) db->api.disconnect(&db->connection);
     if (db->database) db->api.close(&db->database);
-    kn_free(db);
+    KN_FREE(db->spill, db);
 }
 
 /* ---- Executing ---- */

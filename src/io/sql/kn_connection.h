@@ -34,6 +34,10 @@ KN_CHECK kn_status kn_connection_query(struct ArrowArrayStream *out, const kn_co
 KN_CHECK kn_status kn_connection_number(int64_t *out, const kn_connection *c, kn_context *ctx, const char *sql, const char *what,
                                         kn_error *err);
 
+/* How many bytes the different texts of these columns take in the first rows (KN_TEXT_SAMPLE) of what stands behind FROM. */
+KN_CHECK kn_status kn_connection_texts(double *out, const kn_connection *c, kn_context *ctx, const char *relation,
+                                       const char *const *columns, int count, const char *what, kn_error *err);
+
 /* Whole numbers in columns of equal length. All zero is none. */
 typedef struct kn_numbers {
     int       count;
@@ -74,6 +78,11 @@ void kn_connection_put_target(kn_buffer *to, const kn_connection *c, const char 
  * KN_IO: there is no libduckdb. */
 KN_CHECK kn_status kn_connection_duckdb(kn_connection *out, kn_context *ctx, const char *spill, const char *what, kn_error *err);
 KN_CHECK kn_status kn_connection_spill(const kn_connection *c, const char *spill, const char *what, kn_error *err);
+
+/* Of such a DuckDB, once it has a folder for what does not fit: keeps these rows, which are consumed, in a file of this name there, in
+ * place of an earlier one, and adds what stands behind FROM for them. */
+KN_CHECK kn_status kn_connection_keep(kn_buffer *to, const kn_connection *c, const char *name, struct ArrowArrayStream *rows,
+                                      const char *what, kn_error *err);
 void               kn_connection_close(kn_connection *c); /* of kn_connection_duckdb or kn_server_open; all zero is fine */
 
 #endif

@@ -21,6 +21,7 @@ typedef struct kn_duckdb {
     kn_duckdb_api     api;
     kn_ddb_database   database;
     kn_ddb_connection connection;
+    char             *spill; /* the folder for what does not fit; NULL: none */
 } kn_duckdb;
 
 /* Opens a database file for reading; NULL: none, in memory. `what` needs it, for messages. KN_IO: libduckdb is not there;

@@ -26,6 +26,9 @@ size_t kn_parts_root(const char *path);
 typedef bool (*kn_parts_fn)(void *arg, const char *path);
 void kn_parts_each(const char *root, size_t size, kn_parts_fn fn, void *arg);
 
+/* Is a path, which begins as the pattern does, one of those that it means? "**" stands for any folders, or none. */
+bool kn_parts_matches(const char *pattern, const char *path);
+
 /* A folder with Parquet files in it, and no table in CSV: one table in parts. */
 bool kn_parts_folder(const char *path);
 

@@ -8,6 +8,7 @@
 #define KN_SERVER_H
 
 #include "kn_connection.h"
+#include "kn_row_stream.h"
 
 struct kn_pg;
 
@@ -42,14 +43,9 @@ KN_CHECK kn_status kn_server_release(kn_buffer *to, const kn_connection *c, kn_c
 KN_CHECK kn_status kn_server_release_at(kn_buffer *to, const kn_connection *c, kn_context *ctx, const char *schema,
                                         const char *table, kn_error *err);
 
-/* The rows of a COPY ... TO STDOUT that has begun, as a stream (server_rows.c): per column a name, which is taken over, and whether it
- * has numbers (else texts). `ended` is called when no more rows come. */
-typedef struct kn_server_column {
-    char *name;
-    bool  numbers;
-} kn_server_column;
-
-KN_CHECK kn_status kn_server_rows(struct ArrowArrayStream *out, struct kn_pg *pg, kn_server_column *columns, int count,
+/* The rows of a COPY ... TO STDOUT that has begun, as a stream (server_rows.c), which takes over the columns, also on failure. `ended` is
+ * called when no more rows come. */
+KN_CHECK kn_status kn_server_rows(struct ArrowArrayStream *out, struct kn_pg *pg, kn_row_column *columns, int count,
                                   void (*ended)(struct kn_pg *pg), kn_error *err);
 
 #endif

@@ -4,6 +4,7 @@
 #include "kn_parts.h"
 
 #include <dirent.h>
+#include <fnmatch.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -118,4 +119,17 @@ bool kn_parts_partitioned(const char *path)
     if (path[l.root] == '\0' && !is_folder(path)) return false;
     kn_parts_each(path, l.root, look, &l);
     return l.partitioned;
+}
+
+bool kn_parts_matches(const char *pattern, const char *path)
+{
+    char   flat[PATH_MAX];
+    size_t size = 0;
+    bool   deep = strstr(pattern, "**/") != NULL;
+    for (const char *c = pattern; *c && size + 1 < sizeof flat; c++) {
+        flat[size++] = *c;
+        if (strncmp(c, "**/", 3) == 0) c += 2; /* one star for any folders, or none */
+    }
+    flat[size] = '\0';
+    return fnmatch(flat, path, deep ? 0 : FNM_PATHNAME) == 0;
 }

@@ -85,7 +85,7 @@ static void leave(kn_pg *pg)
 }
 
 /* The names and kinds of a query's columns. */
-static kn_status describe(kn_server_column **out, int *count, kn_pg *pg, const char *sql, kn_error *err)
+static kn_status describe(kn_row_column **out, int *count, kn_pg *pg, const char *sql, kn_error *err)
 {
     PGresult *result = NULL;
     kn_status st = run_one(pg, &result, "SELECT * FROM (", sql, "\n) AS q LIMIT 0", PGRES_TUPLES_OK, err);
@@ -105,16 +105,15 @@ static kn_status describe(kn_server_column **out, int *count, kn_pg *pg, const c
 
 static kn_status begin_rows(struct ArrowArrayStream *out, kn_pg *pg, const char *sql, kn_error *err)
 {
-    kn_server_column *columns = NULL;
-    PGresult         *result = NULL;
-    int               count = 0;
-    kn_status         st = describe(&columns, &count, pg, sql, err);
+    kn_row_column *columns = NULL;
+    PGresult      *result = NULL;
+    int            count = 0;
+    kn_status      st = describe(&columns, &count, pg, sql, err);
     if (st == KN_OK) {
         st = run_one(pg, &result, "COPY (", sql, "\n) TO STDOUT", PGRES_COPY_OUT, err);
         pg->pq.clear(result);
     }
-    if (st == KN_OK) st = kn_server_rows(out, pg, columns, count, leave, err);
-    if (st == KN_OK) return KN_OK;
+    if (st == KN_OK) return kn_server_rows(out, pg, columns, count, leave, err);
     for (int c = 0; columns && c < count; c++) kn_free(columns[c].name);
     kn_free(columns);
     return st;

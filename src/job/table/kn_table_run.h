@@ -141,6 +141,14 @@ KN_CHECK kn_status kn_table_run_open_writer(kn_table_run *run, kn_error *err);
 KN_CHECK kn_status kn_table_run_put_original(kn_buffer *to, kn_table_run *run, kn_error *err);
 const char        *kn_table_run_engine_name(const kn_table_run *run);
 
+/* CSV (table/large_text.c): is the input of it, or the output; decides about such an input, and copies it to disk if it does not fit;
+ * where its rows were grouped, in words; what stands behind FROM for a release in CSV. */
+bool               kn_table_run_from_text(const kn_table_run *run);
+bool               kn_table_run_to_text(const kn_table_run *run);
+const char        *kn_table_run_grouped_where(const kn_table_run *run);
+KN_CHECK kn_status kn_table_run_stay_text(kn_table_run *run, const kn_csv_options *csv, kn_error *err);
+KN_CHECK kn_status kn_table_run_put_text(kn_buffer *to, kn_table_run *run, const kn_csv_options *csv, const char *path, kn_error *err);
+
 /* One whose combinations do not fit either (table/judged.c): why the request needs them all, NULL: it does not; a table that has the
  * values, and rows of the sensitive columns alone. The search, in place of kn_fulldomain_search, after which the table has the rows of
  * the node that was found. What the original's classes are. */
@@ -220,6 +228,9 @@ bool kn_table_run_by_type(const kn_table_run *run, int q);
 const char *kn_table_run_missing_text(const kn_spec *spec);
 
 kn_recode_input kn_table_run_recode_input(const kn_table_run *run);
+
+/* The path of the release, under its temporary name. */
+const char *kn_table_run_written(const kn_table_run *run);
 
 static inline bool kn_table_run_full_domain(const kn_table_run *run)
 {

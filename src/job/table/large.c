@@ -15,12 +15,10 @@
 #include "kn_names.h"
 #include "kn_table_run.h"
 #include "kn_targets.h"
+#include "kn_text_table.h"
 #include "kn_verify_where.h"
 
-/* Bytes that a release in memory takes at its most: per row, per cell, and so often those of its different texts. */
-enum { ROW_BYTES = 40, CELL_BYTES = 12, TEXT_TIMES = 3 };
-
-/* ... and, where the table stays, per distinct combination: while it is searched, written and verified. */
+/* Bytes per distinct combination, where the table stays: while it is searched, written and verified. */
 enum { COMBINATION_BYTES = 250 };
 
 #define REMEDY "; give a larger --memory-limit, so that it can be read whole"
@@ -91,14 +89,15 @@ kn_status kn_table_run_stay(kn_table_run *run, const kn_csv_options *csv, kn_err
     int64_t rows = 0;
     bool    engine = is_engine(run);
     KN_TRY(check_engine(run, err));
+    if (kn_table_run_from_text(run)) return needs_rows(run) ? KN_OK : kn_table_run_stay_text(run, csv, err);
     if (!engine && (!kn_memory_limited(run->all.ctx) || !kn_table_run_can_stay(run))) return KN_OK;
     KN_TRY(kn_table_run_open_engine(run, csv, err));
     if (!engine) KN_TRY(kn_engine_rows(&rows, &run->engine, err));
     double texts = 0, limit = (double)run->all.ctx->memory_limit;
-    double bytes = (double)rows * (ROW_BYTES + CELL_BYTES * (double)csv->column_count);
-    if (!engine && bytes <= limit && !needs_rows(run)) /* what can only be done in memory is tried there */
+    if (!engine && kn_table_needs((double)rows, csv->column_count, 0) <= limit &&
+        !needs_rows(run)) /* what can only be done in memory is tried there */
         KN_TRY(kn_engine_texts(&texts, &run->engine, rows, csv->columns, csv->column_count, err));
-    run->large = engine || bytes + TEXT_TIMES * texts > limit;
+    run->large = engine || kn_table_needs((double)rows, csv->column_count, texts) > limit;
     if (!run->large) {
         kn_engine_close(&run->engine);
         return kn_release_note(&run->all, err, "the table fits the memory limit and was read whole");
@@ -160,12 +159,12 @@ kn_status kn_table_run_stay_apart(kn_table_run *run, kn_error *err)
             "ones, do not fit the memory limit, here or in its engine; give a larger --memory-limit",
             name);
     if (st != KN_OK) return st;
-    return kn_release_note(
-        &run->all, err,
-        "%s%s grouped its %" PRId64
-        " rows where they are; their combinations do not fit either, and choices of levels are judged there",
-        is_engine(run) ? "" : "the table does not fit the memory limit: ",
-        is_engine(run) ? "the engine" : kn_table_run_engine_name(run), kn_table_total(run->table));
+    return kn_release_note(&run->all, err,
+                           "%s%s grouped its %" PRId64
+                           " rows %s; their combinations do not fit either, and choices of levels are judged there",
+                           is_engine(run) ? "" : "the table does not fit the memory limit: ",
+                           is_engine(run) ? "the engine" : kn_table_run_engine_name(run), kn_table_total(run->table),
+                           kn_table_run_grouped_where(run));
 }
 
 kn_status kn_table_run_group(kn_table_run *run, const kn_csv_options *csv, kn_error *err)
@@ -185,11 +184,12 @@ kn_status kn_table_run_group(kn_table_run *run, const kn_csv_options *csv, kn_er
     if (st == KN_MEMORY || (st == KN_OK && !fitting && !kn_table_run_needs_combinations(run)))
         return kn_table_run_stay_apart(run, err);
     if (st != KN_OK) return st;
-    return kn_release_note(
-        &run->all, err, "%s%s grouped its %" PRId64 " rows where they are, and %" PRId64 " different ones were read%s",
-        is_engine(run) ? "" : "the table does not fit the memory limit: ",
-        is_engine(run) ? "the engine" : kn_table_run_engine_name(run), kn_table_total(run->table), run->table->rows,
-        run->carried ? "; kept columns stayed there" : "");
+    return kn_release_note(&run->all, err,
+                           "%s%s grouped its %" PRId64 " rows %s, and %" PRId64 " different ones were read%s",
+                           is_engine(run) ? "" : "the table does not fit the memory limit: ",
+                           is_engine(run) ? "the engine" : kn_table_run_engine_name(run), kn_table_total(run->table),
+                           kn_table_run_grouped_where(run), run->table->rows,
+                           run->carried ? "; kept columns stayed there" : "");
 }
 
 /* ---- Out ---- */
@@ -206,11 +206,14 @@ kn_status kn_table_run_put(void *arg, kn_batches *batches, kn_error *err)
     return st;
 }
 
-/* What stands behind FROM for the release. */
-static kn_status put_release(kn_buffer *to, kn_table_run *run, const char *const *columns, int count, kn_error *err)
+/* What stands behind FROM for the release; of CSV nothing, unless it is read by these options: the verifier reads it by itself. */
+static kn_status put_release(kn_buffer *to, kn_table_run *run, const kn_csv_options *csv, kn_error *err)
 {
-    const kn_engine *e = &run->writer;
-    const char      *path = is_engine(run) ? NULL : kn_output_temporary(run->all.output);
+    const kn_engine   *e = &run->writer;
+    const char        *path = is_engine(run) ? NULL : kn_table_run_written(run);
+    const char *const *columns = csv ? csv->columns : NULL;
+    int                count = csv ? csv->column_count : 0;
+    if (kn_table_run_to_text(run)) return csv ? kn_table_run_put_text(to, run, csv, path, err) : KN_OK;
     if (run->target) return kn_table_writer_relation(to, run->target, err);
     if (path) return kn_columnar_relation(to, e->connection, run->all.ctx, &path, 1, columns, count, err);
     kn_engine_put_target(to, e, run->all.spec->output);
@@ -222,7 +225,7 @@ kn_status kn_table_run_read_large(kn_table **out, kn_table_run *run, const kn_cs
     kn_engine release = run->writer; /* the same connection, with a table */
     kn_buffer_init(&release.relation, run->all.ctx);
     *out = NULL;
-    kn_status st = put_release(&release.relation, run, csv->columns, csv->column_count, err);
+    kn_status st = put_release(&release.relation, run, csv, err);
     if (st == KN_OK && run->carried) st = kn_table_run_without_kept(&release.relation, run, csv, err);
     if (st == KN_OK) st = kn_engine_group(out, &release, csv, err);
     kn_buffer_free(&release.relation);
@@ -233,6 +236,7 @@ kn_status kn_table_run_read_large(kn_table **out, kn_table_run *run, const kn_cs
 
 static kn_status put_original(kn_buffer *to, kn_table_run *run, kn_error *err)
 {
+    if (kn_table_run_from_text(run)) return KN_OK; /* the verifier reads it by itself */
     if (!is_engine(run)) return kn_table_run_put_original(to, run, err);
     kn_buffer_add(to, run->engine.relation.data);
     return kn_buffer_text(to) ? KN_OK : kn_fail_memory(err, run->all.ctx, "reading the original");
@@ -248,7 +252,7 @@ kn_status kn_table_run_verify_large(kn_verify_report **out, kn_table_run *run, k
     *out = NULL;
     if (is_engine(run)) options->release = NULL; /* it has no form */
     kn_status st = put_original(&original, run, err);
-    if (st == KN_OK) st = put_release(&release, run, NULL, 0, err);
+    if (st == KN_OK) st = put_release(&release, run, NULL, err);
     kn_engine_table from = {run->engine.connection, original.data, kn_path_name(ctx, run->inputs[0])};
     kn_engine_table to = {run->writer.connection, release.data, run->writer.name};
     if (st == KN_OK) st = kn_verify_where(out, ctx, &run->effective, &from, &to, options, err);

@@ -34,8 +34,8 @@ bool kn_table_run_can_stay(const kn_table_run *run)
 const char *kn_table_run_cannot_write(const kn_table_run *run)
 {
     const kn_spec *spec = run->all.spec;
-    if (!to_server(run) && !kn_target_is_parquet(spec))
-        return "an output that is neither Parquet nor a table of a PostgreSQL server";
+    if (!to_server(run) && !kn_target_is_parquet(spec) && !kn_table_run_to_text(run))
+        return "an output that is neither CSV nor Parquet nor a table of a PostgreSQL server";
     if (to_server(run) ? kn_server_same(run->inputs[0], spec->output) : !from_server(run)) return NULL;
     for (int i = 0; i < spec->attribute_count; i++)
         if (spec->attributes[i].role == KN_ROLE_KEEP)

@@ -64,13 +64,14 @@ const char *kn_table_run_missing_text(const kn_spec *spec)
 
 /* ---- Recoding ---- */
 
-static const char *release_path(const kn_table_run *run)
+const char *kn_table_run_written(const kn_table_run *run)
 {
     return run->all.base ? kn_output_temporary(run->all.output) : run->release_path;
 }
 
 kn_recode_input kn_table_run_recode_input(const kn_table_run *run)
 {
+    bool counted = run->large && !kn_table_run_to_text(run);
     return (kn_recode_input){.table = run->table,
                              .plan = run->plan,
                              .hierarchies = (const kn_hierarchy *const *)run->hierarchies,
@@ -81,8 +82,8 @@ kn_recode_input kn_table_run_recode_input(const kn_table_run *run)
                              .levels = run->result->level_count > 0,
                              .delimiter = run->delimiter,
                              .guarded = run->all.spec->spreadsheet_safe,
-                             .counted = run->large || (run->all.spec->csv.count && !run->all.spec->expand),
-                             .take = run->large && !run->target ? kn_table_run_put : NULL,
+                             .counted = counted || (run->all.spec->csv.count && !run->all.spec->expand),
+                             .take = counted && !run->target ? kn_table_run_put : NULL,
                              .take_arg = (void *)(uintptr_t)run,
                              .missing = kn_table_run_missing_text(run->all.spec),
                              .parquet = kn_target_is_parquet(run->all.spec) || kn_target_in_engine(run->all.spec),
@@ -191,7 +192,7 @@ static kn_status compare(kn_table_run *run, const kn_verify_report *found, kn_er
 /* Counts every promise on this release and the earlier one; where one is not kept there is no release. */
 static kn_status verify_together(kn_table_run *run, kn_error *err)
 {
-    const char       *files[] = {run->all.options->earlier, release_path(run)};
+    const char       *files[] = {run->all.options->earlier, kn_table_run_written(run)};
     kn_verify_report *report = NULL;
     char              why[500];
     if (!files[0]) return KN_OK;
@@ -227,7 +228,7 @@ kn_status kn_table_run_verify(kn_release_run *all, kn_error *err)
     kn_verify_options        options = KN_VERIFY_OPTIONS_INIT;
     options.originals = run->inputs;
     options.original_count = all->spec->input_count;
-    options.release = release_path(run);
+    options.release = kn_table_run_written(run);
     options.map = run->map;
     options.map_count = run->map_count;
     if (r->level_count > 0) options.levels = r->levels; /* a label may be on several: checked    */
@@ -255,7 +256,7 @@ static kn_status read_release(kn_table **out, void *state, const kn_csv_options 
     kn_csv_options      csv = *options;
     csv.delimiter = run->delimiter;
     if (run->large) return kn_table_run_read_large(out, kn_table_run_of(all), &csv, err);
-    return kn_table_read_csv(out, all->ctx, release_path(run), &csv, err);
+    return kn_table_read_csv(out, all->ctx, kn_table_run_written(run), &csv, err);
 }
 
 kn_status kn_table_run_publish(kn_release_run *all, kn_error *err)

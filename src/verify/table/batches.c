@@ -466,7 +466,7 @@ static kn_status prepare(reading *r, kn_error *err)
     int        code = r->stream.get_schema(&r->stream, &r->schema);
     if (code != 0) return fail_stream(r, code, err);
     KN_TRY(check_schema(r, err));
-    const char *useless = kn_columnar_useless(&r->schema, r->options->csv);
+    const char *useless = r->options->text ? NULL : kn_columnar_useless(&r->schema, r->options->csv);
     if (useless) return kn_fail(err, KN_USAGE, "%s: %s", r->name, useless);
     KN_TRY(name_columns(r, err));
     size_t columns = (size_t)t->column_count;

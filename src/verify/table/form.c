@@ -56,11 +56,13 @@ void kn_vform_take(kn_vform *form, const char *text, size_t size, char delimiter
         *at = kn_vform_end(form, text, size, last->begin + last->size + is_quoted(text, last));
         for (int c = 0; c < columns; c++) {
             const kn_csv_field *f = &fields[place[c]];
-            if (!is_quoted(text, f)) continue;
+            bool                quoted = is_quoted(text, f);
+            if (!quoted && !form->cells) continue;
             int kind = f->size == 0                                                         ? KN_VFORM_EMPTY
                        : kn_vneeds_quotes((kn_string){text + f->begin, f->size}, delimiter) ? KN_VFORM_NEEDED
                                                                                             : KN_VFORM_BARE;
-            form->quoted[c * KN_VFORM_KINDS + kind]++;
+            form->quoted[c * KN_VFORM_KINDS + kind] += quoted;
+            if (form->cells) form->cells[c * KN_VFORM_KINDS + kind]++;
         }
     }
 }
@@ -91,7 +93,8 @@ static bool quotes_fit(const kn_vtable *t, int column)
     int64_t           all[KN_VFORM_KINDS] = {0};
     bool              any = false;
     for (int k = 0; k < KN_VFORM_KINDS; k++) any = any || quoted[k] > 0;
-    if (!any && !has_quote(c, t->delimiter)) return true;
+    if (!any && !t->form.cells && !has_quote(c, t->delimiter)) return true;
+    for (int k = 0; t->form.cells && k < KN_VFORM_KINDS; k++) all[k] = t->form.cells[column * KN_VFORM_KINDS + k];
     for (int64_t row = 0; row < t->rows; row++) {
         kn_string text = c->texts[kn_vcode(c, row)];
         all[text.size == 0 ? KN_VFORM_EMPTY : kn_vneeds_quotes(text, t->delimiter) ? KN_VFORM_NEEDED : KN_VFORM_BARE]++;

@@ -1,8 +1,9 @@
 /* table/large.c: is a pair of tables read whole, or verified where it is?
  *
  * Tables of an engine that a program brought (kanon/engine.h) always are where they are. Of files that DuckDB reads, and of tables of a
- * PostgreSQL server, the number of rows and of columns decides before anything is read, by the measure that decides for a
- * release: what each row and cell takes at most, against the memory limit. Original and release may be in different engines, unless
+ * PostgreSQL server, the number of rows and of columns and the texts of the first rows decide before anything is read, by the measure
+ * that decides for a release (kn_table_needs), against the memory limit; of CSV, which is read here in blocks (table/text.c), the size
+ * of the files tells how many rows there are. Original and release may be in different engines, unless
  * there is a kept column. Requests that need every row are read whole, and may run out of memory.
  *
  * What DuckDB cannot hold it writes into a folder of its own in TMPDIR, which is removed at the end; the next run removes that of
@@ -23,11 +24,10 @@
 #include "kn_names.h"
 #include "kn_output_place.h"
 #include "kn_server.h"
+#include "kn_text_table.h"
 #include "kn_verify_internal.h"
+#include "kn_verify_text.h"
 #include "kn_verify_where.h"
-
-/* Bytes that verifying in memory takes at most, per row and per cell: as src/job/table/large.c says of a release. */
-enum { ROW_BYTES = 40, CELL_BYTES = 12 };
 
 /* Of the original, or of the release. */
 typedef struct side {
@@ -70,6 +70,11 @@ static bool from_server(const pair *p)
     return p->original_count == 1 && kn_server_named(p->originals[0]);
 }
 
+static bool from_text(const pair *p)
+{
+    return kn_text_table_possible(p->ctx, p->originals, p->original_count);
+}
+
 static bool has_kept(const kn_spec *spec)
 {
     for (int i = 0; i < spec->attribute_count; i++)
@@ -86,8 +91,9 @@ static bool one_engine(const pair *p)
 static bool can_stay(const pair *p)
 {
     for (int i = 0; i < p->original_count; i++)
-        if (!from_server(p) && !kn_columnar_stays(p->ctx, p->originals[i])) return false;
-    return (kn_server_named(p->release) || kn_columnar_stays(p->ctx, p->release)) &&
+        if (!from_server(p) && !from_text(p) && !kn_columnar_stays(p->ctx, p->originals[i])) return false;
+    return (kn_server_named(p->release) || kn_columnar_stays(p->ctx, p->release) ||
+            kn_csv_stream_possible(p->ctx, p->release)) &&
            (one_engine(p) || !has_kept(p->spec));
 }
 
@@ -120,6 +126,7 @@ static kn_status open_original(pair *p, kn_error *err)
                                   err);
     }
     KN_TRY(open_duckdb(p, s, err));
+    if (from_text(p)) return KN_OK;
     return kn_columnar_relation(&s->relation, s->connection, p->ctx, p->originals, p->original_count, p->wanted,
                                 p->wanted_count, err);
 }
@@ -133,21 +140,40 @@ static kn_status open_release(pair *p, kn_error *err)
         return kn_server_release(&s->relation, s->connection, p->ctx, p->release, err);
     }
     KN_TRY(open_duckdb(p, s, err));
+    if (kn_csv_stream_possible(p->ctx, p->release)) return KN_OK;
     return kn_columnar_relation(&s->relation, s->connection, p->ctx, &p->release, 1, NULL, 0, err);
 }
 
-static kn_status is_large(pair *p, bool *large, kn_error *err)
+static kn_status count_rows(int64_t *out, pair *p, kn_error *err)
 {
-    int64_t   rows = 0;
     kn_buffer sql;
     kn_buffer_init(&sql, p->ctx);
     kn_buffer_format(&sql, "SELECT count(*) FROM %s AS t", p->from.relation.data);
     const char *text = kn_buffer_text(&sql);
-    kn_status   st = text ? kn_connection_number(&rows, p->from.connection, p->ctx, text, p->from.name, err)
+    kn_status   st = text ? kn_connection_number(out, p->from.connection, p->ctx, text, p->from.name, err)
                           : kn_fail_memory(err, p->ctx, "verifying");
     kn_buffer_free(&sql);
-    *large = (double)rows * (ROW_BYTES + CELL_BYTES * (double)p->wanted_count) > (double)p->ctx->memory_limit;
     return st;
+}
+
+static kn_status is_large(pair *p, bool *large, kn_error *err)
+{
+    int64_t rows = 0;
+    double  texts = 0, limit = (double)p->ctx->memory_limit;
+    if (!p->from.relation.data) {
+        kn_vread_options read = {.csv = &p->spec->csv, .columns = p->wanted, .column_count = p->wanted_count};
+        KN_TRY(kn_vtext_fits(large, p->ctx, p->from.connection, p->originals, p->original_count, &read, err));
+        *large = !*large;
+        return KN_OK;
+    }
+    KN_TRY(count_rows(&rows, p, err));
+    *large = kn_table_needs((double)rows, p->wanted_count, 0) > limit;
+    if (*large) return KN_OK;
+    KN_TRY(kn_connection_texts(&texts, p->from.connection, p->ctx, p->from.relation.data, p->wanted, p->wanted_count,
+                               p->from.name, err));
+    if (rows > KN_TEXT_SAMPLE) texts *= (double)rows / KN_TEXT_SAMPLE;
+    *large = kn_table_needs((double)rows, p->wanted_count, texts) > limit;
+    return KN_OK;
 }
 
 static kn_status make_spill(pair *p, kn_error *err)
@@ -173,7 +199,8 @@ static kn_status verify_there(kn_verify_report **out, bool *taken, pair *p, kn_e
     kn_engine_table   from = {p->from.connection, p->from.relation.data, p->from.name};
     kn_engine_table   to = {p->to.connection, p->to.relation.data, p->to.name};
     kn_verify_options options = *p->options;
-    bool formed = kn_server_named(p->release) || kn_columnar_kind_of(p->ctx, p->release) == KN_COLUMNAR_PARQUET;
+    bool              formed = kn_server_named(p->release) || !p->to.relation.data ||
+                  kn_columnar_kind_of(p->ctx, p->release) == KN_COLUMNAR_PARQUET;
     options.release = formed ? p->release : NULL;
     KN_TRY(kn_verify_where(out, p->ctx, p->spec, &from, &to, &options, err));
     bool servers = p->servers[0].state || p->servers[1].state;

@@ -10,76 +10,24 @@
  * the previous one in its column is recognized by its bytes, without hashing: sorted releases are read fastest.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <stdio.h>
-
 #include "kn_alloc.h"
-#include "kn_buffer.h"
 #include "kn_columnar.h"
 #include "kn_context.h"
-#include "kn_csv_scan.h"
 #include "kn_error.h"
 #include "kn_parallel.h"
-#include "kn_sha256.h"
-#include "kn_source.h"
 #include "kn_utf8.h"
-#include "kn_verify_internal.h"
+#include "kn_verify_reader.h"
 
-enum { PIECE = 1 << 18, PIECES_PER_THREAD = 4, BATCH = 512, MOST_COLUMNS = 65535, SNIFF = 1 << 20 };
+enum { PIECE = 1 << 18, PIECES_PER_THREAD = 4, BATCH = KN_VREADER_BATCH };
 
-typedef struct piece {
-    size_t        begin, stop, end;
-    int           worker;
-    bool          more;     /* the record at `end` is incomplete    */
-    bool          memory;   /* ran out of it                        */
-    bool          bytes;    /* `fault_at` is not text               */
-    kn_csv_result result;   /* OK, MORE or what is wrong            */
-    size_t        fault_at; /* in the window                        */
-    int64_t       records, first_row;
-    uint64_t      lines; /* line ends passed */
-    uint32_t     *ids;   /* record by record, kept columns in order */
-    size_t        capacity;
-    kn_vform      form;
-} piece;
-
-typedef struct worker {
-    kn_csv_scanner scanner;
-    kn_csv_field  *fields;
-    kn_string     *above; /* per kept column: the text of the cell above, in this worker's own bytes */
-    uint32_t      *above_id;
-    kn_buffer      single, utf8;
-} worker;
-
-typedef struct reader {
-    kn_context             *ctx;
-    kn_arena                arena; /* freed with the reader     */
-    const kn_vread_options *opt;
-    kn_vtable              *t;
-    kn_source              *source;
-    char                   *window;
-    size_t                  capacity, filled, at, hashed;
-    bool                    ended;
-    uint64_t                line, told;
-    size_t                  piece_size;
-    worker                 *workers;
-    int                     worker_count;
-    piece                  *pieces;
-    int                     piece_count, piece_capacity;
-    uint32_t              **common; /* per worker and kept column: local number → common number */
-    uint32_t               *merged; /* per worker and kept column: how many have one            */
-    size_t                 *common_capacity;
-    int                    *place; /* per kept column: its position in a record                  */
-    size_t                  row_capacity;
-    kn_sha256               digest;
-} reader;
-
-static kn_status no_memory(const reader *r, kn_error *err)
+static kn_status no_memory(const kn_vreader *r, kn_error *err)
 {
     return kn_fail_memory(err, r->ctx, "verifying");
 }
 
 /* ---- The window ---- */
 
-static kn_status fill(reader *r, kn_error *err)
+kn_status kn_vreader_fill(kn_vreader *r, kn_error *err)
 {
     size_t held = r->filled - r->at;
     if (r->at > 0) memmove(r->window, r->window + r->at, held);
@@ -104,7 +52,7 @@ static kn_status fill(reader *r, kn_error *err)
     return KN_OK;
 }
 
-static const char *describe(const reader *r, const piece *p)
+static const char *describe(const kn_vreader *r, const kn_vpiece *p)
 {
     if (p->bytes) return r->opt->csv->encoding == KN_ENCODING_UTF8 ? "not valid UTF-8" : "not text of its encoding";
     switch (p->result) {
@@ -116,14 +64,14 @@ static const char *describe(const reader *r, const piece *p)
     }
 }
 
-static kn_status fail_piece(reader *r, const piece *p, size_t from, uint64_t line, kn_error *err)
+kn_status kn_vreader_fail(kn_vreader *r, const kn_vpiece *p, size_t from, uint64_t line, kn_error *err)
 {
     if (p->memory) return no_memory(r, err);
     line += kn_csv_count_lines(r->window + from, p->fault_at - from);
     return kn_fail_at(err, KN_INPUT, kn_source_name(r->source), (int64_t)line + 1, 0, "%s", describe(r, p));
 }
 
-static size_t wrong_byte(const reader *r, const char *text, size_t size)
+size_t kn_vreader_wrong_byte(const kn_vreader *r, const char *text, size_t size)
 {
     if (kn_plain_ascii(text, size)) return size;
     kn_encoding encoding = r->opt->csv->encoding;
@@ -134,7 +82,7 @@ static size_t wrong_byte(const reader *r, const char *text, size_t size)
 /* ---- Pieces ---- */
 
 /* A cell's text without doubled quotes and in UTF-8; data NULL: out of memory. */
-static kn_string cell_text(const reader *r, worker *w, kn_csv_field field)
+kn_string kn_vreader_cell(const kn_vreader *r, kn_vworker *w, kn_csv_field field)
 {
     kn_string text = {r->window + field.begin, field.size};
     if (field.doubled) {
@@ -153,7 +101,7 @@ static kn_string cell_text(const reader *r, worker *w, kn_csv_field field)
     return text;
 }
 
-static bool number_cells(reader *r, piece *p, worker *w, size_t records)
+static bool number_cells(kn_vreader *r, kn_vpiece *p, kn_vworker *w, size_t records)
 {
     kn_vtable *t = r->t;
     size_t     columns = (size_t)t->column_count;
@@ -170,7 +118,7 @@ static bool number_cells(reader *r, piece *p, worker *w, size_t records)
         uint32_t            id = w->above_id[c];
         for (size_t i = 0; i < records; i++, field += t->name_count, to += columns) {
             kn_string text = {r->window + field->begin, field->size};
-            if (field->doubled || !plain) text = cell_text(r, w, *field);
+            if (field->doubled || !plain) text = kn_vreader_cell(r, w, *field);
             if (!text.data) return false;
             if (id == KN_V_NONE || !kn_string_equal(text, above)) {
                 id = kn_texts_add(texts, text, true);
@@ -186,8 +134,21 @@ static bool number_cells(reader *r, piece *p, worker *w, size_t records)
     return true;
 }
 
+void kn_vreader_judge(const kn_vreader *r, kn_vpiece *p, const kn_csv_scanner *s)
+{
+    p->lines = s->lines;
+    bool   fault = p->result != KN_CSV_OK && p->result != KN_CSV_MORE;
+    size_t until = fault ? s->error_at : p->end,
+           wrong = kn_vreader_wrong_byte(r, r->window + p->begin, until - p->begin);
+    p->fault_at = until;
+    if (p->begin + wrong < until) {
+        p->bytes = true;
+        p->fault_at = p->begin + wrong;
+    }
+}
+
 /* A piece may be scanned twice. */
-static bool clear_form(const reader *r, piece *p)
+static bool clear_form(const kn_vreader *r, kn_vpiece *p)
 {
     size_t   room = (size_t)r->t->column_count * KN_VFORM_KINDS + 1;
     int64_t *quoted = p->form.quoted ? p->form.quoted : kn_alloc_array(r->ctx, room, sizeof *quoted);
@@ -196,9 +157,9 @@ static bool clear_form(const reader *r, piece *p)
     return quoted != NULL;
 }
 
-static void scan_piece(reader *r, piece *p, int number)
+static void scan_piece(kn_vreader *r, kn_vpiece *p, int number)
 {
-    worker         *w = &r->workers[number];
+    kn_vworker     *w = &r->workers[number];
     kn_csv_scanner *s = &w->scanner;
     kn_csv_scanner_init(s, r->window, r->filled, r->ended, r->t->delimiter, p->begin);
     p->worker = number;
@@ -225,18 +186,11 @@ static void scan_piece(reader *r, piece *p, int number)
     p->more = p->result == KN_CSV_MORE;
     p->end = s->at;
     p->form.blank += r->opt->form && shaped < p->end; /* blank lines after the last record  */
-    p->lines = s->lines;
-    bool   fault = p->result != KN_CSV_OK && p->result != KN_CSV_MORE;
-    size_t until = fault ? s->error_at : p->end, wrong = wrong_byte(r, r->window + p->begin, until - p->begin);
-    p->fault_at = until;
-    if (p->begin + wrong < until) {
-        p->bytes = true;
-        p->fault_at = p->begin + wrong;
-    }
+    kn_vreader_judge(r, p, s);
     if (p->more) p->result = KN_CSV_OK;
 }
 
-static void add_to_digest(reader *r)
+void kn_vreader_digest(kn_vreader *r)
 {
     if (!r->opt->digest) return;
     kn_sha256_add(&r->digest, r->window + r->hashed, r->filled - r->hashed);
@@ -247,21 +201,21 @@ static void add_to_digest(reader *r)
 static kn_status scan_range(void *arg, int64_t begin, int64_t end, int number, kn_error *err)
 {
     (void)err;
-    reader *r = arg;
+    kn_vreader *r = arg;
     for (int64_t i = begin; i < end; i++)
         if (i == 0)
-            add_to_digest(r);
+            kn_vreader_digest(r);
         else
             scan_piece(r, &r->pieces[i - 1], number);
     return KN_OK;
 }
 
-static kn_status cut(reader *r, kn_error *err)
+static kn_status cut(kn_vreader *r, kn_error *err)
 {
     size_t size = r->filled - r->at, quotes = 0;
     int    count = (int)((size + r->piece_size - 1) / r->piece_size);
     if (count > r->piece_capacity) {
-        piece *more = kn_realloc_array(r->ctx, r->pieces, (size_t)count, sizeof *more);
+        kn_vpiece *more = kn_realloc_array(r->ctx, r->pieces, (size_t)count, sizeof *more);
         if (!more) return no_memory(r, err);
         memset(more + r->piece_capacity, 0, (size_t)(count - r->piece_capacity) * sizeof *more);
         r->pieces = more;
@@ -269,8 +223,8 @@ static kn_status cut(reader *r, kn_error *err)
     }
     r->piece_count = count;
     for (int i = 0; i < count; i++) {
-        piece *p = &r->pieces[i];
-        size_t begin = r->at + (size_t)i * r->piece_size;
+        kn_vpiece *p = &r->pieces[i];
+        size_t     begin = r->at + (size_t)i * r->piece_size;
         p->stop = i + 1 < count ? begin + r->piece_size : r->filled;
         bool before = i > 0 && r->window[begin - 1] == '"';
         p->begin = i == 0 ? begin : kn_csv_guess_start(r->window, p->stop, begin - 1, (quotes - before) % 2 == 1);
@@ -287,7 +241,7 @@ static int width_for(uint32_t count)
 }
 
 /* Extends the column to all rows so far, in codes of at least the given width; the rows before `done` are widened. */
-static bool widen(reader *r, kn_vcolumn *c, int width, int64_t done)
+static bool widen(kn_vreader *r, kn_vcolumn *c, int width, int64_t done)
 {
     if (width < c->width) width = c->width;
     void *codes = kn_realloc(r->ctx, c->codes, r->row_capacity * (size_t)width + 1);
@@ -301,15 +255,15 @@ static bool widen(reader *r, kn_vcolumn *c, int width, int64_t done)
 }
 
 typedef struct merge {
-    reader *r;
-    int64_t done, capacity;
+    kn_vreader *r;
+    int64_t     done, capacity;
 } merge;
 
 static kn_status merge_range(void *arg, int64_t begin, int64_t end, int number, kn_error *err)
 {
     (void)number;
     const merge *m = arg;
-    reader      *r = m->r;
+    kn_vreader  *r = m->r;
     size_t       columns = (size_t)r->t->column_count;
     for (int64_t c = begin; c < end; c++) {
         kn_texts *all = &r->t->texts[c];
@@ -337,10 +291,10 @@ static kn_status write_range(void *arg, int64_t begin, int64_t end, int number, 
 {
     (void)number;
     (void)err;
-    reader *r = arg;
-    size_t  columns = (size_t)r->t->column_count;
+    kn_vreader *r = arg;
+    size_t      columns = (size_t)r->t->column_count;
     for (int64_t i = begin; i < end; i++) {
-        const piece *p = &r->pieces[i];
+        const kn_vpiece *p = &r->pieces[i];
         for (size_t c = 0; p->records > 0 && c < columns; c++) {
             kn_vcolumn     *column = &r->t->columns[c];
             const uint32_t *common = r->common[(size_t)p->worker * columns + c], *id = p->ids + c;
@@ -351,13 +305,13 @@ static kn_status write_range(void *arg, int64_t begin, int64_t end, int number, 
     return KN_OK;
 }
 
-static kn_status chain(reader *r, int64_t *rows, kn_error *err)
+static kn_status chain(kn_vreader *r, int64_t *rows, kn_error *err)
 {
     size_t   at = r->at;
     uint64_t line = r->line;
     bool     waiting = false;
     for (int i = 0; i < r->piece_count; i++) {
-        piece *p = &r->pieces[i];
+        kn_vpiece *p = &r->pieces[i];
         if (waiting || at >= p->stop) {
             p->records = 0;
             continue;
@@ -367,7 +321,7 @@ static kn_status chain(reader *r, int64_t *rows, kn_error *err)
             scan_piece(r, p, 0);
         }
         if (kn_cancelled(r->ctx)) return kn_fail_cancelled(err);
-        if (p->memory || p->bytes || p->result != KN_CSV_OK) return fail_piece(r, p, at, line, err);
+        if (p->memory || p->bytes || p->result != KN_CSV_OK) return kn_vreader_fail(r, p, at, line, err);
         p->first_row = *rows;
         *rows += p->records;
         if (r->opt->form) kn_vform_add(&r->t->form, &p->form, r->t->column_count);
@@ -380,7 +334,7 @@ static kn_status chain(reader *r, int64_t *rows, kn_error *err)
     return KN_OK;
 }
 
-static kn_status read_window(reader *r, kn_error *err)
+static kn_status read_window(kn_vreader *r, kn_error *err)
 {
     KN_TRY(cut(r, err));
     KN_TRY(kn_parallel_for(r->ctx, r->piece_count + 1, 1, scan_range, r, err));
@@ -396,214 +350,20 @@ static kn_status read_window(reader *r, kn_error *err)
     return kn_parallel_for(r->ctx, r->piece_count, 1, write_range, r, err);
 }
 
-static kn_status read_records(reader *r, kn_error *err)
+static kn_status read_records(kn_vreader *r, kn_error *err)
 {
     while (!(r->at == r->filled && r->ended)) {
         KN_TRY(read_window(r, err));
-        if (!r->ended) KN_TRY(fill(r, err));
+        if (!r->ended) KN_TRY(kn_vreader_fill(r, err));
     }
-    add_to_digest(r);
+    kn_vreader_digest(r);
     if (r->opt->form) r->t->form.wrapped = kn_source_wrapped(r->source);
     return KN_OK;
 }
 
-/* ---- Headers ---- */
+/* ---- Files ---- */
 
-/* Scans the first record, whatever its number of cells; fills the window until it is whole. */
-static kn_status first_record(reader *r, char delimiter, kn_csv_field *fields, size_t *count, size_t *end,
-                              kn_error *err)
-{
-    kn_csv_scanner *s = &r->workers[0].scanner;
-    for (;;) {
-        kn_csv_scanner_init(s, r->window, r->filled, r->ended, delimiter, r->at);
-        kn_csv_result result = kn_csv_scan_any(s, fields, MOST_COLUMNS, count);
-        *end = s->at;
-        if (result == KN_CSV_OK && (*count > 0 || r->ended)) return KN_OK;
-        if (result != KN_CSV_OK && result != KN_CSV_MORE)
-            return kn_fail_at(err, KN_INPUT, kn_source_name(r->source), 1, 0, "the header cannot be read");
-        KN_TRY(fill(r, err));
-    }
-}
-
-static kn_status header_name(reader *r, kn_csv_field field, kn_string *out, kn_error *err)
-{
-    if (wrong_byte(r, r->window + field.begin, field.size) < field.size)
-        return kn_fail_at(err, KN_INPUT, kn_source_name(r->source), 1, 0, "the header is not text of its encoding");
-    kn_string text = cell_text(r, &r->workers[0], field);
-    out->data = text.data ? kn_arena_strndup(&r->t->arena, text.data, text.size) : NULL;
-    out->size = text.size;
-    return out->data ? KN_OK : no_memory(r, err);
-}
-
-/* Are the cells exactly the expected names? */
-static bool is_expected(reader *r, const kn_csv_field *fields, size_t count)
-{
-    if (count != (size_t)r->opt->header_count) return false;
-    for (size_t i = 0; i < count; i++) {
-        kn_string text = cell_text(r, &r->workers[0], fields[i]);
-        bool      found = false;
-        for (int j = 0; text.data && j < r->opt->header_count && !found; j++)
-            found = kn_string_equal(text, kn_string_of(r->opt->header[j]));
-        if (!found) return false;
-    }
-    return true;
-}
-
-/* With one column the delimiter does not matter, except for which quotes are needed: releases are written with
- * commas. */
-static kn_status prefer_comma(reader *r, kn_csv_field *fields, kn_error *err)
-{
-    size_t count, end;
-    KN_TRY(first_record(r, r->t->delimiter, fields, &count, &end, err));
-    kn_error ignored = KN_ERROR_INIT;
-    if (count == 1 && first_record(r, ',', fields, &count, &end, &ignored) == KN_OK && count == 1)
-        r->t->delimiter = ',';
-    return KN_OK;
-}
-
-static kn_status choose_delimiter(reader *r, kn_csv_field *fields, kn_error *err)
-{
-    char   candidates[] = {r->opt->hint, ',', ';', '\t', '|'};
-    size_t count, end;
-    char   known = kn_source_delimiter(r->source);
-    r->t->delimiter = known ? known : r->opt->csv->delimiter;
-    if (r->t->delimiter) return KN_OK;
-    for (size_t i = 0; r->opt->header && i < sizeof candidates; i++) {
-        kn_error ignored = KN_ERROR_INIT;
-        if (!candidates[i]) continue;
-        kn_status st = first_record(r, candidates[i], fields, &count, &end, &ignored);
-        if (st != KN_OK && st != KN_INPUT) {
-            if (err) *err = ignored;
-            return st;
-        }
-        if (st != KN_OK || !is_expected(r, fields, count)) continue;
-        r->t->delimiter = candidates[i];
-        return KN_OK;
-    }
-    size_t size = r->filled - r->at;
-    r->t->delimiter = kn_csv_sniff(r->window + r->at, size > SNIFF ? SNIFF : size, r->ended && size <= SNIFF);
-    return r->opt->form ? prefer_comma(r, fields, err) : KN_OK;
-}
-
-/* A column without a name is called "cN" by its position N, with underscores appended until the name is unique. */
-static kn_status name_by_place(reader *r, kn_error *err)
-{
-    kn_vtable *t = r->t;
-    t->unnamed = kn_arena_alloc(&t->arena, (size_t)t->name_count * sizeof *t->unnamed);
-    if (!t->unnamed) return no_memory(r, err);
-    for (int c = 0; c < t->name_count; c++) {
-        t->unnamed[c] = t->names[c].size == 0;
-        char  *name = t->unnamed[c] ? kn_arena_bytes(&t->arena, 16 + (size_t)t->name_count) : NULL;
-        size_t size = name ? (size_t)snprintf(name, 16, "c%d", c + 1) : 0;
-        if (!t->unnamed[c]) continue;
-        if (!name) return no_memory(r, err);
-        while (kn_vtable_name(t, name) >= 0) {
-            name[size++] = '_';
-            name[size] = '\0';
-        }
-        t->names[c] = (kn_string){name, size};
-    }
-    return KN_OK;
-}
-
-static kn_status name_columns(reader *r, const kn_csv_field *fields, size_t count, kn_error *err)
-{
-    kn_vtable *t = r->t;
-    t->name_count = (int)count;
-    t->names = kn_arena_alloc(&t->arena, count * sizeof *t->names);
-    t->kept = kn_arena_alloc(&t->arena, count * sizeof *t->kept);
-    size_t most = r->opt->all ? count : (size_t)r->opt->column_count;
-    r->place = kn_arena_alloc(&t->arena, (most + 1) * sizeof *r->place);
-    if (!t->names || !t->kept || !r->place) return no_memory(r, err);
-    for (int c = 0; c < t->name_count; c++) {
-        t->names[c] = (kn_string){NULL, 0};
-        if (!r->opt->csv->no_header) KN_TRY(header_name(r, fields[c], &t->names[c], err));
-    }
-    KN_TRY(name_by_place(r, err));
-    for (int c = 0; c < t->name_count; c++) {
-        t->kept[c] = -1;
-        for (int d = 0; d < c; d++)
-            if (kn_string_equal(t->names[c], t->names[d]))
-                return kn_fail_at(err, KN_INPUT, kn_source_name(r->source), 1, 0,
-                                  "columns %d and %d have the same name", d + 1, c + 1);
-    }
-    for (int i = 0; i < (int)most; i++) {
-        int c = r->opt->all ? i : kn_vtable_name(t, r->opt->columns[i]);
-        if (c < 0 || t->kept[c] >= 0) continue;
-        r->place[t->column_count] = c;
-        t->kept[c] = t->column_count++;
-    }
-    return KN_OK;
-}
-
-/* What depends on the number of columns. */
-static kn_status prepare(reader *r, kn_error *err)
-{
-    kn_vtable *t = r->t;
-    size_t     columns = (size_t)t->column_count, all = columns * (size_t)r->worker_count;
-    t->columns = kn_arena_array_zero(&t->arena, columns + 1, sizeof *t->columns);
-    t->texts = kn_arena_array_zero(&t->arena, columns + 1, sizeof *t->texts);
-    t->locals = kn_arena_array_zero(&t->arena, all + 1, sizeof *t->locals);
-    t->form.quoted = kn_arena_array_zero(&t->arena, columns * KN_VFORM_KINDS + 1, sizeof *t->form.quoted);
-    r->common = kn_arena_array_zero(&r->arena, all + 1, sizeof *r->common);
-    r->merged = kn_arena_array_zero(&r->arena, all + 1, sizeof *r->merged);
-    r->common_capacity = kn_arena_array_zero(&r->arena, all + 1, sizeof *r->common_capacity);
-    if (t->arena.failed || r->arena.failed) return no_memory(r, err);
-    t->local_count = (int)all;
-    for (size_t i = 0; i < columns; i++) {
-        kn_texts_init(&t->texts[i], r->ctx);
-        t->columns[i].width = 1;
-    }
-    for (size_t i = 0; i < all; i++) kn_texts_init(&t->locals[i], r->ctx);
-    for (int i = 0; i < r->worker_count; i++) {
-        worker *w = &r->workers[i];
-        w->fields = kn_arena_array(&r->arena, (size_t)BATCH * (size_t)t->name_count, sizeof *w->fields);
-        w->above = kn_arena_array_zero(&r->arena, columns + 1, sizeof *w->above);
-        w->above_id = kn_varray_none(&r->arena, columns + 1);
-    }
-    return r->arena.failed ? no_memory(r, err) : KN_OK;
-}
-
-static kn_status same_names(reader *r, const kn_csv_field *fields, size_t count, kn_error *err)
-{
-    bool same = count == (size_t)r->t->name_count;
-    for (size_t c = 0; same && c < count && !r->opt->csv->no_header; c++) {
-        kn_string name;
-        KN_TRY(header_name(r, fields[c], &name, err));
-        same = r->t->unnamed[c] ? name.size == 0 : kn_string_equal(name, r->t->names[c]);
-    }
-    if (same) return KN_OK;
-    return kn_fail_at(err, KN_INPUT, kn_source_name(r->source), 1, 0, "its columns are not those of the first file");
-}
-
-static kn_status read_header(reader *r, bool first, kn_csv_field *fields, kn_error *err)
-{
-    size_t count = 0, end = 0;
-    KN_TRY(choose_delimiter(r, fields, err));
-    KN_TRY(first_record(r, r->t->delimiter, fields, &count, &end, err));
-    if (count == 0)
-        return kn_fail(err, KN_INPUT, "%s: the file has nothing but blank lines", kn_source_name(r->source));
-    if (first) {
-        KN_TRY(name_columns(r, fields, count, err));
-        KN_TRY(prepare(r, err));
-    } else {
-        KN_TRY(same_names(r, fields, count, err));
-    }
-    size_t begin = fields[0].begin;
-    if (begin > r->at && r->window[begin - 1] == '"') begin--;
-    size_t to = r->opt->csv->no_header ? begin : end;
-    if (r->opt->form) {
-        const kn_csv_field *f = &fields[count - 1];
-        r->t->form.blank += begin > r->at;
-        (void)kn_vform_end(&r->t->form, r->window, r->filled,
-                           f->begin + f->size + (f->begin > 0 && r->window[f->begin - 1] == '"'));
-    }
-    r->line = kn_csv_count_lines(r->window + r->at, to - r->at);
-    r->at = to;
-    return KN_OK;
-}
-
-static kn_status read_one(reader *r, const char *path, bool first, kn_csv_field *fields, kn_error *err)
+kn_status kn_vreader_file(kn_vreader *r, const char *path, bool first, kn_csv_field *fields, kn_error *err)
 {
     kn_source_free(r->source);
     r->source = NULL;
@@ -611,12 +371,17 @@ static kn_status read_one(reader *r, const char *path, bool first, kn_csv_field 
     r->line = r->told = 0;
     r->ended = false;
     KN_TRY(kn_source_open(&r->source, r->ctx, path, err));
-    kn_progress_begin(r->ctx, "verifying", "bytes", kn_source_size(r->source));
-    KN_TRY(fill(r, err));
+    if (!r->quiet) kn_progress_begin(r->ctx, "verifying", "bytes", kn_source_size(r->source));
+    KN_TRY(kn_vreader_fill(r, err));
     if (r->filled == 0) return kn_fail(err, KN_INPUT, "%s: the file is empty", kn_source_name(r->source));
     if (r->filled >= 3 && memcmp(r->window, "\xef\xbb\xbf", 3) == 0) r->at = 3;
-    add_to_digest(r); /* before the header moves the window */
-    KN_TRY(read_header(r, first, fields, err));
+    kn_vreader_digest(r); /* before the header moves the window */
+    return kn_vreader_header(r, first, fields, err);
+}
+
+static kn_status read_one(kn_vreader *r, const char *path, bool first, kn_csv_field *fields, kn_error *err)
+{
+    KN_TRY(kn_vreader_file(r, path, first, fields, err));
     KN_TRY(read_records(r, err));
     kn_progress_end(r->ctx);
     return KN_OK;
@@ -627,7 +392,7 @@ static kn_status read_one(reader *r, const char *path, bool first, kn_csv_field 
 static kn_status renumber_range(void *arg, int64_t begin, int64_t end, int number, kn_error *err)
 {
     (void)number;
-    reader *r = arg;
+    kn_vreader *r = arg;
     for (int64_t c = begin; c < end; c++) {
         kn_vcolumn *column = &r->t->columns[c];
         kn_texts   *all = &r->t->texts[c];
@@ -671,9 +436,9 @@ static void shed(kn_vtable *t)
     }
 }
 
-static void close_reader(reader *r)
+void kn_vreader_close(kn_vreader *r)
 {
-    kn_progress_end(r->ctx);
+    if (!r->quiet) kn_progress_end(r->ctx);
     kn_source_free(r->source);
     for (int i = 0; r->workers && i < r->worker_count; i++) {
         kn_buffer_free(&r->workers[i].single);
@@ -689,9 +454,9 @@ static void close_reader(reader *r)
     kn_free(r->window);
 }
 
-static kn_status open_reader(reader *r, kn_error *err)
+kn_status kn_vreader_open(kn_vreader *r, kn_error *err)
 {
-    r->worker_count = kn_context_threads(r->ctx);
+    if (r->worker_count == 0) r->worker_count = kn_context_threads(r->ctx);
     r->piece_size = r->opt->piece ? r->opt->piece : PIECE;
     r->capacity = r->piece_size * PIECES_PER_THREAD * (size_t)r->worker_count;
     r->workers = kn_arena_array_zero(&r->arena, (size_t)r->worker_count, sizeof *r->workers);
@@ -715,15 +480,15 @@ kn_status kn_vtable_read(kn_vtable **out, kn_context *ctx, const char *const *pa
     for (int i = 0; i < path_count; i++)
         if (kn_columnar_kind_of(ctx, paths[i]))
             return kn_vtable_read_batches(out, ctx, paths, path_count, options, err);
-    reader        r = {.ctx = ctx, .arena = {.ctx = ctx}, .opt = options};
-    kn_csv_field *fields = kn_alloc_array(ctx, MOST_COLUMNS, sizeof *fields);
-    kn_status     st = fields ? open_reader(&r, err) : no_memory(&r, err);
+    kn_vreader    r = {.ctx = ctx, .arena = {.ctx = ctx}, .opt = options};
+    kn_csv_field *fields = kn_alloc_array(ctx, KN_VREADER_COLUMNS, sizeof *fields);
+    kn_status     st = fields ? kn_vreader_open(&r, err) : no_memory(&r, err);
     for (int i = 0; st == KN_OK && i < path_count; i++) st = read_one(&r, paths[i], i == 0, fields, err);
     kn_free(fields);
     if (st == KN_OK) st = kn_parallel_for(ctx, r.t->column_count, 1, renumber_range, &r, err);
     if (st == KN_OK && options->digest) kn_sha256_text(&r.digest, r.t->sha256);
     if (st == KN_OK && options->guarded) kn_vtable_unguard(r.t);
-    close_reader(&r);
+    kn_vreader_close(&r);
     if (st != KN_OK) {
         kn_vtable_free(r.t);
         return st;

@@ -32,6 +32,7 @@
 #include "kn_sha256.h"
 #include "kn_source.h"
 #include "kn_verify_internal.h"
+#include "kn_verify_text.h"
 
 #define COUNT_NAME "(rows)"
 #define STARS_NAME "(stars)"
@@ -328,6 +329,11 @@ static kn_status look_at_files(kn_verifier *v, kn_error *err)
     kn_vtable *t = v->release;
     t->form.marks = kn_arena_array_zero(&t->arena, (size_t)t->column_count + 1, sizeof *t->form.marks);
     if (!t->form.marks) return no_memory(v, err);
+    if (v->where->text) {
+        kn_vform_judge(v->where->text, kn_vproblem_sentence, v->notes);
+        memcpy(v->report->sha256, v->where->text->sha256, sizeof v->report->sha256);
+        return KN_OK;
+    }
     if (!v->options->release) return KN_OK;
     if (kn_columnar_kind_of(v->ctx, v->options->release) == KN_COLUMNAR_NONE && in_server(v))
         return digest_rows(v, err);
@@ -366,7 +372,7 @@ static kn_status read_original(kn_verifier *v, const kn_vread_options *options, 
 static kn_status read_both(kn_verifier *v, kn_error *err)
 {
     kn_csv_options   csv = KN_CSV_OPTIONS_INIT;
-    kn_vread_options original = {.csv = &v->spec->csv, .all = true};
+    kn_vread_options original = {.csv = &v->spec->csv, .all = true, .text = v->where->from_text};
     kn_vread_options release = {.csv = &csv, .all = true, .guarded = v->spec->spreadsheet_safe};
     KN_TRY(describe(v, &v->where->original, err));
     KN_TRY(describe(v, &v->where->release, err));
@@ -457,24 +463,35 @@ static kn_status verify_once(kn_verify_report **out, bool *local, const kn_verif
     return st;
 }
 
-static kn_status verify(kn_verify_report **out, kn_context *ctx, const kn_spec *spec, const kn_vwhere *where,
-                        const kn_verify_options *options, kn_error *err)
+static kn_status verify_tables(kn_verify_report **out, kn_context *ctx, const kn_spec *spec, kn_vwhere *where,
+                               const kn_verify_options *options, kn_error *err)
 {
     kn_verify_report *other = NULL;
     bool              local = false, whole = keeps_columns(spec) && is_local(spec);
-    *out = NULL;
-    KN_OPTIONS(kn_verify_options, KN_VERIFY_OPTIONS_INIT, options, "verification options", err);
-    KN_TRY(kn_spec_check_one_table(spec, NULL, err));
-    KN_TRY(check_request(spec, options, where, err));
-    kn_vwhere   tables = *where;
-    kn_verifier request = {.ctx = ctx, .spec = spec, .options = options, .where = &tables};
-    kn_status   st = verify_once(out, &local, &request, whole, err);
+    kn_verifier       request = {.ctx = ctx, .spec = spec, .options = options, .where = where};
+    kn_status         st = verify_once(out, &local, &request, whole, err);
     if (whole && st == KN_MEMORY) return verify_once(out, &local, &request, false, err);
     if (st != KN_OK || !local) return st;
     st = verify_once(&other, &local, &request, true, err);
     if (st == KN_MEMORY) return KN_OK; /* what the engine could not judge stays open */
     kn_verify_report_free(*out);
     *out = other;
+    return st;
+}
+
+/* CSV becomes a table of the engine before. */
+static kn_status verify(kn_verify_report **out, kn_context *ctx, const kn_spec *spec, const kn_vwhere *where,
+                        const kn_verify_options *options, kn_error *err)
+{
+    kn_vwhere tables = *where;
+    kn_vtexts texts;
+    *out = NULL;
+    KN_OPTIONS(kn_verify_options, KN_VERIFY_OPTIONS_INIT, options, "verification options", err);
+    KN_TRY(kn_spec_check_one_table(spec, NULL, err));
+    KN_TRY(check_request(spec, options, where, err));
+    kn_status st = kn_vtexts_read(&texts, &tables, ctx, spec, options, err);
+    if (st == KN_OK) st = verify_tables(out, ctx, spec, &tables, options, err);
+    kn_vtexts_free(&texts);
     return st;
 }
 

@@ -249,6 +249,7 @@ static kn_status read_values(const comparing *k, const compared *c, int side, kn
     kn_vread_options        read = {.csv = side == ORIGINAL ? &k->v->spec->csv : &csv, .all = true, .guarded = guarded};
     struct ArrowArrayStream stream;
     kn_buffer               sql;
+    read.text = side == ORIGINAL && k->v->where->from_text;
     kn_buffer_init(&sql, k->v->ctx);
     kn_buffer_add(&sql, "SELECT DISTINCT ");
     kn_vside_put(&sql, s, c->column[side]);
