@@ -25,6 +25,7 @@ _kanon_values() # the values of option $1, where it takes one of a few; fails el
     --utility) _kanon_list metrics name utility ;;
     --require) _kanon_list models example diagnose ;;
     --matching) printf '%s\n' greedy exact ;;
+    --clustering) printf '%s\n' cdgh k-member mdav r-gather top-down ;;
     --leftovers) printf '%s\n' absorb drop ;;
     --diversity) printf '%s\n' merge distance suppress ;;
     --semantics) printf '%s\n' pairs paths ;;

@@ -357,6 +357,172 @@ static void test_three_ways(void **state)
     testing_context_free(contexts[1]);
 }
 
+/* ---- Generalized keys ---- */
+
+/* Can the rows of a person, from the i-th of a join on, be different rows that cover them, of classes that hold one? */
+static bool twin_keys(const kn_demo_keyed *keyed, size_t row, size_t end, int64_t person, bool *used)
+{
+    if (row == end) return true;
+    for (uint32_t class = 0; class < kn_demo_keyed_classes(keyed); class ++) {
+        int64_t       low, high;
+        size_t        count;
+        const size_t *rows = kn_demo_keyed_rows(keyed, class, &count);
+        kn_demo_keyed_range(keyed, class, &low, &high);
+        if (person < low || person > high || !kn_demo_keyed_covers(keyed, class, row)) continue;
+        size_t i = 0;
+        while (i < count && used[rows[i]]) i++;
+        if (i == count) continue; /* rows of a class are alike: any of them */
+        used[rows[i]] = true;
+        bool rest = twin_keys(keyed, row + 1, end, person, used);
+        used[rows[i]] = false;
+        if (rest) return true;
+    }
+    return false;
+}
+
+/* All ways to give rows of a person, from the i-th of a join on, to different rows: do they show the same sensitive values of
+ * a table, those of the first way? */
+typedef struct twin_ways {
+    const kn_demo_keyed *keyed;
+    const test_data     *d;
+    const test_forest   *f;
+    int                  table;
+    bool                *used;
+    int                  now[4], first[4];
+    bool                 any;
+    int                  left; /* ways that are still looked at */
+} twin_ways;
+
+static bool twin_same(twin_ways *w, size_t row, size_t end, int64_t person)
+{
+    if (row == end) {
+        if (!w->any) memcpy(w->first, w->now, sizeof w->now);
+        w->any = true;
+        return memcmp(w->first, w->now, sizeof w->now) == 0;
+    }
+    for (uint32_t class = 0; class < kn_demo_keyed_classes(w->keyed); class ++) {
+        int64_t       low, high;
+        size_t        count;
+        const size_t *rows = kn_demo_keyed_rows(w->keyed, class, &count);
+        kn_demo_keyed_range(w->keyed, class, &low, &high);
+        if (person < low || person > high || !kn_demo_keyed_covers(w->keyed, class, row)) continue;
+        for (size_t i = 0; i < count && w->left-- > 0; i++) {
+            uint64_t node = kn_demo_keyed_node(w->keyed, rows[i], w->table);
+            if (w->used[rows[i]]) continue;
+            int *value =
+                &w->now[node == UINT64_MAX
+                            ? 0
+                            : w->d->table[w->table].row[w->f->original[w->table][w->f->forest->row[node]]].sensitive];
+            w->used[rows[i]] = true;
+            *value += node != UINT64_MAX;
+            bool same = twin_same(w, row + 1, end, person);
+            *value -= node != UINT64_MAX;
+            w->used[rows[i]] = false;
+            if (!same) return false;
+        }
+    }
+    return true;
+}
+
+/* What is said to follow does, whoever of the candidates it is. */
+static void check_certain(const twin_ways *of, int64_t target, const bool *candidates, int64_t persons)
+{
+    const size_t *first = kn_demo_keyed_first(of->keyed);
+    twin_ways     w = *of;
+    w.left = 20000;
+    w.used = calloc(first[persons] + 1, sizeof *w.used);
+    for (int64_t p = 0; p < persons; p++)
+        if (candidates[p]) assert_true(twin_same(&w, first[target], first[target + 1], p));
+    free(w.used);
+}
+
+/* Every class has k rows, covers them and holds their persons; candidates are those of the twin. */
+static void check_keys(kn_context *ctx, const test_data *d, const test_forest *f, kn_demo_join *joins, int count,
+                       int64_t k, int *found_one, int *certain)
+{
+    kn_demo_sensitive sensitive[MOST_TABLES];
+    for (int t = 0; t < d->tables; t++) sensitive[t] = (kn_demo_sensitive){t, 2 + d->table[t].quasi_count};
+    kn_demo_keyed *keyed[MOST_TABLES] = {NULL};
+    int64_t        targets[64], persons = f->forest->entities;
+    kn_error       err = KN_ERROR_INIT;
+    kn_demo_found  found;
+    for (int j = 0; j < count; j++) {
+        assert_ok(kn_demo_keyed_make(&keyed[j], ctx, f->forest, &joins[j], k, &err), err);
+        const size_t *first = kn_demo_keyed_first(keyed[j]);
+        for (uint32_t class = 0; class < kn_demo_keyed_classes(keyed[j]); class ++) {
+            size_t        size;
+            int64_t       low, high;
+            const size_t *rows = kn_demo_keyed_rows(keyed[j], class, &size);
+            kn_demo_keyed_range(keyed[j], class, &low, &high);
+            assert_true((int64_t)size >= k || kn_demo_keyed_classes(keyed[j]) == 1);
+            for (size_t i = 0; i < size; i++) {
+                int64_t e = 0;
+                while (first[e + 1] <= rows[i]) e++;
+                int64_t person = f->forest->row[f->forest->start[e]];
+                assert_true(kn_demo_keyed_covers(keyed[j], class, rows[i]));
+                assert_true(low <= person && person <= high);
+            }
+        }
+    }
+    for (int64_t e = 0; e < persons; e++) targets[e] = e;
+    kn_demo_keys_input in = {f->forest, count, keyed, persons, targets, d->tables, sensitive};
+    assert_ok(kn_demo_count_keys(&found, ctx, &in, &err), err);
+    for (int64_t e = 0; e < persons; e++) {
+        int64_t candidates = 0;
+        bool    is[64] = {false};
+        for (int64_t p = 0; p < persons; p++) {
+            bool fits = true;
+            for (int j = 0; j < count; j++) {
+                const size_t *first = kn_demo_keyed_first(keyed[j]);
+                bool         *used = calloc(first[persons] + 1, sizeof *used);
+                fits = fits && twin_keys(keyed[j], first[e], first[e + 1], p, used);
+                free(used);
+            }
+            candidates += is[p] = fits;
+        }
+        for (int t = 0; t < d->tables; t++) {
+            int j = 0;
+            if (!found.certain[e * d->tables + t]) continue;
+            while (!kn_demo_keyed_has(keyed[j], t)) j++;
+            check_certain(&(twin_ways){.keyed = keyed[j], .d = d, .f = f, .table = t}, e, is, persons);
+            ++*certain;
+        }
+        assert_int_equal(found.candidates[e], candidates);
+        assert_true(candidates > 0); /* the target itself */
+        *found_one += candidates == 1;
+    }
+    kn_demo_found_free(&found);
+    for (int j = 0; j < count; j++) kn_demo_keyed_free(keyed[j]);
+}
+
+static void test_generalized_keys(void **state)
+{
+    (void)state;
+    kn_context *contexts[] = {testing_context(1), testing_context(3)};
+    uint64_t    seed = testing_seed();
+    int         found_one = 0, certain = 0;
+    for (uint64_t round = 0; round < (uint64_t)testing_rounds(40); round++) {
+        kn_rng rng;
+        kn_rng_init(&rng, seed, 1000 + round);
+        test_data    d = random_data(&rng, 2 + below(&rng, 12), 2);
+        test_forest  f = make_forest(contexts[0], &d, &rng);
+        int          tables[MOST_TABLES][MOST_TABLES], alone[MOST_TABLES];
+        kn_demo_join paths[MOST_TABLES], single[MOST_TABLES];
+        int          count = count_paths(&d, paths, tables);
+        for (int t = 0; t < d.tables; t++) {
+            alone[t] = t;
+            single[t] = (kn_demo_join){1, &alone[t], 0};
+        }
+        check_keys(contexts[round % 2], &d, &f, paths, count, 2 + below(&rng, 2), &found_one, &certain);
+        check_keys(contexts[round % 2], &d, &f, single, d.tables, 2 + below(&rng, 2), &found_one, &certain);
+        test_forest_free(&f);
+        free_data(&d);
+    }
+    print_message("%d persons found, %d lists of values\n", found_one, certain);
+    assert_true(found_one > 0 && certain > 0); /* the tables are k-anonymous */
+    for (int i = 0; i < 2; i++) testing_context_free(contexts[i]);
+}
+
 /* ---- Keys join what a join shows ---- */
 
 /* Person a has the rows x, x, y, person b has y; k = 2. The join is cut between x and y: with x everybody is a, with y it
@@ -457,13 +623,20 @@ static void check_courses(const kn_attack_demo_report *r)
     assert_int_equal(r->path_count, 1);
     assert_int_equal(r->paths[0].rows, 11);
     assert_int_equal(r->sensitive_count, 2);
-    for (int way = 0; way < KN_DEMO_KANON; way++) {
+    for (int way = 0; way <= KN_DEMO_LOCAL; way++) {
         assert_int_equal(r->ways[way].unique, 4);
         assert_int_equal(r->ways[way].below, 4);
         assert_int_equal(r->ways[way].least, 1);
         assert_true(r->ways[way].mean == 1);
         assert_int_equal(r->ways[way].certain[0], 4); /* GPA: "disclosure of Chris's GPA" */
         assert_int_equal(r->ways[way].certain[1], 4); /* Grade */
+    }
+    /* Keys as ranges: Science of S1 and S2, Physics of S1 to S3, Religion of S2 to S4: only S2 is in all three. */
+    for (int way = KN_DEMO_UNIVERSAL_NDGH; way <= KN_DEMO_LOCAL_NDGH; way++) {
+        assert_int_equal(r->ways[way].unique, 1);
+        assert_int_equal(r->ways[way].below, 1);
+        assert_int_equal(r->ways[way].least, 1);
+        assert_true(r->ways[way].mean == 2);
     }
     /* S1 with S2, S3 with S4. */
     assert_int_equal(r->ways[KN_DEMO_KANON].none, 0);
@@ -503,6 +676,7 @@ static void test_students(void **state)
         testing_context_free(ctx);
     }
     assert_string_equal(kn_demo_way_name(KN_DEMO_LOCAL), "local");
+    assert_string_equal(kn_demo_way_name(KN_DEMO_LOCAL_NDGH), "local-ndgh");
 }
 
 /* A table with fewer than k rows shows "*" by itself; a sample is the same each time. */
@@ -589,9 +763,10 @@ static void test_no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_releases), cmocka_unit_test(test_three_ways), cmocka_unit_test(test_narrowest),
-        cmocka_unit_test(test_students),        cmocka_unit_test(test_options),    cmocka_unit_test(test_mistakes),
-        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_random_releases),  cmocka_unit_test(test_three_ways),
+        cmocka_unit_test(test_generalized_keys), cmocka_unit_test(test_narrowest),
+        cmocka_unit_test(test_students),         cmocka_unit_test(test_options),
+        cmocka_unit_test(test_mistakes),         cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

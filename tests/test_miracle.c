@@ -271,6 +271,7 @@ static void test_students(void **state)
             kn_relational_counters counters;
             problem.forest = f.forest;
             problem.threshold = (kn_ratio){round % 2 ? 3 : 1, 10};
+            problem.clustering = (kn_clustering)(round % KN_CLUSTERINGS);
             problem.method = (kn_method)(KN_METHOD_MIRACLE + variant / 2 % 3);
             problem.matching = variant >= 6 ? KN_MATCHING_EXACT : KN_MATCHING_GREEDY;
             problem.reference = variant % 2;
@@ -311,8 +312,10 @@ static kn_relational_problem random_problem(kn_rng *rng, const test_data *d, con
     problem.seed = below(rng, 2) ? kn_rng_next(rng) : 0;
     problem.leftovers = below(rng, 3) ? KN_LEFTOVERS_ABSORB : KN_LEFTOVERS_DROP;
     if (problem.method != KN_METHOD_MIRACLE_X_LEVEL && below(rng, 3) == 0) problem.matching = KN_MATCHING_EXACT;
+    if (below(rng, 2)) problem.clustering = (kn_clustering)below(rng, KN_CLUSTERINGS);
     if (problem.method != KN_METHOD_DMIRACLE) return problem;
     problem.repair = (kn_diversity)below(rng, KN_DIVERSITIES);
+    if (problem.repair == KN_DIVERSITY_DISTANCE) problem.clustering = KN_CLUSTERING_CDGH;
     problem.promises = promises;
     problem.promise_count = 1 + below(rng, 2);
     for (int i = 0; i < problem.promise_count; i++) {
@@ -425,6 +428,7 @@ static void check_random(kn_context *const *contexts, kn_rng *rng, int *made)
     kn_database_plan *plain = run(contexts[0], &problem, &counters);
     assert_same_plan(plan, plain);
     assert_int_equal(first.clusters, counters.clusters);
+    assert_int_equal(first.cuts, counters.cuts);
     assert_int_equal(first.merged, counters.merged);
     assert_int_equal(first.absorbed, counters.absorbed);
     assert_int_equal(first.suppressed, counters.suppressed);
@@ -561,14 +565,15 @@ static void test_memory(void **state)
     test_data             d = many_students(&rng, 21);
     test_forest           f = make_forest(ctx, &d, NULL);
     kn_relational_promise promise = {1, 4, {.kind = KN_MODEL_DISTINCT, .attribute = "s", .l = {2, 1}}};
-    for (int variant = 0; variant < 10; variant++) {
+    for (int variant = 0; variant < 10 + KN_CLUSTERINGS - 1; variant++) {
         kn_relational_problem problem = KN_RELATIONAL_PROBLEM_INIT;
         bool                  done = false;
         problem.forest = f.forest;
+        if (variant >= 10) problem.clustering = (kn_clustering)(variant - 9);
         problem.method = variant < 8 ? (kn_method)(KN_METHOD_MIRACLE + variant % 4) : KN_METHOD_DMIRACLE;
-        problem.repair = variant < 8 ? KN_DIVERSITY_MERGE : KN_DIVERSITY_DISTANCE;
+        problem.repair = variant == 8 || variant == 9 ? KN_DIVERSITY_DISTANCE : KN_DIVERSITY_MERGE;
         problem.k = 4;
-        problem.reference = variant >= 4 && variant != 8;
+        problem.reference = variant >= 4 && variant < 10 && variant != 8;
         if (problem.method == KN_METHOD_DMIRACLE) {
             problem.promises = &promise;
             problem.promise_count = 1;
@@ -609,14 +614,15 @@ static void test_cancelled(void **state)
     test_data   d = many_students(&rng, 50);
     test_forest f = make_forest(ctx, &d, NULL);
     kn_context_cancel(ctx);
-    for (int reference = 0; reference < 2; reference++) {
+    for (int variant = 0; variant < 2 * KN_CLUSTERINGS; variant++) {
         kn_relational_problem  problem = KN_RELATIONAL_PROBLEM_INIT;
         kn_relational_counters counters;
         kn_database_plan      *plan;
         kn_error               err = KN_ERROR_INIT;
         bool                   found;
         problem.forest = f.forest;
-        problem.reference = reference;
+        problem.reference = variant % 2;
+        problem.clustering = (kn_clustering)(variant / 2);
         assert_int_equal(kn_relational_search(&plan, &found, &counters, ctx, &problem, &err), KN_CANCELLED);
         assert_null(plan);
     }
@@ -664,6 +670,11 @@ static void test_options(void **state)
     bad.promises = &promise;
     bad.promise_count = 1;
     assert_usage(ctx, &bad);
+    promise = (kn_relational_promise){1, 3, {.kind = KN_MODEL_DISTINCT, .l = {2, 1}}};
+    bad.repair = KN_DIVERSITY_DISTANCE;
+    bad.clustering = KN_CLUSTERING_MDAV;
+    assert_usage(ctx, &bad);
+    bad.repair = KN_DIVERSITY_MERGE;
     promise = (kn_relational_promise){1, 99, {.kind = KN_MODEL_DISTINCT, .l = {2, 1}}};
     assert_usage(ctx, &bad);
     kn_relational_counters counters;

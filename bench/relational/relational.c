@@ -1,8 +1,8 @@
 /* relational.c: one method on one database, measured stage by stage; run by bench/relational/run.
  *
  *     bench_relational RELEASE.yaml [--input DATABASE] [--schema NAME] [--method NAME] [--k N] [--threshold N/M]
- *                      [--climit N] [--seed N] [--matching greedy|exact] [--complete] [--threads N] [--repeat N]
- *                      [--reference]
+ *                      [--climit N] [--seed N] [--matching greedy|exact] [--clustering NAME] [--complete] [--threads N]
+ *                      [--repeat N] [--reference]
  *
  * Reads the database that the release file names (or --input), with its roles and hierarchies, builds the trees, searches
  * and measures. Prints one object of JSON: persons and nodes, the bytes of the encoded tables, seconds of each stage (the
@@ -184,6 +184,13 @@ static kn_ratio ratio(const char *text)
     return (kn_ratio){a, b};
 }
 
+static kn_clustering clustering(const char *name)
+{
+    for (int i = 0; i < KN_CLUSTERINGS; i++)
+        if (strcmp(name, kn_clustering_name((kn_clustering)i)) == 0) return (kn_clustering)i;
+    die(name, "no such clustering");
+}
+
 static bool take(settings *s, const char *name, const char *value)
 {
     if (strcmp(name, "--input") == 0)
@@ -202,6 +209,8 @@ static bool take(settings *s, const char *name, const char *value)
         s->problem.seed = strtoull(value, NULL, 10);
     else if (strcmp(name, "--matching") == 0)
         s->problem.matching = strcmp(value, "exact") == 0 ? KN_MATCHING_EXACT : KN_MATCHING_GREEDY;
+    else if (strcmp(name, "--clustering") == 0)
+        s->problem.clustering = clustering(value);
     else if (strcmp(name, "--threads") == 0)
         s->threads = atoi(value);
     else if (strcmp(name, "--repeat") == 0)

@@ -79,15 +79,17 @@ KN_API void               kn_attack_report_free(kn_attack_report *report);
 
 /* ---- Databases: why not the join, why not each table ---- */
 
-/* Three ways to make a database k-anonymous, of which two fail (section 3 of Nergiz, Clifton, Nergiz 2009). */
+/* Ways to make a database k-anonymous, of which only miracle-x does (section 3 of Nergiz, Clifton, Nergiz 2009). */
 typedef enum kn_demo_way {
     KN_DEMO_UNIVERSAL = 0, /* the tables are joined, the join is made k-anonymous (section 3.1)     */
     KN_DEMO_LOCAL,         /* each table is made k-anonymous by itself (section 3.2)                */
     KN_DEMO_KANON,         /* persons with all their rows: the method miracle-x                     */
+    KN_DEMO_UNIVERSAL_NDGH, /* as universal, with the persons' keys generalized to ranges           */
+    KN_DEMO_LOCAL_NDGH,    /* as local, likewise                                                    */
     KN_DEMO_WAYS
 } kn_demo_way;
 
-/* "universal", "local", "miracle-x". Static. */
+/* "universal", "local", "miracle-x", "universal-ndgh", "local-ndgh". Static. */
 KN_API const char *kn_demo_way_name(kn_demo_way way);
 
 /* What the attacker finds in one of them. A candidate is a person of the release whom the target may be. */
@@ -156,11 +158,12 @@ typedef struct kn_attack_demo_options {
 #define KN_ATTACK_DEMO_OPTIONS_INIT {sizeof(kn_attack_demo_options), 0, 0, 1}
 KN_API void kn_attack_demo_options_init(kn_attack_demo_options *options, size_t size);
 
-/* Shows what an attacker finds after each of the three ways. Nothing is written: the releases exist in memory only.
+/* Shows what an attacker finds after each of the ways. Nothing is written: the releases exist in memory only.
  * The attacker knows all quasi-identifiers of a target, in all tables, and which rows belong together. A person of
  * the release is a candidate if the target's rows can be theirs: each row of the target corresponds to a different
  * row of the candidate whose cells cover it, below corresponding rows, and no row is left over. miracle-x deletes
- * rows, so in its release rows of the target may be left over.
+ * rows, so in its release rows of the target may be left over. Where keys are ranges, rows of the release are left over: those
+ * of others in the same range.
  *
  * Of the spec the input, reading options, tables, roles, hierarchies, k, and options of the method are used: it need
  * not pass kn_spec_check. KN_USAGE: it does not describe a database, or k is below 2. KN_INPUT: the schema is not a

@@ -75,6 +75,16 @@ typedef enum kn_matching {
     KN_MATCHINGS
 } kn_matching;
 
+/* How persons are put together (databases). docs/databases.md has the algorithms. */
+typedef enum kn_clustering {
+    KN_CLUSTERING_CDGH = 0, /* one after the other joins the nearest open cluster: Algorithm 2, the default   */
+    KN_CLUSTERING_K_MEMBER, /* classes grow one by one, each from the person farthest from the last           */
+    KN_CLUSTERING_MDAV,     /* two classes at a time, around the person farthest from the centre and its antipode */
+    KN_CLUSTERING_R_GATHER, /* the smallest radius within which every centre has k persons                    */
+    KN_CLUSTERING_TOP_DOWN, /* all persons, cut in two while both parts keep every promise                    */
+    KN_CLUSTERINGS
+} kn_clustering;
+
 /* What to do with the last persons when fewer than k are left (databases). */
 typedef enum kn_leftovers {
     KN_LEFTOVERS_ABSORB = 0, /* they join the nearest class: the default */
@@ -97,8 +107,9 @@ typedef enum kn_semantics {
     KN_SEMANTICS
 } kn_semantics;
 
-/* "greedy", "absorb", "merge", "pairs", ... Static. */
+/* "greedy", "cdgh", "absorb", "merge", "pairs", ... Static. */
 KN_API const char *kn_matching_name(kn_matching matching);
+KN_API const char *kn_clustering_name(kn_clustering clustering);
 KN_API const char *kn_leftovers_name(kn_leftovers leftovers);
 KN_API const char *kn_diversity_name(kn_diversity diversity);
 KN_API const char *kn_semantics_name(kn_semantics semantics);
@@ -265,6 +276,7 @@ typedef struct kn_spec {
     bool        input_order; /* kmsd, kmsd-ag: which of equal rows rise follows from the order of the input, as in their paper,
                                 not from the order of the values                                        */
     bool        replace;     /* an existing table of a server or a SQLite file, which is not the input   */
+    int64_t     clustering;  /* a kn_clustering: databases, except bitmap                               */
     kn_csv_options KN_PRIVATE(csv); /* kn_spec_csv: of the inputs; types are those of the attributes, na is the spec's; the end */
 } kn_spec;
 

@@ -204,6 +204,7 @@ _FIELDS = {
     "threshold",
     "climit",
     "matching",
+    "clustering",
     "leftovers",
     "diversity",
     "anatomy",

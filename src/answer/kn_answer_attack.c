@@ -133,6 +133,8 @@ static const kn_field_row demo_rows[] = {
     KN_VALUE_OF("joined", KN_F_LIST, &path_part, "the joins"),
     KN_VALUE_OF("universal", KN_F_OBJECT, &way_part, "the joined tables were made k-anonymous"),
     KN_VALUE_OF("local", KN_F_OBJECT, &way_part, "each table was made k-anonymous by itself"),
+    KN_VALUE_OF("universal-ndgh", KN_F_OBJECT, &way_part, "the same, with keys generalized to ranges of persons"),
+    KN_VALUE_OF("local-ndgh", KN_F_OBJECT, &way_part, "each table by itself, likewise"),
     KN_VALUE_OF("miracle-x", KN_F_OBJECT, &way_part,
                 "persons with all their rows were made k-anonymous: what kanon releases"),
     KN_VALUE_OF("example", KN_F_OBJECT, &example_part, "the person who is found best"),

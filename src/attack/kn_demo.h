@@ -14,6 +14,7 @@
 #define KN_DEMO_H
 
 #include "kn_database_plan.h"
+#include "kn_demo_release.h"
 
 /* ---- What is known, and what is released ---- */
 
@@ -69,5 +70,20 @@ typedef struct kn_demo_found {
 /* The caller frees both with kn_demo_found_free, even on failure. The same on any number of threads. */
 KN_CHECK kn_status kn_demo_count(kn_demo_found *out, kn_context *ctx, const kn_demo_input *in, kn_error *err);
 void               kn_demo_found_free(kn_demo_found *found);
+
+/* ---- Where keys are ranges: kn_demo_keys.c ---- */
+
+typedef struct kn_demo_keys_input {
+    const kn_forest         *forest;
+    int                      join_count;
+    kn_demo_keyed *const    *joins; /* which together have all tables */
+    int64_t                  target_count;
+    const int64_t           *targets;
+    int                      sensitive_count;
+    const kn_demo_sensitive *sensitive;
+} kn_demo_keys_input;
+
+/* The same for releases whose keys are ranges of persons. */
+KN_CHECK kn_status kn_demo_count_keys(kn_demo_found *out, kn_context *ctx, const kn_demo_keys_input *in, kn_error *err);
 
 #endif

@@ -1,10 +1,11 @@
-/* kn_demo_attack.c: kn_attack_demo of kanon/attack.h: a database anonymized in three ways, in memory, and attacked in each.
+/* kn_demo_attack.c: kn_attack_demo of kanon/attack.h: a database anonymized in several ways, in memory, and attacked in each.
  *
  * Universal (section 3.1) is one join for each path from the table of persons to a table without children; local (section
- * 3.2) one join for each table. Both are made and attacked one after the other, then what miracle-x would release.
+ * 3.2) one join for each table; with "-ndgh" keys are generalized too (kn_demo_keys.c). They are made and attacked one after
+ * the other, then what miracle-x would release.
  *
- * Cost: reading, two partitionings, one clustering, and the attacks (kn_demo_count.c). Memory: the database and its trees,
- * and one of the three plans at a time.
+ * Cost: reading, four partitionings, one clustering, and the attacks (kn_demo_count.c). Memory: the database and its trees,
+ * and one of the releases at a time.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <kanon/attack.h>
@@ -49,7 +50,7 @@ typedef struct job {
 
 const char *kn_demo_way_name(kn_demo_way way)
 {
-    static const char *const names[] = {"universal", "local", "miracle-x"};
+    static const char *const names[] = {"universal", "local", "miracle-x", "universal-ndgh", "local-ndgh"};
     return way < KN_DEMO_WAYS ? names[way] : "?";
 }
 
@@ -191,7 +192,7 @@ static kn_status tell_paths(job *j, kn_error *err)
     return KN_OK;
 }
 
-/* ---- The three ways ---- */
+/* ---- The ways ---- */
 
 static kn_status cluster(kn_database_plan **out, job *j, kn_error *err)
 {
@@ -206,6 +207,7 @@ static kn_status cluster(kn_database_plan **out, job *j, kn_error *err)
     problem.seed = j->spec->seed;
     problem.matching = j->spec->matching;
     problem.leftovers = j->spec->leftovers;
+    problem.clustering = (kn_clustering)j->spec->clustering;
     KN_TRY(kn_relational_search(out, &found, &counters, j->ctx, &problem, err));
     return found ? KN_OK : kn_fail(err, KN_INTERNAL, "%s: no class of persons could be made", j->db->source);
 }
@@ -241,9 +243,32 @@ static kn_status tell_way(job *j, kn_demo_way way, kn_error *err)
     return KN_OK;
 }
 
+static kn_status attack_keys(job *j, kn_demo_way way, kn_error *err)
+{
+    bool                local = way == KN_DEMO_LOCAL_NDGH;
+    const kn_demo_join *joins = local ? j->alone : j->paths;
+    int                 count = local ? j->db->table_count : j->path_count;
+    kn_demo_keyed     **keyed = kn_alloc_array_zero(j->ctx, (size_t)count + 1, sizeof *keyed);
+    kn_status           st = keyed ? KN_OK : kn_fail_memory(err, j->ctx, what);
+    for (int i = 0; st == KN_OK && i < count; i++)
+        st = kn_demo_keyed_make(&keyed[i], j->ctx, j->forest, &joins[i], j->to->report.k, err);
+    const kn_demo_keys_input in = {.forest = j->forest,
+                                   .join_count = count,
+                                   .joins = keyed,
+                                   .target_count = j->to->report.targets,
+                                   .targets = j->targets,
+                                   .sensitive_count = j->to->report.sensitive_count,
+                                   .sensitive = j->sensitive};
+    if (st == KN_OK) st = kn_demo_count_keys(&j->found[way], j->ctx, &in, err);
+    for (int i = 0; keyed && i < count; i++) kn_demo_keyed_free(keyed[i]);
+    kn_free(keyed);
+    return st == KN_OK ? tell_way(j, way, err) : st;
+}
+
 static kn_status attack(job *j, kn_demo_way way, kn_error *err)
 {
     kn_database_plan *plan = NULL;
+    if (way == KN_DEMO_UNIVERSAL_NDGH || way == KN_DEMO_LOCAL_NDGH) return attack_keys(j, way, err);
     KN_TRY(make_release(&plan, j, way, err));
     const kn_demo_input in = {.forest = j->forest,
                               .plan = plan,

@@ -6,6 +6,9 @@
  * of a table, and uses the narrowest of the cells that these show; they all cover the same value, hence are
  * nested.
  *
+ * With generalized keys (kn_demo_keyed) one more column is cut: the number of the person. Nothing but its range says whose
+ * a row is.
+ *
  * Cost: one partitioning per join. Memory: 8 bytes per row and table of a join, 4 per cell, and the plan.
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -39,6 +42,9 @@ typedef struct joining {
     kn_table             table;
     kn_hierarchy        *hierarchies;
     const kn_hierarchy **bound;
+    kn_ratio            *weights; /* of the columns; NULL: all the same */
+    int64_t             *numbers; /* per entity: the person's number; NULL: keys stay */
+    kn_plan             *plan;
 } joining;
 
 static const kn_database_table *table_of(const joining *j, int place)
@@ -110,6 +116,31 @@ static kn_status make_column(joining *j, int c, kn_error *err)
     return KN_OK;
 }
 
+/* The column of persons' numbers, behind the others. It is cut where no quasi-identifier can be: ranges of persons are
+ * wide rather than all else. */
+static kn_status make_key(joining *j, kn_error *err)
+{
+    kn_column *to = &j->table.columns[j->quasi_count];
+    size_t     persons = (size_t)j->forest->entities, row = 0, width = (size_t)j->join->table_count;
+    uint32_t  *codes = kn_alloc_array(j->ctx, j->row_count + 1, sizeof *codes);
+    *to = (kn_column){.type = KN_TYPE_INTEGER, .width = sizeof *codes, .codes = codes};
+    to->dict.count = (uint32_t)persons;
+    to->dict.offsets = kn_alloc_array_zero(j->ctx, persons + 1, sizeof *to->dict.offsets);
+    to->dict.integers = kn_alloc_array(j->ctx, persons + 1, sizeof *to->dict.integers);
+    j->weights = kn_alloc_array(j->ctx, (size_t)j->quasi_count + 1, sizeof *j->weights);
+    if (!codes || !to->dict.offsets || !to->dict.integers || !j->weights) return kn_fail_memory(err, j->ctx, what);
+    for (size_t i = 0; i < persons; i++) to->dict.integers[i] = (int64_t)i;
+    for (int64_t e = 0; e < j->forest->entities; e++)
+        for (; row < j->row_count && j->nodes[row * width] < j->forest->start[e + 1]; row++)
+            codes[row] = (uint32_t)j->numbers[e];
+    for (int c = 0; c < j->quasi_count; c++) j->weights[c] = (kn_ratio){1, 1};
+    j->weights[j->quasi_count] = (kn_ratio){1, (uint64_t)1 << 32};
+    j->bound[j->quasi_count] = NULL;
+    j->columns[j->quasi_count] = j->quasi_count;
+    j->table.column_count++;
+    return KN_OK;
+}
+
 static kn_status make_table(joining *j, kn_error *err)
 {
     size_t n = (size_t)j->quasi_count + 1;
@@ -120,7 +151,7 @@ static kn_status make_table(joining *j, kn_error *err)
     j->table.columns = kn_alloc_array_zero(j->ctx, n, sizeof *j->table.columns);
     if (!j->columns || !j->hierarchies || !j->bound || !j->table.columns) return kn_fail_memory(err, j->ctx, what);
     for (int c = 0; c < j->quasi_count; c++) KN_TRY(make_column(j, c, err));
-    return KN_OK;
+    return j->numbers ? make_key(j, err) : KN_OK;
 }
 
 static kn_status find_quasi(joining *j, kn_error *err)
@@ -169,20 +200,19 @@ static kn_status partition(joining *j, kn_error *err)
     const kn_model                model = {.kind = KN_MODEL_K, .k = j->k};
     const kn_requirements_options asked = {.models = &model, .model_count = 1, .entity = -1};
     kn_requirements              *requirements = NULL;
-    kn_plan                      *plan = NULL;
     kn_partition_counters         counters;
     bool                          found = false;
     KN_TRY(kn_requirements_make(&requirements, j->ctx, &j->table, &asked, err));
     const kn_partition_problem problem = {.table = &j->table,
-                                          .quasi_count = j->quasi_count,
+                                          .quasi_count = j->table.column_count,
                                           .quasi = j->columns,
                                           .hierarchies = j->bound,
+                                          .weights = j->weights,
                                           .requirements = requirements,
                                           .method = KN_METHOD_MONDRIAN,
                                           .choose = KN_CHOOSE_RANGE};
-    kn_status                  st = kn_partition_search(&plan, &found, &counters, j->ctx, &problem, err);
-    if (st == KN_OK && found) show(j, plan);
-    kn_plan_free(plan);
+    kn_status                  st = kn_partition_search(&j->plan, &found, &counters, j->ctx, &problem, err);
+    if (st == KN_OK && found && !j->numbers) show(j, j->plan);
     kn_requirements_free(requirements);
     return st;
 }
@@ -190,7 +220,12 @@ static kn_status partition(joining *j, kn_error *err)
 static void end_join(joining *j)
 {
     for (int c = 0; j->table.columns && c < j->quasi_count; c++) kn_free(j->table.columns[c].codes);
-    KN_FREE(j->table.columns, j->nodes, j->row, j->place, j->quasi, j->columns, j->hierarchies, j->bound);
+    if (j->table.columns && j->numbers) {
+        const kn_column *key = &j->table.columns[j->quasi_count];
+        KN_FREE(key->codes, key->dict.offsets, key->dict.integers);
+    }
+    kn_plan_free(j->plan);
+    KN_FREE(j->table.columns, j->nodes, j->row, j->place, j->quasi, j->columns, j->hierarchies, j->bound, j->weights);
 }
 
 static kn_status anonymize(const joining *all, kn_demo_join *join, kn_error *err)
@@ -288,4 +323,136 @@ kn_status kn_demo_release(kn_database_plan **out, kn_context *ctx, const kn_fore
     if (st == KN_OK) st = make_plan(out, &j, err);
     kn_free(j.cells);
     return st;
+}
+
+/* ---- Generalized keys ---- */
+
+struct kn_demo_keyed {
+    joining      j;
+    kn_demo_join join;
+    size_t      *first; /* per entity; one more */
+    uint32_t     classes;
+    size_t      *class_first; /* per class; one more  */
+    size_t      *class_rows;
+};
+
+/* Persons in the order of their table. */
+static kn_status number_persons(joining *j, kn_error *err)
+{
+    const kn_forest *f = j->forest;
+    size_t           rows = (size_t)f->db->tables[f->db->entity].table->rows;
+    int64_t         *at = kn_alloc_array_zero(j->ctx, rows + 1, sizeof *at), count = 0;
+    j->numbers = kn_alloc_array_zero(j->ctx, (size_t)f->entities + 1, sizeof *j->numbers);
+    if (at && j->numbers) {
+        for (int64_t e = 0; e < f->entities; e++) at[f->row[f->start[e]]] = 1;
+        for (size_t r = 0; r < rows; r++) {
+            int64_t here = at[r];
+            at[r] = count;
+            count += here;
+        }
+        for (int64_t e = 0; e < f->entities; e++) j->numbers[e] = at[f->row[f->start[e]]];
+    }
+    kn_free(at);
+    return at && j->numbers ? KN_OK : kn_fail_memory(err, j->ctx, what);
+}
+
+static uint32_t class_of(const kn_demo_keyed *keyed, size_t row)
+{
+    return keyed->j.plan ? keyed->j.plan->class_of_row[row] : 0;
+}
+
+static kn_status list_rows(kn_demo_keyed *keyed, kn_error *err)
+{
+    joining *j = &keyed->j;
+    size_t   width = (size_t)j->join->table_count, row = 0, n = (size_t)j->forest->entities;
+    keyed->classes = j->plan ? j->plan->classes : 1;
+    keyed->first = kn_alloc_array_zero(j->ctx, n + 1, sizeof *keyed->first);
+    keyed->class_first = kn_alloc_array_zero(j->ctx, (size_t)keyed->classes + 2, sizeof *keyed->class_first);
+    keyed->class_rows = kn_alloc_array(j->ctx, j->row_count + 1, sizeof *keyed->class_rows);
+    if (!keyed->first || !keyed->class_first || !keyed->class_rows) return kn_fail_memory(err, j->ctx, what);
+    for (size_t e = 0; e < n; e++) {
+        while (row < j->row_count && j->nodes[row * width] < j->forest->start[e + 1]) row++;
+        keyed->first[e + 1] = row;
+    }
+    for (row = 0; row < j->row_count; row++) keyed->class_first[class_of(keyed, row) + 2]++;
+    for (uint32_t c = 0; c < keyed->classes; c++) keyed->class_first[c + 2] += keyed->class_first[c + 1];
+    for (row = 0; row < j->row_count; row++) keyed->class_rows[keyed->class_first[class_of(keyed, row) + 1]++] = row;
+    return KN_OK;
+}
+
+kn_status kn_demo_keyed_make(kn_demo_keyed **out, kn_context *ctx, const kn_forest *forest, const kn_demo_join *join,
+                             int64_t k, kn_error *err)
+{
+    kn_demo_keyed *keyed = *out = kn_alloc_zero(ctx, sizeof *keyed);
+    if (!keyed) return kn_fail_memory(err, ctx, what);
+    keyed->join = *join;
+    keyed->j = (joining){.ctx = ctx, .forest = forest, .k = k, .join = &keyed->join};
+    KN_TRY(number_persons(&keyed->j, err));
+    KN_TRY(find_quasi(&keyed->j, err));
+    KN_TRY(find_rows(&keyed->j, err));
+    if ((int64_t)keyed->j.row_count >= k) {
+        KN_TRY(make_table(&keyed->j, err));
+        KN_TRY(partition(&keyed->j, err));
+    }
+    return list_rows(keyed, err);
+}
+
+void kn_demo_keyed_free(kn_demo_keyed *keyed)
+{
+    if (!keyed) return;
+    end_join(&keyed->j);
+    KN_FREE(keyed->j.numbers, keyed->first, keyed->class_first, keyed->class_rows, keyed);
+}
+
+const size_t *kn_demo_keyed_first(const kn_demo_keyed *keyed)
+{
+    return keyed->first;
+}
+
+uint64_t kn_demo_keyed_node(const kn_demo_keyed *keyed, size_t row, int table)
+{
+    for (int i = 0; i < keyed->join.table_count; i++)
+        if (keyed->join.tables[i] == table) return keyed->j.nodes[row * (size_t)keyed->join.table_count + (size_t)i];
+    return NOBODY;
+}
+
+bool kn_demo_keyed_has(const kn_demo_keyed *keyed, int table)
+{
+    for (int i = 0; i < keyed->join.table_count; i++)
+        if (keyed->join.tables[i] == table) return true;
+    return false;
+}
+
+uint32_t kn_demo_keyed_classes(const kn_demo_keyed *keyed)
+{
+    return keyed->classes;
+}
+
+const size_t *kn_demo_keyed_rows(const kn_demo_keyed *keyed, uint32_t class, size_t *count)
+{
+    *count = keyed->class_first[class + 1] - keyed->class_first[class];
+    return keyed->class_rows + keyed->class_first[class];
+}
+
+bool kn_demo_keyed_covers(const kn_demo_keyed *keyed, uint32_t class, size_t row)
+{
+    const joining *j = &keyed->j;
+    if (!j->plan) return true;
+    const kn_cell *cells = j->plan->cells + (size_t) class * (size_t)j->plan->quasi_count;
+    for (int c = 0; c < j->quasi_count; c++)
+        if (!kn_cell_covers(j->plan, &cells[c], kn_column_code(&j->table.columns[c], row), &j->hierarchies[c]))
+            return false;
+    return true;
+}
+
+void kn_demo_keyed_range(const kn_demo_keyed *keyed, uint32_t class, int64_t *low, int64_t *high)
+{
+    const joining *j = &keyed->j;
+    *low = 0;
+    *high = j->forest->entities - 1;
+    if (!j->plan) return;
+    const kn_cell *cell = &j->plan->cells[(size_t) class * (size_t)j->plan->quasi_count + (size_t)j->quasi_count];
+    if (cell->kind == KN_CELL_STAR) return;
+    *low = cell->a;
+    *high = cell->kind == KN_CELL_RANGE ? cell->b : cell->a;
 }

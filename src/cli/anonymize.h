@@ -23,7 +23,7 @@ typedef struct cli_anonymizing {
     const char       *suppression, *suppressed, *method, *utility, *choose, *row_order, *time_limit, *seed;
     cli_list          node; /* levels */
     const char       *output, *report, *public_report, *workload, *summary;
-    const char       *threshold, *climit, *matching, *leftovers, *diversity; /* databases */
+    const char       *threshold, *climit, *matching, *clustering, *leftovers, *diversity; /* databases */
     const char       *kmn, *g, *semantics, *support, *record;                /* trees     */
     bool              complete, anatomy, reference, strict_structure;
     bool              spreadsheet_safe, expand, keep_order, keep_rowmap, keep_recipe, force, replace, allow_broken, all_solutions, dry_run;
@@ -65,6 +65,7 @@ typedef struct cli_anonymizing {
     {"--threshold", CLI_TEXT, &(a).threshold},                                                                         \
     {"--climit", CLI_TEXT, &(a).climit},                                                                               \
     {"--matching", CLI_TEXT, &(a).matching},                                                                           \
+    {"--clustering", CLI_TEXT, &(a).clustering},                                                                       \
     {"--leftovers", CLI_TEXT, &(a).leftovers},                                                                         \
     {"--diversity", CLI_TEXT, &(a).diversity},                                                                         \
     {"--complete", CLI_FLAG, &(a).complete},                                                                           \

@@ -264,6 +264,7 @@ static void apply(applying *a, const cli_anonymizing *w, char *const *data, int 
     set_plain(a, "threshold", w->threshold, "--threshold");
     set_plain(a, "climit", w->climit, "--climit");
     set_plain(a, "matching", w->matching, "--matching");
+    set_plain(a, "clustering", w->clustering, "--clustering");
     set_plain(a, "leftovers", w->leftovers, "--leftovers");
     set_plain(a, "diversity", w->diversity, "--diversity");
     set_flag(a, "complete", w->complete, "--complete");

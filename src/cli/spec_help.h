@@ -50,6 +50,9 @@
     "      --climit N           while there are fewer than N clusters (default: 150)\n"                                \
     "      --matching HOW       rows of two persons are paired one by one, the cheapest first\n"                       \
     "                           ('greedy', default), or at the least cost ('exact')\n"                                 \
+    "      --clustering HOW     persons are put together one by one ('cdgh', default), class by\n"                     \
+    "                           class ('k-member', 'mdav'), within a radius ('r-gather') or by\n"                     \
+    "                           cuts of all of them ('top-down')\n"                                                   \
     "      --leftovers HOW      fewer than k who are left join the nearest class ('absorb',\n"                         \
     "                           default) or are left out ('drop')\n"                                                   \
     "      --diversity HOW      dmiracle: classes that are not diverse are merged ('merge',\n"                         \

@@ -488,10 +488,46 @@ static kn_status absorb(reference *r, kn_cluster_list *open, kn_error *err)
     return KN_OK;
 }
 
+/* ---- For the clusterings beside CDGH: every distance in full ---- */
+
+static kn_status all_distances(void *self, kn_loss *out, kn_cluster *representative, kn_cluster *const *entities,
+                               size_t count, kn_error *err)
+{
+    reference *r = self;
+    if (kn_cancelled(r->work->ctx)) return kn_fail_cancelled(err);
+    for (size_t i = 0; i < count; i++) out[i] = distance(r, representative, entities[i]);
+    return KN_OK;
+}
+
+static kn_status nearest_entity(void *self, size_t *out, kn_cluster *representative, kn_cluster **entities,
+                                size_t count, kn_error *err)
+{
+    reference *r = self;
+    kn_loss    least = {0, 0};
+    if (kn_cancelled(r->work->ctx)) return kn_fail_cancelled(err);
+    for (size_t i = 0; i < count; i++) {
+        kn_loss loss = distance(r, representative, entities[i]);
+        if (i > 0 && kn_loss_compare(loss, least) >= 0) continue;
+        *out = i;
+        least = loss;
+    }
+    return KN_OK;
+}
+
+static kn_status merge_both(void *self, kn_cluster **out, kn_cluster *a, kn_cluster *b, kn_error *err)
+{
+    return merged(self, out, a, b, err);
+}
+
 static kn_status miracle(reference *r, kn_cluster_list *open, kn_error *err)
 {
     kn_relational_work *work = r->work;
-    const kn_forest    *forest = work->problem->forest;
+    const kn_anonymizer by = {r, all_distances, nearest_entity, merge_both};
+    if (work->problem->clustering != KN_CLUSTERING_CDGH) {
+        KN_TRY(kn_skeleton_cluster(work, &by, open, err));
+        return absorb(r, open, err);
+    }
+    const kn_forest *forest = work->problem->forest;
     for (int64_t i = 0; i < forest->entities; i++) {
         kn_cluster *person;
         if (kn_cancelled(work->ctx)) return kn_fail_cancelled(err);

@@ -42,6 +42,9 @@ static kn_status check(const kn_relational_problem *p, kn_error *err)
         return kn_fail(err, KN_USAGE, "%s promises only k; use dmiracle for sensitive values", name);
     if (p->method == KN_METHOD_DMIRACLE && p->promise_count == 0)
         return kn_fail(err, KN_USAGE, "dmiracle needs a promise about sensitive values");
+    if (p->repair == KN_DIVERSITY_DISTANCE && p->promise_count > 0 && p->clustering != KN_CLUSTERING_CDGH)
+        return kn_fail(err, KN_USAGE, "dmiracle: diversity distance is for clustering cdgh, not %s",
+                       kn_clustering_name(p->clustering));
     for (int i = 0; i < p->promise_count; i++) {
         KN_TRY(check_promise(&p->promises[i], p->forest->db, err));
         if (p->repair == KN_DIVERSITY_DISTANCE && kn_promise_compares(p->promises[i].model.kind))

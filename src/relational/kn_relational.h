@@ -51,17 +51,19 @@ typedef struct kn_relational_problem {
     int                          promise_count; /* dmiracle; otherwise 0                                            */
     const kn_relational_promise *promises;
     kn_promise_reference        *references; /* per promise; kn_relational_search makes them for itself             */
+    kn_clustering                clustering; /* threshold, climit and KN_DIVERSITY_DISTANCE are cdgh's              */
 } kn_relational_problem;
 
 #define KN_RELATIONAL_PROBLEM_INIT                                                                                     \
     {NULL, KN_METHOD_MIRACLE, 2, {1, 10}, 150, 0, KN_MATCHING_GREEDY, KN_LEFTOVERS_ABSORB, KN_DIVERSITY_MERGE, false, \
-     0, NULL, NULL}
+     0, NULL, NULL, KN_CLUSTERING_CDGH}
 
 typedef struct kn_relational_counters {
     int64_t pair_evaluations; /* costs of two nodes that were computed, not remembered                            */
     int64_t distances;        /* of two trees, requested                                                          */
     int64_t skipped;          /* of them, those that a lower bound answered                                       */
     int64_t clusters;         /* begun                                                                            */
+    int64_t cuts;             /* of top-down: tried, whether or not both parts kept what was promised             */
     int64_t merged;           /* remaining clusters that were merged, for size or for diversity                   */
     int64_t absorbed;         /* persons put into a finished class at the end                                     */
     int64_t suppressed;       /* persons                                                                          */

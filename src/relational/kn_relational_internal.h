@@ -153,6 +153,23 @@ typedef struct kn_relational_work {
     kn_relational_counters      *counters;
 } kn_relational_work;
 
+/* The two operations that a clustering needs (section 4.2.1): how far entities are from a representative, and the
+ * anonymization of both. */
+typedef struct kn_anonymizer {
+    void *self;
+    KN_CHECK kn_status (*distances)(void *self, kn_loss *out, kn_cluster *representative, kn_cluster *const *entities,
+                                    size_t count, kn_error *err);
+    /* The nearest entity, of equal ones the first. */
+    KN_CHECK kn_status (*nearest)(void *self, size_t *out, kn_cluster *representative, kn_cluster **entities,
+                                  size_t count, kn_error *err);
+    KN_CHECK kn_status (*merge)(void *self, kn_cluster **out, kn_cluster *a, kn_cluster *b, kn_error *err);
+} kn_anonymizer;
+
+/* Clusters all persons by problem->clustering, which is not cdgh (kn_relational_skeleton.c). Persons who are left
+ * become one cluster of fewer than k in `left`. */
+KN_CHECK kn_status kn_skeleton_cluster(kn_relational_work *work, const kn_anonymizer *by, kn_cluster_list *left,
+                                       kn_error *err);
+
 KN_CHECK kn_status kn_miracle_reference(kn_relational_work *work, kn_error *err);
 KN_CHECK kn_status kn_miracle_fast(kn_relational_work *work, kn_error *err);
 

@@ -251,6 +251,7 @@ static const kn_field_row database_option_rows[] = {
     KN_VALUE("threshold", KN_F_NUMBER, "the largest distance at which persons join a cluster"),
     KN_VALUE("climit", KN_F_COUNT, "how many clusters are looked at"),
     KN_VALUE("matching", KN_F_TEXT, "how rows are paired"),
+    KN_VALUE("clustering", KN_F_TEXT | KN_F_OPTIONAL, "how persons are put together; none of bitmap"),
     KN_VALUE("leftovers", KN_F_TEXT, "what is done with persons who are left"),
     KN_VALUE("diversity", KN_F_TEXT | KN_F_OPTIONAL, "of dmiracle: how sensitive values are kept apart"),
     KN_VALUE("anatomy", KN_F_BOOLEAN | KN_F_OPTIONAL, "of dmiracle: whether values stand as they were"),
@@ -298,6 +299,7 @@ static void put_database(kn_to o, kn_to options, const kn_private_input *in)
     kn_put_ratio(options, "threshold", spec->threshold);
     kn_put_integer(options, "climit", spec->climit);
     kn_put_text(options, "matching", kn_matching_name(spec->matching));
+    if (spec->method != KN_METHOD_BITMAP) kn_put_text(options, "clustering", kn_clustering_name((kn_clustering)spec->clustering));
     kn_put_text(options, "leftovers", kn_leftovers_name(spec->leftovers));
     if (spec->method == KN_METHOD_DMIRACLE) {
         kn_put_text(options, "diversity", kn_diversity_name(spec->diversity));

@@ -95,6 +95,9 @@ static const entry table[KN_FIELDS_AND_OPTIONS] = {
     [KN_OPTION_CLIMIT] = {DATABASES, ONLY_DATABASES},
     [KN_OPTION_MATCHING] = {PAIRING, "it is for miracle, miracle-x and dmiracle, which pair the rows of two persons; "
                                      "take one of them, or leave it out"},
+    [KN_OPTION_CLUSTERING] = {PAIRING | M(MIRACLE_X_LEVEL),
+                              "it is for the methods of a database that pair the rows of two persons, such as "
+                              "miracle-x; leave it out"},
     [KN_OPTION_LEFTOVERS] = {DATABASES, ONLY_DATABASES},
     [KN_OPTION_DIVERSITY] = {M(DMIRACLE),
                              "it is for method dmiracle; promise something about sensitive values of a database"},
@@ -138,6 +141,7 @@ static bool is_idle(const kn_spec *s, int field)
     case KN_OPTION_TIME_LIMIT: return !(s->time_limit > 0);
     case KN_OPTION_ROW_ORDER: return !s->input_order;
     case KN_OPTION_ALLOW_BROKEN: return !s->allow_broken;
+    case KN_OPTION_CLUSTERING: return s->clustering == KN_CLUSTERING_CDGH;
     case KN_OPTION_COMPLETE: return !s->complete;
     case KN_OPTION_ANATOMY: return !s->anatomy;
     case KN_OPTION_REFERENCE: return !s->reference;
@@ -270,6 +274,21 @@ static kn_status check_promises(const kn_spec_inner *inner, kn_error *err)
     if (is_asked(inner, KN_FIELD_ENTITY) && shape != KN_SHAPE_TABLE && !spec->entity_table)
         return refuse(inner, KN_FIELD_ENTITY,
                       "of a database name the table of persons, entity: {table: TABLE, key: COLUMN}", err);
+    return KN_OK;
+}
+
+/* ---- How persons are put together ---- */
+
+static kn_status check_clustering(const kn_spec_inner *inner, kn_error *err)
+{
+    const kn_spec *spec = &inner->state.spec;
+    if (spec->clustering == KN_CLUSTERING_CDGH) return KN_OK;
+    for (int field = KN_OPTION_THRESHOLD; field <= KN_OPTION_CLIMIT; field++)
+        if (is_asked(inner, field))
+            return refuse(inner, field, "it says when clustering cdgh begins a cluster; leave one of them out", err);
+    if (is_asked(inner, KN_OPTION_DIVERSITY) && spec->diversity == KN_DIVERSITY_DISTANCE)
+        return refuse(inner, KN_OPTION_DIVERSITY,
+                      "only clustering cdgh keeps persons apart by distance; leave one of them out", err);
     return KN_OK;
 }
 
@@ -415,6 +434,7 @@ kn_status kn_spec_check_applies(const kn_spec_inner *inner, kn_error *err)
     KN_TRY(check_reading(inner, err));
     KN_TRY(check_written(inner, err));
     KN_TRY(check_promises(inner, err));
+    KN_TRY(check_clustering(inner, err));
     KN_TRY(kn_spec_check_levels(inner, err));
     KN_TRY(check_counted(inner, err));
     KN_TRY(check_columns(inner, NULL, spec->attributes, spec->attribute_count, err));

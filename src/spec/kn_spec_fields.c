@@ -175,6 +175,11 @@ READ_NAME(read_choose, kn_choose, KN_CHOICES, kn_choose_name, "a way to choose")
 READ_NAME(read_matching, kn_matching, KN_MATCHINGS, kn_matching_name, "a way to pair rows")
 READ_NAME(read_leftovers, kn_leftovers, KN_LEFTOVER_CHOICES, kn_leftovers_name, "a treatment of persons that are left")
 READ_NAME(read_diversity, kn_diversity, KN_DIVERSITIES, kn_diversity_name, "a way to reach diversity")
+static const char *clustering_name(int64_t clustering)
+{
+    return kn_clustering_name((kn_clustering)clustering);
+}
+READ_NAME(read_clustering, int64_t, KN_CLUSTERINGS, clustering_name, "a clustering of persons")
 READ_NAME(read_semantics, kn_semantics, KN_SEMANTICS, kn_semantics_name, "a kind of knowledge of relations")
 
 static kn_status read_time_limit(kn_reader *r, const kn_yaml *value, void *target)
@@ -272,6 +277,7 @@ static const kn_key fields[KN_FIELDS_AND_OPTIONS] = {
     [KN_OPTION_THRESHOLD] = {"threshold", kn_read_ratio, AT(threshold)},
     [KN_OPTION_CLIMIT] = {"climit", kn_read_positive, AT(climit)},
     [KN_OPTION_MATCHING] = {"matching", read_matching, AT(matching)},
+    [KN_OPTION_CLUSTERING] = {"clustering", read_clustering, AT(clustering)},
     [KN_OPTION_LEFTOVERS] = {"leftovers", read_leftovers, AT(leftovers)},
     [KN_OPTION_DIVERSITY] = {"diversity", read_diversity, AT(diversity)},
     [KN_OPTION_COMPLETE] = {"complete", kn_read_bool, AT(complete)},

@@ -111,7 +111,7 @@ static const kn_method_entry methods[KN_CATALOGUE_METHODS] = {
     [KN_METHOD_MIRACLE_X_LEVEL] = {"miracle-x-level", PERSONS, MIRACLE "section 4.3 (matching by levels)",
                                    "as miracle-x, with cheaper pairing",
                                    "persons with very many rows, where miracle-x takes too long"},
-    [KN_METHOD_DMIRACLE] = {"dmiracle", PERSONS, MIRACLE "section 5.2, Algorithm 6",
+    [KN_METHOD_DMIRACLE] = {"dmiracle", PERSONS, MIRACLE "section 5.2, Algorithm 6 (top-down: clustering top-down)",
                             "as miracle, and merging classes that break a promise",
                             "sensitive values must be hidden too: the default where something is promised of them"},
     [KN_METHOD_BITMAP] = {"bitmap", PERSONS, MIRACLE "section 3.3 (bitmap), clustered as in CDGH",

@@ -176,6 +176,12 @@ const char *kn_matching_name(kn_matching matching)
     return names[matching];
 }
 
+const char *kn_clustering_name(kn_clustering clustering)
+{
+    static const char *const names[KN_CLUSTERINGS] = {"cdgh", "k-member", "mdav", "r-gather", "top-down"};
+    return names[clustering];
+}
+
 const char *kn_leftovers_name(kn_leftovers leftovers)
 {
     static const char *const names[KN_LEFTOVER_CHOICES] = {"absorb", "drop"};

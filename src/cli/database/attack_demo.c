@@ -9,7 +9,8 @@
 
 /* ---- Words ---- */
 
-static const char *const ways[KN_DEMO_WAYS] = {"universal", "local", "miracle-x"};
+/* In the order in which they are shown: what kanon releases comes last. */
+static const char *const ways[KN_DEMO_WAYS] = {"universal", "local", "universal-ndgh", "local-ndgh", "miracle-x"};
 
 static void print_head(const cli_value *answer)
 {
@@ -65,8 +66,9 @@ static void add_certain(cli_text_table *t, const cli_value *answer, int64_t colu
 
 static void print_table(const cli_value *answer)
 {
-    static const char *const titles[] = {"persons who", "universal", "local", "miracle-x"};
-    static const cli_align   aligns[] = {CLI_LEFT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT};
+    static const char *const titles[] = {"persons who",    "universal",  "local",
+                                         "universal-ndgh", "local-ndgh", "miracle-x"};
+    static const cli_align   aligns[] = {CLI_LEFT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT};
     cli_text_table          *t = cli_text_table_new(1 + KN_DEMO_WAYS, titles, aligns);
     const cli_value         *first = kn_document_member(answer, ways[0]);
     char                     name[64], number[CLI_NUMBER_SIZE];
@@ -86,7 +88,8 @@ static void print_table(const cli_value *answer)
 
 static void print_example(const cli_value *answer)
 {
-    static const char *const where[] = {"in the join", "in the tables by themselves", "in a release by miracle-x"};
+    static const char *const where[] = {"in the join", "in the tables by themselves", "in the join with ranges of keys",
+                                        "in the tables with ranges of keys", "in a release by miracle-x"};
     static const cli_align   aligns[] = {CLI_RIGHT, CLI_LEFT, CLI_LEFT};
     const cli_value *example = kn_document_member(answer, "example"), *rows = kn_document_member(example, "rows");
     const char      *persons = cli_text(answer, "person_table");
@@ -118,13 +121,15 @@ static void print_words(const cli_value *answer)
     print_head(answer);
     print_table(answer);
     print_example(answer);
-    puts("\nuniversal  the joined tables are k-anonymous: any k rows will do, also those of one person\n"
-         "local      each table is k-anonymous: people who look alike in one may differ in the next\n"
-         "miracle-x  persons are alike with all their rows: what 'kanon anonymize' releases");
-    if (cli_integer(kn_document_member(answer, "universal"), "below_k") +
-            cli_integer(kn_document_member(answer, "local"), "below_k") ==
-        0)
-        puts("\nHere the first two do no harm. That is luck: they promise nothing.");
+    puts("\nuniversal       the joined tables are k-anonymous: any k rows will do, also those of one person\n"
+         "local           each table is k-anonymous: people who look alike in one may differ in the next\n"
+         "universal-ndgh  as universal, with ranges of persons as keys: nothing is promised, nor can rows be joined\n"
+         "local-ndgh      as local, with ranges of persons as keys: likewise\n"
+         "miracle-x       persons are alike with all their rows: what 'kanon anonymize' releases");
+    int64_t below = 0;
+    for (int way = 0; way < KN_DEMO_WAYS - 1; way++)
+        below += cli_integer(kn_document_member(answer, ways[way]), "below_k");
+    if (below == 0) puts("\nHere the first four do no harm. That is luck: they promise nothing.");
 }
 
 /* ---- The run ---- */

@@ -53,6 +53,7 @@ static kn_status cluster(kn_database_run *run, bool *found, kn_error *err)
     problem.matching = spec->matching;
     problem.leftovers = spec->leftovers;
     problem.repair = spec->diversity;
+    problem.clustering = (kn_clustering)spec->clustering;
     problem.reference = spec->reference;
     problem.promise_count = run->promise_count;
     problem.promises = run->promises;
@@ -61,8 +62,10 @@ static kn_status cluster(kn_database_run *run, bool *found, kn_error *err)
     const kn_release_counter counters[] = {
         {"clusters", (double)c.clusters}, {"merged", (double)c.merged},
         {"absorbed", (double)c.absorbed}, {"distances", (double)c.distances},
-        {"skipped", (double)c.skipped},   {"pair_evaluations", (double)c.pair_evaluations}};
-    return kn_release_set_counters(&run->all, counters, sizeof counters / sizeof *counters, err);
+        {"skipped", (double)c.skipped},   {"pair_evaluations", (double)c.pair_evaluations},
+        {"cuts", (double)c.cuts}};
+    size_t count = sizeof counters / sizeof *counters - (spec->clustering != KN_CLUSTERING_TOP_DOWN);
+    return kn_release_set_counters(&run->all, counters, count, err);
 }
 
 static kn_status cluster_bitmap(kn_database_run *run, bool *found, kn_error *err)
