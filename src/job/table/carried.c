@@ -38,7 +38,8 @@ bool kn_table_run_can_carry(const kn_table_run *run)
     int            kept = 0;
     if (run->engine.connection->dialect != KN_DIALECT_DUCKDB || run->engine.connection != &run->engine.own)
         return false;
-    if (run->target || (!spec->method_auto && !kn_table_run_full_domain(run))) return false;
+    if (run->target || kn_table_run_to_text(run)) return false;
+    if (!spec->method_auto && !kn_table_run_full_domain(run)) return false;
     for (int i = 0; i < spec->attribute_count; i++) {
         if (spec->attributes[i].role != KN_ROLE_KEEP) continue;
         if (!is_spelled(&spec->attributes[i])) return false;
