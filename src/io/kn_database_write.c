@@ -207,7 +207,7 @@ static bool describe_drawn_key(table_writer *w, kn_sink_column *columns)
     if (!primary) return false;
     primary[0] = w->sink.column_count++;
     w->columns[primary[0]] = DRAWN_KEY;
-    columns[primary[0]] = (kn_sink_column){w->rows->db->tables[w->table].drawn_key, "INTEGER", true, true, false};
+    columns[primary[0]] = (kn_sink_column){w->rows->db->tables[w->table].drawn_key, "integer", true, true, false};
     w->sink.primary = primary;
     w->sink.primary_count = 1;
     return true;
@@ -216,8 +216,9 @@ static bool describe_drawn_key(table_writer *w, kn_sink_column *columns)
 static bool describe(table_writer *w)
 {
     const kn_database_table *t = &w->rows->db->tables[w->table];
-    size_t                   n = 2 * (size_t)t->table->column_count + 1; /* labels, and a key that is drawn */
-    kn_sink_column          *columns = take(w, n, sizeof *columns);
+    size_t                   n = (size_t)t->table->column_count + (t->drawn_key != NULL);
+    for (int c = 0; c < t->table->column_count; c++) n += t->columns[c].label != NULL;
+    kn_sink_column *columns = take(w, n, sizeof *columns);
     w->columns = take(w, n, sizeof *w->columns);
     w->written = take(w, n, sizeof *w->written);
     int64_t rows = w->rows->tables[w->table].rows;

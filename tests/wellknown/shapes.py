@@ -240,6 +240,21 @@ tables:
          "Orders": ("Customers", "CustomerID", "OrderID", ["ShipVia"]), "Order Details": ("Orders", "OrderID", None, ["ProductID"])},
         "Products Categories Suppliers Shippers CustomerDemographics Territories Region",
         {"Employees": "other persons than the customers", "EmployeeTerritories": "belongs to Employees"})),
+    "northwind-labels": (northwind, Release("""
+entity: {table: Customers}
+tables:
+  Customers: {attributes: {Country: {role: quasi}}}
+  Orders: {attributes: {ShipVia: {role: quasi}, Freight: {role: sensitive}}}
+  Order Details: {attributes: {ProductID: {role: quasi}, Quantity: {role: sensitive}}}
+  Products: {reference: true, broader: labels, groups: [CategoryID], attributes: {UnitsOnOrder: {role: identifier}}}
+  Categories: {reference: true}
+  Suppliers: {reference: true}
+  Shippers: {reference: true, broader: labels}
+""", ("Customers", "CustomerID", ["Country"]),
+        {"Orders": ("Customers", "CustomerID", "OrderID", ["ShipVia", "ShipVia_label"]),
+         "Order Details": ("Orders", "OrderID", None, ["ProductID", "ProductID_label"])}, "Products Categories Suppliers Shippers",
+        dict.fromkeys("Employees EmployeeTerritories CustomerCustomerDemo CustomerDemographics Territories Region".split(),
+                      "not what is asked for"))),
     "sakila": (sakila, Release("""
 entity: {table: customer}
 tables:
