@@ -176,6 +176,8 @@ DOOR(demo, kn_attack_demo_options, kn_attack_demo_report, kn_attack_demo_report_
 DOOR(create, kn_context_options, kn_context, kn_context_free, kn_context_create(&out, o, err))
 DOOR(csv, kn_csv_options, kn_table, kn_table_free, kn_table_read_csv(&out, s->ctx, "/nowhere.csv", o, err))
 DOOR(database, kn_database_options, kn_database, kn_database_free, kn_database_read(&out, s->ctx, "/nowhere", o, err))
+DOOR(measure_database, kn_measure_options, kn_database_measure_report, kn_database_measure_report_free,
+     kn_measure_database(&out, s->ctx, s->spec, o, err))
 DOOR(diagnose_database, kn_database_diagnose_options, kn_database_diagnosis, kn_database_diagnosis_free,
      kn_diagnose_database(&out, s->ctx, s->spec, o, err))
 DOOR(verify_database, kn_database_verify_options, kn_database_verify_report, kn_database_verify_report_free,
@@ -230,6 +232,7 @@ static const door doors[] = {
     {"kn_hierarchy_spec", hierarchy},
     {"kn_hierarchy_spec", read_hierarchy},
     {"kn_measure_options", measure},
+    {"kn_measure_options", measure_database},
     {"kn_model_options", models},
     {"kn_model_options", model_sets},
     {"kn_records_options", records},

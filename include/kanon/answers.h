@@ -155,6 +155,10 @@ KN_API KN_CHECK kn_status kn_document_measure(kn_document **out, kn_context *ctx
                                               const kn_measure_report *report, const kn_workload *workload,
                                               const kn_workload_report *answers, kn_error *err);
 
+/* "measure-database". */
+KN_API KN_CHECK kn_status kn_document_measure_database(kn_document **out, kn_context *ctx,
+                                                       const kn_database_measure_report *report, kn_error *err);
+
 /* "attack", "attack-demo". */
 KN_API KN_CHECK kn_status kn_document_attack(kn_document **out, kn_context *ctx, const kn_attack_report *report,
                                              kn_error *err);

@@ -46,6 +46,48 @@ KN_API KN_CHECK kn_status kn_measure(kn_measure_report **out, kn_context *ctx, c
                                      const kn_measure_options *options, kn_error *err);
 KN_API void               kn_measure_report_free(kn_measure_report *report);
 
+/* ---- Databases ---- */
+
+/* A table of a database; rows are those that belong to persons. */
+typedef struct kn_measured_table {
+    const char *name;
+    int64_t     rows, released, deleted;
+    int64_t     cells; /* of quasi-identifiers in all rows, and what the rows weigh beyond them          */
+    double      lm;    /* of these cells: a deleted one counts 1; 0 without any                          */
+} kn_measured_table;
+
+/* A quasi-identifier of a database: the figures of a column, and what became of its cells. */
+typedef struct kn_measured_column {
+    int         table; /* of the report */
+    const char *name;
+    double      lm, ncp, prec, entropy;
+    int64_t     kept, generalized, suppressed; /* cells that show their value, a broader one, nothing ("*", or deleted) */
+} kn_measured_column;
+
+typedef struct kn_database_measure_report {
+    int64_t                   persons; /* of the original                                                */
+    int64_t                   released, suppressed, classes;
+    int64_t                   k;  /* smallest released class, in persons; 0: none                        */
+    double                    lm; /* Definition 7 of the multi-relational paper, over all cells          */
+    double                    lm_released; /* the same over the released cells                           */
+    double                    dm;          /* Definition 8                                               */
+    int                       table_count;
+    const kn_measured_table  *KN_PRIVATE(tables); /* kn_measured_table_at */
+    int                       column_count;
+    const kn_measured_column *KN_PRIVATE(columns); /* kn_measured_column_at; the end */
+} kn_database_measure_report;
+
+/* NULL: there is none. */
+KN_API const kn_measured_table  *kn_measured_table_at(const kn_database_measure_report *report, int index);
+KN_API const kn_measured_column *kn_measured_column_at(const kn_database_measure_report *report, int index);
+
+/* The same for a release of a database: its cells are read as those of a table, rows of the original that the release lacks are
+ * deleted. KN_INPUT also where the release has more rows of a table, or more persons, than the original; KN_USAGE: an anatomy,
+ * whose cells are as they were. */
+KN_API KN_CHECK kn_status kn_measure_database(kn_database_measure_report **out, kn_context *ctx, const kn_spec *spec,
+                                              const kn_measure_options *options, kn_error *err);
+KN_API void               kn_database_measure_report_free(kn_database_measure_report *report);
+
 #ifdef __cplusplus
 }
 #endif

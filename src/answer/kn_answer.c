@@ -31,6 +31,7 @@ static const kn_fields *const answers[] = {
     &kn_answer_verify_database,
     &kn_answer_verify_records,
     &kn_answer_measure,
+    &kn_answer_measure_database,
     &kn_answer_attack,
     &kn_answer_attack_demo,
     &kn_certificate_of_table,

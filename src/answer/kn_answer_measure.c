@@ -54,6 +54,70 @@ static const kn_field_row measure_rows[] = {
 const kn_fields kn_answer_measure =
     KN_ANSWER(kn_measure_report, "measure", measure_rows, NULL, "What did a release lose?");
 
+/* ---- Databases ---- */
+
+#define S kn_measured_table
+static const kn_field_row table_rows[] = {
+    KN_FIELD(S, name, KN_F_TEXT, "the table's name"),
+    KN_FIELD(S, rows, KN_F_ROWS, "rows of the original that belong to persons"),
+    KN_FIELD(S, released, KN_F_ROWS, "rows that the release shows; each still belongs to a row of the table above"),
+    KN_FIELD(S, deleted, KN_F_ROWS, "rows that it does not"),
+    KN_FIELD(S, cells, KN_F_COUNT, "quasi-identifier cells of all rows, and what the rows weigh beyond them"),
+    KN_FIELD(S, lm, KN_F_SHARE, "what these cells lost, on average; a deleted one counts 1"),
+};
+#undef S
+static const kn_fields table_part = KN_FIELDS(kn_measured_table, "table", table_rows, NULL);
+
+#define S kn_measured_column
+static const kn_field_row column_rows[] = {
+    KN_VALUE("table", KN_F_TEXT, "the table's name"),
+    KN_FIELD(S, name, KN_F_TEXT, "the column's name"),
+    KN_FIELD(S, lm, KN_F_SHARE, "how many of its values a cell may stand for, on average"),
+    KN_FIELD(S, ncp, KN_F_SHARE, "the same as a share of all values"),
+    KN_FIELD(S, prec, KN_F_SHARE, "how many levels of its hierarchy a cell kept, on average"),
+    KN_FIELD(S, entropy, KN_F_BITS, "by how much its cells say less than they did"),
+    KN_FIELD(S, kept, KN_F_COUNT, "cells that show their value"),
+    KN_FIELD(S, generalized, KN_F_COUNT, "cells that show a broader one"),
+    KN_FIELD(S, suppressed, KN_F_COUNT, "cells that show nothing: they may be anything, or their row is deleted"),
+};
+#undef S
+static const kn_fields column_part = KN_FIELDS(kn_measured_column, "column", column_rows, NULL);
+
+#define S kn_database_measure_report
+static const kn_field_row database_rows[] = {
+    KN_ANSWER_ROW,
+    KN_FIELD(S, persons, KN_F_PERSONS, "persons of the original"),
+    KN_FIELD(S, released, KN_F_PERSONS, "persons that the release shows"),
+    KN_FIELD(S, suppressed, KN_F_PERSONS, "persons that it does not"),
+    KN_FIELD(S, classes, KN_F_CLASSES, "classes of released persons alike in all tables"),
+    KN_FIELD(S, k, KN_F_PERSONS, "persons of the smallest of them; 0: there is none"),
+    KN_FIELD(S, lm, KN_F_SHARE, "what the cells of all tables lost, on average; a deleted one counts 1"),
+    KN_FIELD(S, lm_released, KN_F_SHARE, "the same over the released rows alone"),
+    KN_FIELD(S, dm, KN_F_NUMBER, "sum of squared class sizes; a person who is left out costs all persons"),
+    KN_FIELD_LIST(S, tables, table_count, &table_part, KN_F_LIST, "what each table lost"),
+    KN_VALUE_OF("columns", KN_F_LIST, &column_part, "what each quasi-identifier lost"),
+    KN_NOTES_ROW,
+};
+#undef S
+const kn_fields kn_answer_measure_database = KN_ANSWER(kn_database_measure_report, "measure-database", database_rows,
+                                                       NULL, "What did a release of a database lose?");
+
+kn_status kn_document_measure_database(kn_document **out, kn_context *ctx, const kn_database_measure_report *report,
+                                       kn_error *err)
+{
+    kn_document *doc;
+    KN_TRY(kn_answer_begin(&doc, ctx, &kn_answer_measure_database, report, err));
+    kn_to list = kn_put_list(kn_document_top(doc), "columns");
+    for (int i = 0; i < report->column_count; i++) {
+        kn_to one = kn_append_object(list);
+        kn_put_struct(one, &report->columns[i]);
+        kn_put_text(one, "table", report->tables[report->columns[i].table].name);
+    }
+    return kn_document_end(out, doc, err);
+}
+
+/* ---- A table ---- */
+
 /* Notes that classes are of rows, not of persons. */
 static void note_persons(kn_document *doc, const kn_spec *spec)
 {

@@ -7,6 +7,7 @@
 
 #include "anonymize.h"
 #include "lists.h"
+#include "measure_database.h"
 #include "measure_workload.h"
 
 static const char help[] =
@@ -17,7 +18,8 @@ static const char help[] =
     "quasi-identifier, whoever made it: a released cell is a value, a label of the\n"
     "hierarchy, an interval ([20, 30], [20, 30)), a set ({a;b}) or '*'. Rows that are\n"
     "'*' in every column, and rows of the original that the release has not, count as\n"
-    "suppressed. Without files the release file's input and output are taken.\n"
+    "suppressed. Without files the release file's input and output are taken. Of a database\n"
+    "every table and column is measured; a deleted row has lost everything.\n"
     "\n"
     "  lm       generalization: 0 every cell as it was, 1 everything lost\n"
     "  ncp      the same, by the share of the domain that a cell covers\n"
@@ -50,7 +52,10 @@ static const char help[] =
     "Examples:\n"
     "  $ kanon anonymize people.csv --qi sex,age --hierarchy age:ranges=5,10,20 -k 5 \\\n"
     "    --suppression 5% --output release.csv\n"
-    "  $ kanon measure people.csv release.csv --qi sex,age --hierarchy age:ranges=5,10,20 -k 5\n";
+    "  $ kanon measure people.csv release.csv --qi sex,age --hierarchy age:ranges=5,10,20 -k 5\n"
+    "  $ kanon generate students --rows 200 --output school\n"
+    "  $ kanon anonymize school/release.yaml --output released/\n"
+    "  $ kanon measure school/ released/ --spec school/release.yaml\n";
 
 /* ---- Words ---- */
 
@@ -121,34 +126,51 @@ static int check(const measuring *asked, int argc)
     return 0;
 }
 
-static int measure(const measuring *asked, kn_context *ctx, char **files, int count)
+static int measure_table(const measuring *asked, kn_context *ctx, const kn_spec *spec,
+                         const kn_measure_options *options)
 {
-    const cli_anonymizing *a = &asked->a;
-    kn_spec               *spec = NULL;
-    kn_measure_report     *report = NULL;
-    kn_workload           *workload = NULL;
-    kn_workload_report    *answers = NULL;
-    kn_measure_options     options = KN_MEASURE_OPTIONS_INIT;
-    kn_error               err = KN_ERROR_INIT;
-    int                    code = cli_usable_spec(&spec, ctx, a);
-    for (int i = 0; code == 0 && i < count; i++) code = cli_settle(ctx, files[i], true);
-    if (code == 0) {
-        if (count > 1) {
-            options.originals = (const char *const *)files;
-            options.original_count = count - 1;
-            options.release = files[count - 1];
-        }
-        kn_status st = asked->workload ? kn_workload_read(&workload, ctx, asked->workload, &err) : KN_OK;
-        if (st == KN_OK) st = kn_measure(&report, ctx, spec, &options, &err);
-        if (st == KN_OK && workload)
-            st = kn_measure_workload(&answers, ctx, spec, &options, workload, asked->summary, &err);
-        kn_document *doc = NULL;
-        if (st == KN_OK) st = kn_document_measure(&doc, ctx, spec, report, workload, answers, &err);
-        code = cli_answer(&a->common, st, doc, &err, print_words);
-    }
+    kn_measure_report  *report = NULL;
+    kn_workload        *workload = NULL;
+    kn_workload_report *answers = NULL;
+    kn_document        *doc = NULL;
+    kn_error            err = KN_ERROR_INIT;
+    kn_status           st = asked->workload ? kn_workload_read(&workload, ctx, asked->workload, &err) : KN_OK;
+    if (st == KN_OK) st = kn_measure(&report, ctx, spec, options, &err);
+    if (st == KN_OK && workload) st = kn_measure_workload(&answers, ctx, spec, options, workload, asked->summary, &err);
+    if (st == KN_OK) st = kn_document_measure(&doc, ctx, spec, report, workload, answers, &err);
+    int code = cli_answer(&asked->a.common, st, doc, &err, print_words);
     kn_workload_report_free(answers);
     kn_workload_free(workload);
     kn_measure_report_free(report);
+    return code;
+}
+
+static bool of_one_table(const measuring *asked)
+{
+    const cli_anonymizing *a = &asked->a;
+    return a->qi.count + a->hierarchies.count + a->attributes.count + a->input.types.count > 0 || a->missing ||
+           a->suppressed || a->expand || a->input.count || a->k != INT64_MIN || asked->workload ||
+           cli_format_said(&a->input);
+}
+
+static int measure(const measuring *asked, kn_context *ctx, char **files, int count)
+{
+    kn_spec           *spec = NULL;
+    kn_measure_options options = KN_MEASURE_OPTIONS_INIT;
+    int                code = cli_usable_spec(&spec, ctx, &asked->a);
+    if (count > 1) {
+        options.originals = (const char *const *)files;
+        options.original_count = count - 1;
+        options.release = files[count - 1];
+    }
+    bool database = code == 0 && kn_spec_shape(spec) == KN_SHAPE_DATABASE;
+    if (database && of_one_table(asked))
+        code = cli_usage(&cli_measure, "of a database the release file says all: only --spec and --spreadsheet-safe go "
+                                       "with it");
+    for (int i = 0; code == 0 && i < count; i++) code = cli_settle(ctx, files[i], true);
+    if (code == 0)
+        code = database ? cli_measure_database(&asked->a.common, ctx, spec, &options)
+                        : measure_table(asked, ctx, spec, &options);
     kn_spec_free(spec);
     return code;
 }

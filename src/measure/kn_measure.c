@@ -328,7 +328,9 @@ static kn_status read_cells(job *j, quasi *q, kn_error *err)
     used_texts u = {.room = {.ctx = j->ctx}};
     size_t     n = (size_t)j->release->columns[q->released].dict.count + 2;
     kn_status  st = find_used(j, q, &u, err);
-    if (st == KN_OK && q->attribute->has_hierarchy) {
+    if (st == KN_OK && q->hierarchy) {
+        st = parse_texts(j, q, &u, err);
+    } else if (st == KN_OK && q->attribute->has_hierarchy) {
         st = make_hierarchy(j, q, &q->attribute->hierarchy, err);
         if (st == KN_OK) st = parse_texts(j, q, &u, err);
     } else if (st == KN_OK) {
@@ -415,6 +417,15 @@ kn_status kn_measuring_read(kn_measuring *j, kn_error *err)
     KN_TRY(find_suppressed(j, err));
     for (int q = 0; q < j->quasi_count; q++) KN_TRY(read_cells(j, &j->quasi[q], err));
     return KN_OK;
+}
+
+kn_status kn_measuring_one(kn_metrics **out, kn_measuring *j, kn_error *err)
+{
+    j->suppressed = kn_arena_array_zero(&j->arena, (size_t)j->release->rows + 1, sizeof *j->suppressed);
+    if (!j->suppressed) return kn_fail_memory(err, j->ctx, what);
+    for (int q = 0; q < j->quasi_count; q++) KN_TRY(read_cells(j, &j->quasi[q], err));
+    KN_TRY(make_plan(j, err));
+    return kn_metrics_of_release(out, j->ctx, j->original, j->originals, j->hierarchies, j->weights, j->plan, 1, err);
 }
 
 void kn_measuring_free(kn_measuring *j)

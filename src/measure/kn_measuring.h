@@ -7,6 +7,7 @@
 
 #include "kn_arena.h"
 #include "kn_cell_parse.h"
+#include "kn_metrics.h"
 
 /* A quasi-identifier: its column of both tables and what the release's texts stand for. */
 typedef struct kn_measuring_quasi {
@@ -45,5 +46,9 @@ void kn_measuring_free(kn_measuring *j);
 
 /* Both tables, which rows are suppressed, and the cells of every quasi-identifier; no plan yet. `extra` may be set before. */
 KN_CHECK kn_status kn_measuring_read(kn_measuring *j, kn_error *err);
+
+/* The metrics of tables that are there: the original, the release as text, without suppressed rows, and all that is said of every
+ * quasi-identifier (attribute, columns, star UINT32_MAX, hierarchy), with the arrays beside it. */
+KN_CHECK kn_status kn_measuring_one(kn_metrics **out, kn_measuring *j, kn_error *err);
 
 #endif
