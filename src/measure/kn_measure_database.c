@@ -135,14 +135,13 @@ static const kn_attribute *find_attribute(const kn_spec *spec, const char *table
 static kn_status prepare(job *j, kn_measuring *m, const kn_database_table *t, kn_error *err)
 {
     size_t n = (size_t)t->quasi_count + 1;
-    m->quasi_count = t->quasi_count;
-    m->zone = j->zone;
     m->quasi = kn_arena_array_zero(&m->arena, n, sizeof *m->quasi);
     m->originals = kn_arena_array(&m->arena, n, sizeof *m->originals);
     m->releases = kn_arena_array(&m->arena, n, sizeof *m->releases);
     m->hierarchies = kn_arena_array_zero(&m->arena, n, sizeof *m->hierarchies);
     m->weights = kn_arena_array(&m->arena, n, sizeof *m->weights);
     if (m->arena.failed) return kn_fail_memory(err, j->ctx, what);
+    m->quasi_count = t->quasi_count;
     for (int q = 0; q < t->quasi_count; q++) {
         m->originals[q] = m->releases[q] = q;
         m->weights[q] = (kn_ratio){1, 1};
@@ -200,26 +199,40 @@ static kn_status tell_columns(job *j, const kn_measuring *m, const kn_metrics *m
     return KN_OK;
 }
 
-static kn_status measure_columns(job *j, kn_measuring *m, int table, double *lost, kn_error *err)
+static kn_status compare_columns(job *j, kn_measuring *m, int table, double *lost, kn_error *err)
 {
     const kn_database_table *t = &j->original->tables[table];
     int                      there = kn_database_find(j->release, t->name);
     kn_metrics              *metrics = NULL;
-    kn_table                 original, release;
     KN_TRY(prepare(j, m, t, err));
     KN_TRY(find_columns(j, m->releases, t, j->release->tables[there].table, err));
-    KN_TRY(view_rows(&original, &m->arena, j->before, table, t->quasi, t->quasi_count, err));
-    KN_TRY(view_rows(&release, &m->arena, j->after, there, m->releases, t->quasi_count, err));
+    KN_TRY(view_rows(m->original, &m->arena, j->before, table, t->quasi, t->quasi_count, err));
+    KN_TRY(view_rows(m->release, &m->arena, j->after, there, m->releases, t->quasi_count, err));
     for (int q = 0; q < t->quasi_count; q++) m->releases[q] = q;
-    m->original = &original;
-    m->release = &release;
     kn_status st = kn_measuring_one(&metrics, m, err);
     if (st == KN_OK) st = tell_columns(j, m, metrics, table, err);
     for (int q = 0; st == KN_OK && q < t->quasi_count; q++)
-        *lost += metrics->per_attribute[q].lm * (double)original.rows;
+        *lost += metrics->per_attribute[q].lm * (double)m->original->rows;
     kn_metrics_free(metrics);
-    for (int q = 0; q < t->quasi_count; q++) m->quasi[q].hierarchy = NULL; /* the database's */
-    m->original = m->release = NULL;
+    return st;
+}
+
+/* Tables, time zone and hierarchies are not for kn_measuring_free to free. */
+static kn_status measure_columns(job *j, int table, const char *path, double *lost, kn_error *err)
+{
+    kn_measure_options options = KN_MEASURE_OPTIONS_INIT;
+    kn_measuring       m;
+    kn_table           original, release;
+    options.release = path; /* where a cell is that cannot be read */
+    kn_measuring_init(&m, j->ctx, j->spec, &options);
+    m.original = &original;
+    m.release = &release;
+    m.zone = j->zone;
+    kn_status st = compare_columns(j, &m, table, lost, err);
+    m.original = m.release = NULL;
+    m.zone = NULL;
+    m.quasi_count = 0;
+    kn_measuring_free(&m);
     return st;
 }
 
@@ -233,9 +246,6 @@ static kn_status measure_table(job *j, kn_measured_table *to, int table, kn_erro
     const kn_database_table *t = &j->original->tables[table];
     int                      there = kn_database_find(j->release, t->name);
     char                     path[600];
-    kn_measure_options       options = KN_MEASURE_OPTIONS_INIT;
-    kn_measuring             m;
-    kn_status                st = KN_OK;
     double                   lost = 0;
     *to = (kn_measured_table){.name = kn_arena_strndup(&j->to->arena, t->name, strlen(t->name)),
                               .rows = rows_of(j->before, table),
@@ -246,11 +256,7 @@ static kn_status measure_table(job *j, kn_measured_table *to, int table, kn_erro
         return kn_fail(err, KN_INPUT, "%s: table \"%s\" has %lld rows, its original only %lld", j->path, t->name,
                        (long long)to->released, (long long)to->rows);
     snprintf(path, sizeof path, "%.300s: table \"%.200s\"", j->path, t->name);
-    options.release = path; /* where a cell is that cannot be read */
-    kn_measuring_init(&m, j->ctx, j->spec, &options);
-    if (t->quasi_count > 0 && to->rows > 0) st = measure_columns(j, &m, table, &lost, err);
-    m.zone = NULL; /* the job's */
-    kn_measuring_free(&m);
+    if (t->quasi_count > 0 && to->rows > 0) KN_TRY(measure_columns(j, table, path, &lost, err));
     lost += (double)t->weight * (double)to->deleted;
     to->cells = to->rows * (t->quasi_count + t->weight);
     to->lm = to->cells > 0 ? lost / (double)to->cells : 0;
@@ -258,7 +264,7 @@ static kn_status measure_table(job *j, kn_measured_table *to, int table, kn_erro
     j->cells += to->cells;
     j->released += to->released * (t->quasi_count + t->weight);
     j->lost_released += lost - (double)to->deleted * (double)(t->quasi_count + t->weight);
-    return st;
+    return KN_OK;
 }
 
 /* ---- All of them ---- */
