@@ -180,6 +180,7 @@ static void memory_that_is_refused(void **state)
         if (status == KN_OK) status = take(ctx, &s, &t, &err);
         kn_context_free(ctx);
         assert_int_equal(memory.live, 0);
+        assert_same(&t);
         if (status != KN_OK) assert_int_equal(status, KN_MEMORY);
     }
     assert_true(tries > 3);

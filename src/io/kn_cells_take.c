@@ -38,10 +38,11 @@ static kn_status add_cell(void *state, kn_string text, kn_error *err)
     r->at[cell] = r->bytes.size;
     r->size[cell] = text.data ? text.size : SIZE_MAX;
     if (text.data) kn_buffer_append(&r->bytes, text.data, text.size);
+    if (r->bytes.failed) return no_memory(t, err); /* the row is not one of those that are taken */
     if (++t->column < t->table->column_count) return KN_OK;
     t->column = 0;
     r->count++;
-    return r->bytes.failed ? no_memory(t, err) : KN_OK;
+    return KN_OK;
 }
 
 /* A failure counts once the rows before it are taken. */
@@ -105,8 +106,8 @@ kn_status kn_cells_take(const kn_cells *cells, const kn_catalog_table *table, co
     size_t    columns = (size_t)table->column_count, block = columns * KN_CELL_ROWS;
     size_t   *room = kn_alloc_array(cells->ctx, 4 * block + 1, sizeof *room);
     kn_status status = room && KN_ALLOC(cells->ctx, t.wrong, columns + 1) ? KN_OK : no_memory(&t, err);
-    for (size_t i = 0; i < 2; i++) {
-        kn_buffer_init(&t.rows[i].bytes, cells->ctx);
+    for (size_t i = 0; i < 2; i++) kn_buffer_init(&t.rows[i].bytes, cells->ctx);
+    for (size_t i = 0; status == KN_OK && i < 2; i++) {
         t.rows[i].at = room + 2 * i * block;
         t.rows[i].size = t.rows[i].at + block;
     }
