@@ -135,11 +135,8 @@ static void put_value(kn_buffer *to, const kn_carry *k, int column)
     kn_buffer_add(to, "CASE WHEN NOT ");
     put_missing(to, k, column);
     kn_buffer_add(to, " THEN ");
-    if (k->columns[column].format.kind == KN_ARROW_FLOAT)
-        put_text(to, k, column);
-    else
-        put_cell(to, k, k->columns[column].name);
-    kn_buffer_add(to, " END");
+    put_cell(to, k, k->columns[column].name);
+    kn_buffer_add(to, k->columns[column].format.kind == KN_ARROW_FLOAT ? " + 0 END" : " END"); /* no negative zero */
 }
 
 /* By what a column is sorted: the bytes of its text, a missing cell as it is released. */

@@ -137,15 +137,13 @@ static kn_status find_type(int *out, incoming *in, kn_error *err)
     return KN_OK;
 }
 
-static kn_status find_types(int *out, const kn_carry *k, const kn_carry_release *release, kn_error *err)
+/* Of every kept column; a star is a text. */
+static kn_status find_types(int *out, const kn_carry *k, const kn_carry_release *release, bool stars, kn_error *err)
 {
-    bool starred = false;
-    for (size_t b = 0, n = 0; b < release->batches->count; n += (size_t)release->batches->arrays[b++].length)
-        starred = starred || (int64_t)n + release->batches->arrays[b].length > release->shown;
     for (int i = 0; i < k->count; i++) {
         incoming in;
-        out[i] = FORMATS; /* a star is a text */
-        if (starred) continue;
+        out[i] = FORMATS;
+        if (stars) continue;
         kn_status st = open_incoming(&in, k, i, release, err);
         if (st == KN_OK) st = find_type(&out[i], &in, err);
         end_incoming(&in);
@@ -323,9 +321,30 @@ static bool looks_suppressed(const writing *w, int64_t entry)
     return true;
 }
 
-/* The bytes of a cell, which live as long as the group. */
-static kn_status put_kept(writing *w, int column, kn_string text, kn_error *err)
+/* The value of a cell in a column of numbers or dates: the engine's where it has that type, else what its text says. */
+static bool number_of(uint64_t *out, const writing *w, int kept, int type, kn_string text)
 {
+    const kn_arrow_format *f = &w->carry->columns[kept].format;
+    const kn_arrow_view   *view = &w->in.views[kept];
+    const uint8_t         *from = view->data + (view->start + w->in.row) * f->width;
+    double                 fraction = 0;
+    bool whole = type == 0 && kn_arrow_is_integer(f), day = type == 1 && f->kind == KN_ARROW_DATE && f->width == 4;
+    if (whole || day) {
+        *out = f->kind == KN_ARROW_UNSIGNED ? kn_arrow_load_unsigned(from, f->width)
+                                            : (uint64_t)kn_arrow_load_signed(from, f->width);
+        return true;
+    }
+    if (type != 2 || f->kind != KN_ARROW_FLOAT || f->width != 8) return kn_arrow_value_of(formats[type], text, out);
+    memcpy(&fraction, from, sizeof fraction);
+    fraction += 0.0; /* there is no negative zero */
+    memcpy(out, &fraction, sizeof fraction);
+    return true;
+}
+
+/* The bytes of a cell live as long as the group. */
+static kn_status put_kept(writing *w, int kept, kn_string text, kn_error *err)
+{
+    int       column = w->carry->columns[kept].place;
     released *c = &w->columns[column];
     bool      guard = w->carry->guarded && kn_csv_guards(text);
     uint64_t  number = 0;
@@ -333,7 +352,7 @@ static kn_status put_kept(writing *w, int column, kn_string text, kn_error *err)
         set_code(w, column, KN_PARQUET_NULL);
         return KN_OK;
     }
-    if (c->type < FORMATS && !kn_arrow_value_of(formats[c->type], text, &number))
+    if (c->type < FORMATS && !number_of(&number, w, kept, c->type, text))
         return kn_fail(err, KN_INPUT, "%.300s: column \"%.200s\" changed while it was read", w->carry->engine->name,
                        w->named[column].name);
     size_t size = c->type == FORMATS ? text.size + guard : c->type == 1 ? 4 : 8;
@@ -385,9 +404,8 @@ static kn_status put_row(writing *w, kn_string *texts, int64_t *before, kn_error
     KN_TRY(make_room(w, err));
     put_entry(w, entry);
     for (int i = 0; i < w->carry->count; i++) {
-        int  column = w->carry->columns[i].place;
         bool same = w->rows > 0 && *before >= 0 && kn_string_equal(w->before[i], texts[i]);
-        if (!same) KN_TRY(put_kept(w, column, texts[i], err));
+        if (!same) KN_TRY(put_kept(w, i, texts[i], err));
         if (!same || *before < 0) KN_TRY(remember(w, i, texts[i], err));
     }
     *before = entry;
@@ -441,7 +459,7 @@ static kn_status open_columns(writing *w, kn_error *err)
     const kn_carry   *k = w->carry;
     const kn_batches *b = w->release->batches;
     int              *kinds = kn_alloc_array_zero(w->ctx, (size_t)k->count + 1, sizeof *kinds);
-    kn_status         st = kinds ? find_types(kinds, k, w->release, err) : no_memory(w, err);
+    kn_status st = kinds ? find_types(kinds, k, w->release, w->entries > w->release->shown, err) : no_memory(w, err);
     for (int i = 0, kept = 0, other = 0; st == KN_OK && i < k->all; i++) {
         released *c = &w->columns[i];
         if (kept < k->count && k->columns[kept].place == i) {
