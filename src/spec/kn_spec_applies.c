@@ -186,7 +186,8 @@ static const char *unread(const kn_spec *spec, int field)
     if (spec->input_count == 1 && shape == KN_SHAPE_TABLE && !typed && field != KN_FIELD_RECORD &&
         kn_table_kind_of(spec->inputs[0]) != KN_TABLE_TEXT)
         return "it is for files of text, which this table is not; leave it out";
-    if (shape == KN_SHAPE_TABLE || spec->input_count != 1) return NULL;
+    bool files = shape == KN_SHAPE_RECORDS && spec->table_count == 0 && spec->input_count > 0;
+    if (shape == KN_SHAPE_TABLE || (spec->input_count != 1 && !files)) return NULL;
     if (shape == KN_SHAPE_DATABASE || spec->table_count > 0) {
         if (field == KN_FIELD_RECORD)
             return "the records of a database are its persons, which entity names; leave it out";
@@ -422,9 +423,10 @@ kn_status kn_spec_check_applies(const kn_spec_inner *inner, kn_error *err)
         const kn_spec_table *s = &spec->tables[t];
         KN_TRY(check_columns(inner, s->name, s->attributes, s->attribute_count, err));
         if (s->has_weight && kn_spec_shape(spec) == KN_SHAPE_RECORDS)
-            return kn_spec_fail_place(inner, (kn_place){s->line, s->column}, err,
-                                      "table \"%s\": values of trees all weigh the same; leave the weight out",
-                                      s->name);
+            return kn_spec_fail_place(
+                inner, (kn_place){s->line, s->column}, err,
+                "table \"%s\": values of trees all weigh the same; leave the weight out",
+                s->name);
     }
     return KN_OK;
 }

@@ -198,9 +198,9 @@ kn_status kn_spec_check_database(const kn_spec_inner *inner, kn_error *err)
 kn_status kn_spec_check_records(const kn_spec_inner *inner, kn_error *err)
 {
     const kn_spec *spec = &inner->state.spec;
-    if (spec->input_count != 1)
+    if (spec->input_count != 1 && spec->table_count > 0)
         return kn_spec_fail_place(inner, inner->state.places[KN_FIELD_INPUT], err,
-                                  "input: records that are trees are one input; name one");
+                                  "input: a database is one input; name one");
     if (spec->class_count == 0 && spec->table_count == 0)
         return kn_spec_fail_lacking(inner, err, "records that are trees need classes, as they nest (classes: ...)");
     if (spec->kmn.k == 0)
