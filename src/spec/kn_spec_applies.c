@@ -338,7 +338,7 @@ static kn_status check_columns(const kn_spec_inner *inner, const char *table_nam
         else if (a->pseudonym_key_file && shape != KN_SHAPE_TABLE)
             why = "a pseudonym is made in one table only; keys of a database are drawn anew anyway; leave it out";
         else if (weighted && shape == KN_SHAPE_RECORDS)
-            why = "values of trees all weigh the same; leave the weight out";
+            why = "a value of trees weighs what its class does (classes: ...); leave the weight of the column out";
         else if (a->has_hierarchy && a->role == KN_ROLE_SENSITIVE && !has_distance(spec, table_name, a->name))
             why = "the hierarchy of a sensitive column is used only by t-closeness with distance: hierarchical; "
                   "promise that, or leave it out";
@@ -425,7 +425,7 @@ kn_status kn_spec_check_applies(const kn_spec_inner *inner, kn_error *err)
         if (s->has_weight && kn_spec_shape(spec) == KN_SHAPE_RECORDS)
             return kn_spec_fail_place(
                 inner, (kn_place){s->line, s->column}, err,
-                "table \"%s\": values of trees all weigh the same; leave the weight out",
+                "table \"%s\": a value of trees weighs what its class does (classes: ...); leave the weight out",
                 s->name);
     }
     return KN_OK;

@@ -91,6 +91,7 @@ static kn_status fill_classes(kn_spec_inner *inner, kn_error *err)
             if (!name) return kn_fail_memory(err, inner->ctx, "a spec");
             snprintf(name, size, "%s.%s", spec->tables[t].name, a->name);
             list[count++] = (kn_spec_class){.name = name,
+                                            .weight = {1, 1},
                                             .has_hierarchy = a->has_hierarchy,
                                             .hierarchy = a->hierarchy,
                                             .sensitive = a->role == KN_ROLE_SENSITIVE,

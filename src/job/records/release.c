@@ -6,6 +6,7 @@
 #include "kn_records_run.h"
 
 #include <kanon/database.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@
 #include "kn_database_roles.h"
 #include "kn_error.h"
 #include "kn_forest.h"
+#include "kn_hash.h"
 #include "kn_records_files.h"
 #include "kn_records_report.h"
 #include "kn_targets.h"
@@ -130,11 +132,36 @@ static kn_status no_release(kn_records_run *run, kn_error *err)
     return kn_release_none(&run->all, why, err);
 }
 
+/* A class that a program made itself may have no weight: 0 / 0. */
+static kn_ratio weight_of(const kn_spec_class *c)
+{
+    return c->weight.denominator == 0 ? (kn_ratio){1, 1} : c->weight;
+}
+
+/* Where all weigh the same, weights say nothing. */
+static kn_status take_weights(kn_records_run *run, kn_error *err)
+{
+    const kn_spec *spec = run->all.spec;
+    bool           differ = false;
+    run->weights = NULL;
+    for (int c = 1; c < spec->class_count; c++) {
+        kn_ratio first = weight_of(&spec->classes[0]), own = weight_of(&spec->classes[c]);
+        differ = differ || (kn_u128)first.numerator * own.denominator != (kn_u128)own.numerator * first.denominator;
+    }
+    if (!differ) return KN_OK;
+    run->weights = kn_release_alloc(&run->all, &run->all.scratch, (size_t)spec->class_count, sizeof *run->weights, err);
+    if (!run->weights) return KN_MEMORY;
+    for (int c = 0; c < spec->class_count; c++) run->weights[c] = weight_of(&spec->classes[c]);
+    return KN_OK;
+}
+
 static kn_status search(kn_release_run *all, kn_error *err)
 {
     kn_records_run *run = kn_records_run_of(all);
     const kn_spec  *spec = run->all.spec;
     kn_tree_problem problem = KN_TREE_PROBLEM_INIT;
+    KN_TRY(take_weights(run, err));
+    problem.weights = run->weights;
     problem.records = run->records;
     problem.method = spec->method;
     problem.k = spec->kmn.k;
@@ -194,7 +221,8 @@ static kn_status measure(kn_release_run *all, kn_error *err)
     r->rpd_original = m.rpd_original;
     r->ml2 = m.ml2;
     r->dml2 = m.dml2;
-    r->cost = run->found->cost;
+    r->cost = run->weights ? NAN : run->found->cost;
+    KN_TRY(kn_tree_breadth(&r->loss, run->all.ctx, run->records, run->released, run->found->plan, run->weights, err));
     r->given_up = run->found->given_up;
     r->left_out = run->found->left_out;
     r->disassociations = run->found->plan->disassociation_count;
