@@ -173,23 +173,24 @@ static void xml_node(const writing *w, kn_buffer *to, uint64_t first, uint32_t c
     kn_buffer_char(to, '\n');
 }
 
-/* An element that is open: that of a node, or one on the path to nodes. */
-typedef struct xml_element {
-    kn_string name;
-    uint32_t  node; /* ROOT: none */
-} xml_element;
-
+/* The elements that are open below the record's: those of nodes, and those on the path to nodes (their node is ROOT). */
 typedef struct xml_stack {
-    size_t      count;
-    xml_element open[DEEPEST]; /* below the record's */
+    size_t    count;
+    kn_string name[DEEPEST];
+    uint32_t  node[DEEPEST];
 } xml_stack;
+
+static void xml_push(xml_stack *s, const char *name, size_t size, uint32_t node)
+{
+    s->name[s->count] = (kn_string){name, size};
+    s->node[s->count++] = node;
+}
 
 static void xml_close(const writing *w, kn_buffer *to, xml_stack *s, size_t wanted)
 {
     for (; s->count > wanted; s->count--) {
-        kn_string name = s->open[s->count - 1].name;
         indent(to, w->outer + s->count);
-        kn_buffer_format(to, "</%.*s>\n", (int)name.size, name.data);
+        kn_buffer_format(to, "</%.*s>\n", (int)s->name[s->count - 1].size, s->name[s->count - 1].data);
     }
 }
 
@@ -200,16 +201,15 @@ static void xml_surround(const writing *w, kn_buffer *to, uint64_t first, uint32
     const char *path = cls >= 0 && w->paths ? path_of(w, cls) : "", *slash;
     uint32_t    above = w->records->parent[first + node];
     size_t      at = above == ROOT ? 0 : s->count;
-    while (at > 0 && s->open[at - 1].node != above) at--;
+    while (at > 0 && s->node[at - 1] != above) at--;
     for (; (slash = strchr(path, '/')) && at < s->count; path = slash + 1, at++) {
-        kn_string part = {path, (size_t)(slash - path)};
-        if (s->open[at].node != ROOT || !kn_string_equal(s->open[at].name, part)) break;
+        if (s->node[at] != ROOT || !kn_string_equal(s->name[at], (kn_string){path, (size_t)(slash - path)})) break;
     }
     xml_close(w, to, s, at);
     for (; (slash = strchr(path, '/')) && s->count + 1 < DEEPEST; path = slash + 1) {
         indent(to, w->outer + s->count + 1);
         kn_buffer_format(to, "<%.*s>\n", (int)(slash - path), path);
-        s->open[s->count++] = (xml_element){{path, (size_t)(slash - path)}, ROOT};
+        xml_push(s, path, (size_t)(slash - path), ROOT);
     }
 }
 
@@ -232,8 +232,8 @@ static void xml_record(const writing *w, kn_buffer *to, int64_t record)
         xml_surround(w, to, first, i, &s);
         indent(to, w->outer + s.count + 1);
         xml_node(w, to, first, count, i, empty);
-        if (!empty && s.count < DEEPEST)
-            s.open[s.count++] = (xml_element){kn_string_of(element_of(w, r->value[first + i])), i};
+        const char *name = element_of(w, r->value[first + i]);
+        if (!empty && s.count < DEEPEST) xml_push(&s, name, strlen(name), i);
     }
     xml_close(w, to, &s, 0);
     if (none) return;
@@ -458,17 +458,16 @@ static void json_members(const writing *w, kn_buffer *to, uint64_t first, uint32
     for (int i = 0; i < w->class_count; i++) json_family(w, to, first, &of, above, w->order[above + 2][i], &begun);
 }
 
-/* The first keys of a path, each of an object inside the one before; how many. */
-static size_t json_keys(kn_buffer *to, const char *path, size_t most)
+/* The first keys of a path, each of an object inside the one before; `closing`: their ends. */
+static void json_keys(kn_buffer *to, const char *path, size_t most, bool closing)
 {
-    size_t count = 0;
-    for (size_t size; *path && count < most; path += size + (path[size] == '/'), count++) {
+    for (size_t size; *path && most > 0; path += size + (path[size] == '/'), most--) {
         size = strcspn(path, "/");
-        kn_buffer_char(to, '{');
+        kn_buffer_char(to, closing ? '}' : '{');
+        if (closing) continue;
         json_text(to, (kn_string){path, size});
         kn_buffer_add(to, ": ");
     }
-    return count;
 }
 
 /* The part of the path that each record has around it. */
@@ -488,10 +487,10 @@ static void json_record(const writing *w, kn_buffer *to, int64_t record)
     bool              lines = w->layout->form == KN_RECORDS_JSON_LINES;
     uint64_t          first = r->start[record];
     if (!lines) kn_buffer_add(to, record ? ",\n  " : "\n  ");
-    size_t inner = json_keys(to, json_inner(w), SIZE_MAX);
+    json_keys(to, json_inner(w), SIZE_MAX, false);
     kn_buffer_char(to, '{');
     json_members(w, to, first, 0, (uint32_t)(r->start[record + 1] - first), RECORD, false);
-    for (; inner > 0; inner--) kn_buffer_char(to, '}');
+    json_keys(to, json_inner(w), SIZE_MAX, true);
     kn_buffer_add(to, lines ? "}\n" : "}");
 }
 
@@ -627,15 +626,9 @@ static void json_frame(const writing *w, kn_buffer *to, const char *path, bool c
 {
     size_t most = w->layout->around > 0 ? (size_t)w->layout->around : SIZE_MAX;
     if (w->layout->form == KN_RECORDS_JSON_LINES) return;
-    if (!closing) {
-        (void)json_keys(to, path, most);
-        kn_buffer_char(to, '[');
-        return;
-    }
-    kn_buffer_add(to, "\n ]");
-    for (size_t count = 0; *path && count < most; path += strcspn(path, "/"), path += *path == '/', count++)
-        kn_buffer_char(to, '}');
-    kn_buffer_char(to, '\n');
+    if (closing) kn_buffer_add(to, "\n ]");
+    json_keys(to, path, most, closing);
+    kn_buffer_char(to, closing ? '\n' : '[');
 }
 
 static kn_status frame(const writing *w, kn_buffer *to, bool closing, kn_error *err)
@@ -753,11 +746,6 @@ static kn_status take_style(writing *w, kn_error *err)
     return KN_OK;
 }
 
-static void finish(writing *w)
-{
-    KN_FREE(w->style, w->order);
-}
-
 static kn_status prepare(writing *w, const kn_records *records, const kn_records_layout *layout,
                          const kn_spec_class *classes, int class_count, kn_error *err)
 {
@@ -791,7 +779,7 @@ kn_status kn_records_write(kn_output *output, kn_context *ctx, const kn_records 
     if (st == KN_OK) st = write_frame(&w, output, ctx, false, err);
     if (st == KN_OK) st = kn_output_pieces(output, pieces_of(records), write_piece, &w, err);
     if (st == KN_OK) st = write_frame(&w, output, ctx, true, err);
-    finish(&w);
+    KN_FREE(w.style, w.order);
     return st;
 }
 
@@ -803,6 +791,6 @@ kn_status kn_records_format(kn_buffer *to, const kn_records *records, const kn_r
     if (st == KN_OK) st = frame(&w, to, false, err);
     for (int64_t i = 0; st == KN_OK && i < pieces_of(records); i++) st = write_piece(&w, i, to, err);
     if (st == KN_OK) st = frame(&w, to, true, err);
-    finish(&w);
+    KN_FREE(w.style, w.order);
     return st;
 }
