@@ -727,7 +727,6 @@ static kn_status take_style(writing *w, kn_error *err)
         return kn_fail_memory(err, ctx, "writing tree records");
     *w->style = *w->layout->style;
     const kn_class_style *unsaid = &w->style->of[0];
-    for (int cls = 0; cls < w->class_count; cls++) w->paths = w->paths || (w->classes && w->classes[cls].path);
     for (int cls = 0; cls < w->class_count; cls++) {
         kn_class_style *style = &w->style->of[cls + 1];
         w->bare[cls] = (style->literals || unsaid->literals) && !style->texts && !unsaid->texts;
@@ -753,6 +752,7 @@ static kn_status prepare(writing *w, const kn_records *records, const kn_records
     const char *path = layout->path ? layout->path : xml ? "records/record" : "records";
     *w = (writing){.records = records, .layout = layout, .classes = classes, .path = path, .record = path};
     w->class_count = records->vocabulary->class_count;
+    for (int cls = 0; cls < w->class_count; cls++) w->paths = w->paths || (w->classes && w->classes[cls].path);
     for (const char *p = path; xml && *p; p++)
         if (*p == '/') {
             w->outer++;
