@@ -808,20 +808,29 @@ static void check_applied(const kn_records *r, const kn_records_plan *p, const k
     }
 }
 
-static void check_round_trip(kn_context *ctx, const kn_records *out, const kn_spec_class *classes, int round)
+static void check_round_trip(kn_context *ctx, const kn_records *out, const kn_spec_class *said, int round)
 {
     static const char *const     names[] = {"rt.xml", "rt.json", "rt.jsonl", "rt.json"};
     static const kn_records_form forms[] = {KN_RECORDS_XML, KN_RECORDS_JSON, KN_RECORDS_JSON_LINES, KN_RECORDS_JSON};
-    char                         path[] = "people/person";
+    char                         path[] = "people/person", inside[] = "data/entry/resource";
+    kn_spec_class                classes[3] = {said[0], said[1], said[2]};
     kn_records_layout layout = {.form = forms[round % 4], .nested = round % 3 == 0, .classes = round % 5 == 0};
-    if (round % 2 && layout.form == KN_RECORDS_XML) layout.path = path;
+    if (round % 3 == 0 && layout.form == KN_RECORDS_XML) layout.path = path;
+    if (round % 8 == 4) { /* XML: elements around nodes that are none */
+        classes[1].path = "in/deeper/what";
+        classes[2].path = "in/kind";
+    }
+    if (round % 4 == 3) { /* JSON: each record in an object of a list */
+        layout.path = inside;
+        layout.around = 1 + round % 8 / 4;
+    }
     kn_records_options options = KN_RECORDS_OPTIONS_INIT;
     kn_error           err = KN_ERROR_INIT;
     kn_records        *again = NULL;
     options.classes = classes;
     options.class_count = 3;
     options.released = true;
-    options.record = layout.path ? "person" : NULL;
+    options.record = layout.path == path ? "person" : layout.path;
     char *text = written(ctx, out, &layout, classes, 3, names[round % 4]);
     assert_ok(read_text(&again, ctx, names[round % 4], text, &options, &err), err);
     assert_int_equal(again->count, out->count);

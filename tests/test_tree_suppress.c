@@ -122,7 +122,7 @@ static double lost(kn_context *ctx, const kn_records *r, const kn_tree_result *r
 {
     kn_error     err = KN_ERROR_INIT;
     kn_tree_loss loss;
-    assert_ok(kn_tree_lose(&loss, ctx, r, result->plan, &err), err);
+    assert_ok(kn_tree_lose(&loss, ctx, r, result->plan, NULL, &err), err);
     return loss.loss;
 }
 
@@ -201,7 +201,7 @@ static double best_of_all(kn_context *ctx, const kn_tree_problem *p, const uint3
             result->plan->given_up = kn_alloc_array(ctx, sizeof given_up, sizeof *given_up);
             assert_non_null(result->plan->given_up);
             memcpy(result->plan->given_up, given_up, sizeof given_up);
-            assert_ok(kn_tree_lose(&loss, ctx, p->records, result->plan, &err), err);
+            assert_ok(kn_tree_lose(&loss, ctx, p->records, result->plan, NULL, &err), err);
             if (!vain && loss.given_up <= p->spare_nodes && loss.loss < best) best = loss.loss;
         }
         kn_tree_result_free(result);

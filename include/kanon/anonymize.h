@@ -202,12 +202,14 @@ typedef struct kn_records_result {
     double  node_survival, relation_survival; /* shares: nodes that show their own value, relations that remain,
                                                  possibly between broader values */
     double  relation_unchanged;   /* share of the relations that remain between the same values          */
-    double  cost;                 /* RPDa, which guided the search                                     */
+    double  cost;                 /* RPDa, which guided the search; NAN: classes weigh differently       */
     double  rpd, rpd_original;    /* docs/metrics.md                                                   */
     double  ml2, dml2;            /* NAN: not mined (support 0)                                        */
     int64_t merged;               /* nodes of the input that were equal to a sibling                   */
     int64_t given_up;             /* nodes of the original whose value is nowhere shown (suppression)  */
     int64_t left_out;             /* records that are not released (suppression)                       */
+    double  loss;                 /* the mean over the original's nodes, by the weights of their classes, of how broad they
+                                     became: 0: as it was; 1: "*", given up or left out                */
 } kn_records_result;
 
 /* Runs a spec of tree records that passed kn_spec_check: k^(m,n)-anonymity (kanon/records.h). Written, read back, verified

@@ -36,12 +36,15 @@ typedef struct kn_records_options {
     char                 delimiter; /* of baskets; 0: a comma                                               */
     bool                 released;  /* values may be of any level of the hierarchy, classes may stand in any
                                        order and nodes may have none: what kanon writes                     */
+    const char *const   *more; /* further files or folders: records of one collection are in all of them     */
+    int                  more_count;
 } kn_records_options;
 
-#define KN_RECORDS_OPTIONS_INIT {sizeof(kn_records_options), KN_RECORDS_AUTO, NULL, NULL, 0, 0, false}
+#define KN_RECORDS_OPTIONS_INIT {sizeof(kn_records_options), KN_RECORDS_AUTO, NULL, NULL, 0, 0, false, NULL, 0}
 KN_API void kn_records_options_init(kn_records_options *options, size_t size);
 
-/* Reads all records of a file ("-": standard input). KN_INPUT with file, line and column: broken XML or JSON, an entity
+/* Reads all records of a file ("-": standard input) or of the files of a folder, in the order of their names, then those of
+ * options->more. KN_INPUT with file, line and column: broken XML or JSON, an entity
  * that is not one of the five, a document that nests too deeply, a node of no class, a value that its hierarchy lacks, a
  * rule of the model that is broken (with the record's number). KN_IO: it cannot be read. */
 KN_API KN_CHECK kn_status kn_records_read(kn_records **out, kn_context *ctx, const char *path,

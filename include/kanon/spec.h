@@ -194,7 +194,8 @@ typedef struct kn_spec_class {
     bool              negative;  /* that a record lacks a value of the class may be known, too           */
     bool              of_table;  /* a column of a database: all of its hierarchy's file is its own                */
     int64_t           line, column;
-    const char       *path;  /* JSON: the keys to it, "terms/state", from the record or the node around it; NULL: its name */
+    kn_ratio          weight; /* how much a broader value of it counts as a loss; 1/1 unless given            */
+    const char       *path;  /* the keys or elements to it, "terms/state", from the record or the node around it; NULL: its name */
     kn_hierarchy_spec KN_PRIVATE(hierarchy); /* kn_spec_class_hierarchy; the end                         */
 } kn_spec_class;
 

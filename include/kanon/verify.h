@@ -205,6 +205,7 @@ typedef struct kn_records_verify_report {
     char                     sha256[65]; /* of the release; empty where it was not read from one file                  */
     int64_t                  given_up; /* nodes of the original whose value the release does not show, nor one above it */
     int64_t                  left_out; /* records of the original that the release lacks                               */
+    double                   loss; /* as kn_records_result has it; NAN where a label is unknown                        */
 } kn_records_verify_report;
 
 KN_API const kn_verified_model *kn_records_verified_model_at(const kn_records_verify_report *report, int index);

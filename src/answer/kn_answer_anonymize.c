@@ -427,7 +427,10 @@ static const kn_field_row records_metrics_rows[] = {
     KN_FIELD(S, rpd, KN_F_NUMBER, "reverse path domain: how little the paths of a record say, on average"),
     KN_FIELD(S, rpd_original, KN_F_NUMBER, "the same of the original"),
     KN_FIELD_AS(S, cost, "rpda", KN_F_NUMBER,
-                "the same from the synopsis tree, weighted by support: what guided the search"),
+                "the same from the synopsis tree, weighted by support: what guided the search; null: classes weigh "
+                "differently, and 'loss' did"),
+    KN_FIELD(S, loss, KN_F_SHARE,
+             "how broad values became on average, by the weights of their classes; 1: nothing is left"),
     KN_FIELD(S, ml2, KN_F_NUMBER, "frequent itemsets that were lost; null: none were mined"),
     KN_FIELD(S, dml2, KN_F_NUMBER, "how far the supports of frequent itemsets moved; null: none were mined"),
     KN_FIELD(S, node_survival, KN_F_SHARE, "nodes that show their own value"),

@@ -172,6 +172,9 @@ static const kn_fields asked_part = KN_FIELDS(S, "k_mn", asked_rows, NULL);
 static const kn_field_row tree_loss_rows[] = {
     KN_FIELD(S, rpd, KN_F_NUMBER, "reverse path domain: how little the paths of a record say, on average"),
     KN_FIELD(S, rpd_original, KN_F_NUMBER, "the same of the original"),
+    KN_FIELD(S, loss, KN_F_SHARE,
+             "how broad values became on average, by the weights of their classes; 1: nothing is left; "
+             "null: not known"),
     KN_FIELD(S, nodes, KN_F_COUNT | KN_F_PUBLIC, "nodes of the release, without the records' roots"),
     KN_FIELD(S, nodes_original, KN_F_COUNT, "the same of the original"),
     KN_FIELD(S, relations, KN_F_COUNT | KN_F_PUBLIC, "pairs of a node and one above it in the release"),

@@ -35,6 +35,8 @@ typedef struct kn_records_layout {
                                   (and record), "" in JSON: the document is the list                            */
     char           *namespaces; /* XML: what is declared around the records, as kn_records_namespaces has it; NULL: nothing */
     kn_records_style *style;   /* XML, JSON; NULL: classes are objects in lists, or elements                     */
+    int             around;    /* JSON: of the path's keys, how many are around a list of objects with one record each; 0: all are
+                                  around the list of records                                                     */
     bool            nested;    /* JSON: class names are keys                                                     */
     bool            classes;   /* JSON: nodes say their class                                                    */
     char            delimiter; /* of baskets                                                                     */

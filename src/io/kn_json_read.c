@@ -1,7 +1,7 @@
 /* kn_json_read.c: records of a JSON or JSON Lines file, front to back.
  *
  * A document is a list of records, or an object in which options.record names it (people, data/people; "record" also
- * finds "records"). In JSON Lines every document is a record. A record is an object. Its nodes, and theirs, are
+ * finds "records"). The path to it may lead through a list of objects (entry/resource), with a record or a list of them in each. In JSON Lines every document is a record. A record is an object. Its nodes, and theirs, are
  * written in two ways, which may be mixed:
  *
  *     "children": [{"v": "Hospital1", "class": "MedicalCenter", "children": [...]}]     the class may be left out
@@ -26,7 +26,9 @@ typedef struct reading {
     const char   *path; /* of the list of records                               */
     kn_buffer     found;
     bool          located;
-    uint64_t     *seen; /* per depth: which keys of the object occurred: four of our own, then class names         */
+    int           parts;  /* of the path, so far         */
+    int           around; /* ... around a list of objects; 0: none */
+    uint64_t     *seen;   /* per depth: which keys of the object occurred: four of our own, then class names         */
     size_t        words;
     kn_buffer prefix; /* the keys of the objects between a node and the current one that are none, each before a "/" */
     uint64_t  outer;  /* classes whose keys came before, in these or inside others like them, as bits */
@@ -331,9 +333,27 @@ static bool is_part(const reading *r, const char *path, const char **rest)
     return key.size == size || (!*rest && key.size == size + 1 && key.data[size] == 's');
 }
 
+static kn_status locate(reading *r, const char *path, kn_error *err);
+
+/* The records are in the objects of a list. */
+static kn_status locate_in_list(reading *r, const char *path, kn_error *err)
+{
+    int parts = r->parts;
+    if (r->around > 0 && r->around != parts)
+        return fail(r, err, "the path of the records leads through one list of objects at most");
+    r->around = parts;
+    for (;;) {
+        KN_TRY(next(r, err));
+        if (r->json.kind == KN_JSON_LIST_END) return KN_OK;
+        r->parts = parts;
+        KN_TRY(locate(r, path, err));
+    }
+}
+
 static kn_status locate(reading *r, const char *path, kn_error *err)
 {
     if (!path) return read_records(r, err);
+    if (r->json.kind == KN_JSON_LIST && r->parts > 0) return locate_in_list(r, path, err);
     if (r->json.kind != KN_JSON_OBJECT) return fail(r, err, "an object is expected, with the records in it");
     for (;;) {
         const char *rest;
@@ -345,13 +365,17 @@ static kn_status locate(reading *r, const char *path, kn_error *err)
             KN_TRY(kn_json_skip(&r->json, err));
             continue;
         }
-        if (!rest && r->located) return fail(r, err, "this name occurs twice in the object");
+        if (!rest && r->located && r->around == 0) return fail(r, err, "this name occurs twice in the object");
+        size_t size = r->found.size;
         if (!r->located) {
-            kn_buffer_add(&r->found, r->found.size ? "/" : "");
+            kn_buffer_add(&r->found, size ? "/" : "");
             kn_buffer_append(&r->found, r->json.text.data, r->json.text.size);
         }
         KN_TRY(next(r, err));
+        r->parts++;
         KN_TRY(locate(r, rest, err));
+        r->parts--;
+        if (!r->located) r->found.size = size; /* they are not in this one */
     }
 }
 
@@ -360,11 +384,13 @@ static kn_status read_document(reading *r, kn_error *err)
     KN_TRY(next(r, err));
     bool list = r->json.kind == KN_JSON_LIST;
     KN_TRY(list ? read_records(r, err) : locate(r, r->path, err));
-    if (!r->located || r->c->records == 0)
+    if (!r->located || kn_collector_none(r->c))
         return kn_fail_at(err, KN_INPUT, r->c->file, 0, 0, "there are no records; they are looked for in \"%s\"",
                           r->path);
     const char *found = kn_buffer_text(&r->found);
+    if (r->c->layout->path) return next(r, err); /* the form is that of the first file */
     if (!found) return kn_fail_memory(err, r->c->ctx, "reading tree records");
+    r->c->layout->around = r->around;
     r->c->layout->path = kn_strndup(r->c->ctx, found, strlen(found));
     if (!r->c->layout->path) return kn_fail_memory(err, r->c->ctx, "reading tree records");
     return next(r, err); /* the end: nothing may follow */
@@ -377,7 +403,7 @@ static kn_status read_lines(reading *r, kn_error *err)
         if (r->json.kind == KN_JSON_END) break;
         KN_TRY(read_record(r, err));
     }
-    return r->c->records ? KN_OK : kn_fail_at(err, KN_INPUT, r->c->file, 0, 0, "there are no records");
+    return !kn_collector_none(r->c) ? KN_OK : kn_fail_at(err, KN_INPUT, r->c->file, 0, 0, "there are no records");
 }
 
 kn_status kn_json_read(kn_collector *c, bool lines, kn_error *err)

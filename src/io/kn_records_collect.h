@@ -30,6 +30,7 @@ typedef struct kn_collector {
     const char               *file;
     kn_interner               names; /* unknown ones       */
     int64_t                   records;
+    int64_t                   earlier; /* of these, in the files before */
     /* The current record. */
     kn_collected *nodes;
     size_t        count, capacity;
@@ -68,7 +69,13 @@ KN_CHECK kn_status kn_collector_value(kn_collector *c, int64_t node, kn_string t
 /* Passes the record to the sink. KN_INPUT: a node without a value. */
 KN_CHECK kn_status kn_collector_end(kn_collector *c, kn_error *err);
 
-/* ---- The forms ---- */
+/* Has this file no record? */
+static inline bool kn_collector_none(const kn_collector *c)
+{
+    return c->records == c->earlier;
+}
+
+/* ---- The forms: one file, from its beginning to its end ---- */
 
 KN_CHECK kn_status kn_xml_read(kn_collector *c, kn_error *err);
 KN_CHECK kn_status kn_json_read(kn_collector *c, bool lines, kn_error *err);

@@ -1,4 +1,4 @@
-/* kn_records_read.c: a file of tree records → kn_records.
+/* kn_records_read.c: files of tree records → kn_records.
  *
  * While the file is read, every (class, text) gets a number and a record is numbers and parents. When all texts are
  * known the hierarchies are read and the numbers become values of the vocabulary; records are then put in order, in
@@ -32,10 +32,18 @@ typedef struct first_place {
     int64_t record, line, column;
 } first_place;
 
+/* A file that is read. */
+typedef struct part {
+    const char *name;  /* in `names` */
+    int64_t     first; /* record     */
+} part;
+
 typedef struct reader {
     kn_context               *ctx;
     const kn_records_options *options;
-    const char               *path;
+    kn_arena                  names;
+    part                     *parts;
+    size_t                    part_count, part_capacity;
     kn_interner               texts; /* two bytes of class + 1, then the text */
     kn_interner               ids;
     char                     *key; /* space for the longest text and its class */
@@ -89,10 +97,30 @@ static kn_status on_ignored(void *state, kn_string name, kn_error *err)
     return KN_OK;
 }
 
+/* Records come file by file. */
+static kn_status note_file(reader *r, const char *name, kn_error *err)
+{
+    if (r->part_count > 0 && strcmp(r->parts[r->part_count - 1].name, name) == 0) return KN_OK;
+    if (!KN_GROW(r->ctx, &r->parts, &r->part_capacity, r->part_count + 1)) return kn_fail_memory(err, r->ctx, WHAT);
+    const char *own = kn_arena_strndup(&r->names, name, strlen(name));
+    if (!own) return kn_fail_memory(err, r->ctx, WHAT);
+    r->parts[r->part_count++] = (part){own, r->count};
+    return KN_OK;
+}
+
+/* The file of a record, counted from 0. */
+static const char *file_of(const reader *r, int64_t record)
+{
+    size_t i = r->part_count;
+    while (i > 1 && r->parts[i - 1].first > record) i--;
+    return i > 0 ? r->parts[i - 1].name : "";
+}
+
 static kn_status on_record(void *state, kn_string id, const kn_records_place *place, kn_error *err)
 {
     reader *r = state;
     KN_TRY(end_record(r, err));
+    KN_TRY(note_file(r, place->file, err));
     if (!KN_GROW(r->ctx, &r->lines, &r->line_capacity, (size_t)r->count + 1)) return kn_fail_memory(err, r->ctx, WHAT);
     r->lines[r->count++] = place->line;
     if (!id.data) return KN_OK;
@@ -229,9 +257,9 @@ static kn_status fail_text(const reader *r, uint32_t text, int cls, const char *
 {
     const first_place *p = &r->places[text];
     if (cls < 0)
-        return kn_fail_at(err, KN_INPUT, r->path, p->line, p->column,
+        return kn_fail_at(err, KN_INPUT, file_of(r, p->record - 1), p->line, p->column,
                           "record %" PRId64 ": a value of a node without a class, which %s", p->record, what);
-    return kn_fail_at(err, KN_INPUT, r->path, p->line, p->column,
+    return kn_fail_at(err, KN_INPUT, file_of(r, p->record - 1), p->line, p->column,
                       "record %" PRId64 ": a value of class \"%s\", which %s", p->record, r->options->classes[cls].name,
                       what);
 }
@@ -283,7 +311,7 @@ static kn_status check_order(const reader *r, int64_t record, const kn_record_no
         if (nodes[i].parent == ROOT) continue;
         uint16_t above = cls[nodes[nodes[i].parent].value], own = cls[nodes[i].value];
         if (above < own) continue;
-        return kn_fail_at(err, KN_INPUT, r->path, r->lines[record], 0,
+        return kn_fail_at(err, KN_INPUT, file_of(r, record), r->lines[record], 0,
                           "record %" PRId64 ", node %" PRIu32 ": a node of class \"%s\" below one of class \"%s\": %s",
                           record + 1, i + 1, r->options->classes[own].name, r->options->classes[above].name,
                           nesting_words(above, own));
@@ -379,8 +407,9 @@ static void reader_free(reader *r)
     kn_interner_free(&r->texts);
     kn_interner_free(&r->ids);
     for (int i = 0; i < r->ignored_count; i++) kn_free(r->ignored[i]);
-    KN_FREE(r->ignored, r->key, r->places, r->start, r->lines, r->parent, r->value, r->value_of, r->layout.path,
-            r->layout.namespaces, r->layout.style);
+    kn_arena_free(&r->names);
+    KN_FREE(r->parts, r->ignored, r->key, r->places, r->start, r->lines, r->parent, r->value, r->value_of,
+            r->layout.path, r->layout.namespaces, r->layout.style);
     kn_vocabulary_free(r->vocabulary);
 }
 
@@ -398,7 +427,7 @@ kn_status kn_records_read(kn_records **out, kn_context *ctx, const char *path, c
     KN_SERVE(ctx, err);
     KN_OPTIONS(kn_records_options, KN_RECORDS_OPTIONS_INIT, options, "options of tree records", err);
     KN_TRY(check_options(options, err));
-    reader          r = {.ctx = ctx, .options = options, .path = kn_path_name(ctx, path)};
+    reader          r = {.ctx = ctx, .options = options, .names = {.ctx = ctx}};
     kn_records_sink sink = {.state = &r, .record = on_record, .node = on_node, .ignored = on_ignored};
     kn_interner_init(&r.texts, ctx);
     kn_interner_init(&r.ids, ctx);

@@ -1,4 +1,4 @@
-/* kn_records_scan.c: from a file to its records, one after the other; collecting one of them.
+/* kn_records_scan.c: from files to their records, one after the other; collecting one of them.
  *
  * Interface: kn_records_scan.h, kn_records_collect.h. The forms are read by kn_xml_read.c, kn_json_read.c and
  * kn_records_baskets.c. Memory: one record and the unknown names.
@@ -8,12 +8,10 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include <strings.h>
 
 #include "kn_alloc.h"
 #include "kn_context.h"
 #include "kn_error.h"
-#include "kn_names.h"
 #include "kn_options.h"
 #include "kn_records_collect.h"
 
@@ -159,31 +157,8 @@ kn_status kn_collector_end(kn_collector *c, kn_error *err)
 
 /* ---- Files ---- */
 
-static bool ends_with(const char *path, size_t size, const char *ending)
-{
-    size_t n = strlen(ending);
-    return size >= n && strncasecmp(path + size - n, ending, n) == 0;
-}
-
-kn_records_form kn_records_form_of(const char *path)
-{
-    size_t size = strlen(path);
-    if (kn_name_sqlite(path) || kn_name_server(path))
-        return KN_RECORDS_DATABASE; /* a table of one is no records either */
-    if (size > 0 && path[size - 1] == '/') return KN_RECORDS_DATABASE;
-    if (ends_with(path, size, ".gz")) size -= 3;
-    if (ends_with(path, size, ".zst")) size -= 4;
-    if (ends_with(path, size, ".xml")) return KN_RECORDS_XML;
-    if (ends_with(path, size, ".json")) return KN_RECORDS_JSON;
-    if (ends_with(path, size, ".jsonl") || ends_with(path, size, ".ndjson")) return KN_RECORDS_JSON_LINES;
-    return KN_RECORDS_BASKETS;
-}
-
 static kn_status read_form(kn_collector *c, kn_error *err)
 {
-    if (c->layout->form != KN_RECORDS_BASKETS && c->options->class_count <= KN_STYLE_CLASSES &&
-        !(c->layout->style = kn_alloc_zero(c->ctx, sizeof *c->layout->style)))
-        return kn_fail_memory(err, c->ctx, WHAT);
     switch (c->layout->form) {
     case KN_RECORDS_XML: return kn_xml_read(c, err);
     case KN_RECORDS_JSON: return kn_json_read(c, false, err);
@@ -195,37 +170,80 @@ static kn_status read_form(kn_collector *c, kn_error *err)
     return kn_fail(err, KN_USAGE, "the persons of a database are read through its tables");
 }
 
+static kn_status read_file(kn_collector *c, const char *path, kn_error *err)
+{
+    KN_TRY(kn_source_open(&c->source, c->ctx, path, err));
+    c->file = kn_source_name(c->source);
+    c->earlier = c->records;
+    kn_progress_begin(c->ctx, "reading", "B", kn_source_size(c->source));
+    kn_status st = read_form(c, err);
+    kn_progress_end(c->ctx);
+    kn_source_free(c->source);
+    return st;
+}
+
+/* XML files that are one record each have no element around it, which a file of all of them needs. */
+static kn_status give_root(kn_collector *c, kn_error *err)
+{
+    static const char root[] = "records/";
+    char             *path = c->layout->path;
+    if (c->layout->form != KN_RECORDS_XML || !path || strchr(path, '/')) return KN_OK;
+    size_t size = strlen(path);
+    char  *longer = kn_alloc(c->ctx, sizeof root + size);
+    if (!longer) return kn_fail_memory(err, c->ctx, WHAT);
+    memcpy(longer, root, sizeof root - 1);
+    memcpy(longer + sizeof root - 1, path, size + 1);
+    kn_free(path);
+    c->layout->path = longer;
+    return KN_OK;
+}
+
+static kn_status read_files(kn_collector *c, const kn_records_files *files, kn_error *err)
+{
+    kn_status st = KN_OK;
+    if (c->layout->form != KN_RECORDS_BASKETS && c->options->class_count <= KN_STYLE_CLASSES &&
+        !(c->layout->style = kn_alloc_zero(c->ctx, sizeof *c->layout->style)))
+        return kn_fail_memory(err, c->ctx, WHAT);
+    for (int i = 0; i < files->count && st == KN_OK; i++) st = read_file(c, files->paths[i], err);
+    return st == KN_OK && files->count > 1 ? give_root(c, err) : st;
+}
+
+/* Do the options fit the form? */
+static kn_status check_options(const kn_records_options *options, kn_records_form form, const char *path, kn_error *err)
+{
+    if (form == KN_RECORDS_DATABASE)
+        return kn_fail(err, KN_USAGE, "the persons of a database are read through its tables");
+    for (int i = 0; i < options->class_count; i++)
+        if (options->classes[i].path && (options->class_count > KN_STYLE_CLASSES || form == KN_RECORDS_BASKETS))
+            return kn_fail(err, KN_USAGE,
+                           "%s: class \"%s\": a path is for XML and JSON, with up to %d classes; leave it out", path,
+                           options->classes[i].name, KN_STYLE_CLASSES);
+    if (options->delimiter && form != KN_RECORDS_BASKETS)
+        return kn_fail(err, KN_USAGE, "%s: only baskets have a delimiter; leave it out", path);
+    if (options->record && form == KN_RECORDS_BASKETS)
+        return kn_fail(err, KN_USAGE, "%s: each line of baskets is a record; leave the name of a record out", path);
+    return KN_OK;
+}
+
 kn_status kn_records_scan(kn_context *ctx, const char *path, const kn_records_options *options,
                           const kn_records_sink *sink, kn_records_layout *layout, kn_error *err)
 {
     kn_records_layout own = {.form = KN_RECORDS_AUTO};
     KN_OPTIONS(kn_records_options, KN_RECORDS_OPTIONS_INIT, options, "options of tree records", err);
-    kn_collector c = {.ctx = ctx, .options = options, .sink = sink, .layout = layout ? layout : &own};
+    kn_collector     c = {.ctx = ctx, .options = options, .sink = sink, .layout = layout ? layout : &own};
+    kn_arena         arena = {.ctx = ctx};
+    kn_records_files files = {0};
     *c.layout =
         (kn_records_layout){.form = options->form == KN_RECORDS_AUTO ? kn_records_form_of(path) : options->form};
-    if (c.layout->form == KN_RECORDS_DATABASE)
-        return kn_fail(err, KN_USAGE, "the persons of a database are read through its tables");
-    for (int i = 0; i < options->class_count; i++)
-        if (options->classes[i].path &&
-            (options->class_count > KN_STYLE_CLASSES ||
-             (c.layout->form != KN_RECORDS_JSON && c.layout->form != KN_RECORDS_JSON_LINES)))
-            return kn_fail(err, KN_USAGE, "%s: class \"%s\": a path is for JSON, with up to %d classes; leave it out",
-                           path, options->classes[i].name, KN_STYLE_CLASSES);
-    if (options->delimiter && c.layout->form != KN_RECORDS_BASKETS)
-        return kn_fail(err, KN_USAGE, "%s: only baskets have a delimiter; leave it out", path);
-    if (options->record && c.layout->form == KN_RECORDS_BASKETS)
-        return kn_fail(err, KN_USAGE, "%s: each line of baskets is a record; leave the name of a record out", path);
-    KN_TRY(kn_source_open(&c.source, ctx, path, err));
-    c.file = kn_source_name(c.source);
+    KN_TRY(check_options(options, c.layout->form, path, err));
     kn_interner_init(&c.names, ctx);
     kn_buffer_init(&c.bytes, ctx);
-    kn_progress_begin(ctx, "reading", "B", kn_source_size(c.source));
-    kn_status st = read_form(&c, err);
-    kn_progress_end(ctx);
+    kn_status st = kn_records_files_list(&files, &arena, path, options->more, options->more_count, err);
+    if (st == KN_OK) st = read_files(&c, &files, err);
     kn_free(c.nodes);
     kn_buffer_free(&c.bytes);
     kn_interner_free(&c.names);
-    kn_source_free(c.source);
+    kn_arena_free(&arena);
     if (st != KN_OK || !layout) {
         KN_FREE(c.layout->path, c.layout->namespaces, c.layout->style);
         c.layout->path = c.layout->namespaces = NULL;

@@ -1,4 +1,4 @@
-/* kn_records_scan.h: the records of an XML, JSON, JSON Lines or basket file, one node after the other, front to back.
+/* kn_records_scan.h: the records of XML, JSON, JSON Lines or basket files, one node after the other, front to back.
  *
  * Reading (kn_records_read) and verification both begin here: this knows nothing of hierarchies and stores nothing. A
  * sink receives each record's start, then each of its nodes in the order of the file, parents before children. What
@@ -8,6 +8,7 @@
 #ifndef KN_RECORDS_SCAN_H
 #define KN_RECORDS_SCAN_H
 
+#include "kn_records_files.h"
 #include "kn_records_layout.h"
 #include "kn_string.h"
 
@@ -38,10 +39,8 @@ typedef struct kn_records_sink {
     kn_status (*ignored)(void *state, kn_string name, kn_error *err);
 } kn_records_sink;
 
-/* By the file's name (without .gz or .zst). Never AUTO. */
-kn_records_form kn_records_form_of(const char *path);
-
-/* Reads a file ("-": standard input) of any form but a database to its end. `options` as for kn_records_read.
+/* Reads a file ("-": standard input) or folder of any form but a database, and options->more, to the end. `options` as for
+ * kn_records_read.
  * `layout` (may be NULL) receives how the file writes its records; the caller frees its path and namespaces. KN_INPUT
  * with file, line and column; KN_IO; or what the sink returned. */
 KN_CHECK kn_status kn_records_scan(kn_context *ctx, const char *path, const kn_records_options *options,

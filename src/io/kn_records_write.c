@@ -33,7 +33,7 @@ typedef struct writing {
     kn_records_style *style;            /* the layout's, wide enough for these records; NULL: none is kept          */
     uint8_t (*order)[KN_STYLE_CLASSES]; /* JSON, by the parent's class + 2: the classes as their keys stand */
     bool bare[KN_STYLE_CLASSES];        /* JSON: values of the original need no quotes                     */
-    bool paths;                         /* JSON: some classes have them                                    */
+    bool paths;                         /* some classes have them                                          */
     bool attributes;                    /* XML: some classes are                                            */
 } writing;
 
@@ -74,14 +74,6 @@ static void indent(kn_buffer *to, size_t depth)
     kn_buffer_append(to, spaces, depth);
 }
 
-/* The depth of a node below the record's root, from 0. */
-static size_t depth_of(const kn_records *r, uint64_t first, uint32_t node)
-{
-    size_t depth = 0;
-    for (uint32_t p = r->parent[first + node]; p != ROOT; p = r->parent[first + p]) depth++;
-    return depth;
-}
-
 static int class_of(const writing *w, uint32_t value)
 {
     uint16_t cls = w->records->vocabulary->cls[value];
@@ -99,10 +91,23 @@ static const char *place_of(const writing *w, int cls)
     return cls >= 0 && w->classes ? w->classes[cls].value : NULL;
 }
 
+/* The path of a class, from the node around it. */
+static const char *path_of(const writing *w, int cls)
+{
+    return w->classes && w->classes[cls].path ? w->classes[cls].path : name_of(w, cls);
+}
+
+/* The element or key of a class: the end of its path, if it has one. */
+static const char *last_of(const writing *w, int cls)
+{
+    const char *path = path_of(w, cls);
+    return w->classes && w->classes[cls].path && strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+}
+
 static const char *element_of(const writing *w, uint32_t value)
 {
     int cls = class_of(w, value);
-    return cls < 0 ? "node" : name_of(w, cls);
+    return cls < 0 ? "node" : last_of(w, cls);
 }
 
 /* Is the node an attribute of the element around it? */
@@ -168,26 +173,54 @@ static void xml_node(const writing *w, kn_buffer *to, uint64_t first, uint32_t c
     kn_buffer_char(to, '\n');
 }
 
-/* Closes elements until `depth` are open; `open` is the innermost. Returns the new innermost. */
-static uint32_t xml_close(const writing *w, kn_buffer *to, uint64_t first, uint32_t open, size_t *depth, size_t wanted)
+/* The elements that are open below the record's: those of nodes, and those on the path to nodes (their node is ROOT). */
+typedef struct xml_stack {
+    size_t    count;
+    kn_string name[DEEPEST];
+    uint32_t  node[DEEPEST];
+} xml_stack;
+
+static void xml_push(xml_stack *s, const char *name, size_t size, uint32_t node)
 {
-    for (; *depth > wanted; (*depth)--) {
-        indent(to, w->outer + *depth);
-        kn_buffer_add(to, "</");
-        kn_buffer_add(to, element_of(w, w->records->value[first + open]));
-        kn_buffer_add(to, ">\n");
-        open = w->records->parent[first + open];
+    s->name[s->count] = (kn_string){name, size};
+    s->node[s->count++] = node;
+}
+
+static void xml_close(const writing *w, kn_buffer *to, xml_stack *s, size_t wanted)
+{
+    for (; s->count > wanted; s->count--) {
+        indent(to, w->outer + s->count);
+        kn_buffer_format(to, "</%.*s>\n", (int)s->name[s->count - 1].size, s->name[s->count - 1].data);
     }
-    return open;
+}
+
+/* Closes and opens elements until those around a node are open: of the nodes above it, and on its own path. */
+static void xml_surround(const writing *w, kn_buffer *to, uint64_t first, uint32_t node, xml_stack *s)
+{
+    int         cls = class_of(w, w->records->value[first + node]);
+    const char *path = cls >= 0 && w->paths ? path_of(w, cls) : "", *slash;
+    uint32_t    above = w->records->parent[first + node];
+    size_t      at = above == ROOT ? 0 : s->count;
+    while (at > 0 && s->node[at - 1] != above) at--;
+    for (; (slash = strchr(path, '/')) && at < s->count; path = slash + 1, at++) {
+        if (s->node[at] != ROOT || !kn_string_equal(s->name[at], (kn_string){path, (size_t)(slash - path)})) break;
+    }
+    xml_close(w, to, s, at);
+    for (; (slash = strchr(path, '/')) && s->count + 1 < DEEPEST; path = slash + 1) {
+        indent(to, w->outer + s->count + 1);
+        kn_buffer_format(to, "<%.*s>\n", (int)(slash - path), path);
+        xml_push(s, path, (size_t)(slash - path), ROOT);
+    }
 }
 
 static void xml_record(const writing *w, kn_buffer *to, int64_t record)
 {
     const kn_records *r = w->records;
     uint64_t          first = r->start[record];
-    uint32_t          count = (uint32_t)(r->start[record + 1] - first), open = ROOT;
-    size_t            depth = 0; /* of open elements below the record's */
+    uint32_t          count = (uint32_t)(r->start[record + 1] - first);
+    xml_stack         s;
     bool              none = !has_elements(w, first, count, ROOT);
+    s.count = 0;
     indent(to, w->outer);
     kn_buffer_format(to, "<%s", w->record);
     xml_attributes(w, to, first, count, ROOT);
@@ -196,14 +229,13 @@ static void xml_record(const writing *w, kn_buffer *to, int64_t record)
         bool empty = i + 1 == count || r->parent[first + i + 1] != i;
         if (w->attributes && is_attribute(w, r->value[first + i])) continue;
         if (w->attributes && !empty) empty = !has_elements(w, first, count, i);
-        open = xml_close(w, to, first, open, &depth, depth_of(r, first, i));
-        indent(to, w->outer + depth + 1);
+        xml_surround(w, to, first, i, &s);
+        indent(to, w->outer + s.count + 1);
         xml_node(w, to, first, count, i, empty);
-        if (empty) continue;
-        open = i;
-        depth++;
+        const char *name = element_of(w, r->value[first + i]);
+        if (!empty && s.count < DEEPEST) xml_push(&s, name, strlen(name), i);
     }
-    (void)xml_close(w, to, first, open, &depth, 0);
+    xml_close(w, to, &s, 0);
     if (none) return;
     indent(to, w->outer);
     kn_buffer_format(to, "</%s>\n", w->record);
@@ -317,16 +349,9 @@ static uint32_t siblings_end(const writing *w, uint64_t first, uint32_t from, ui
     return from;
 }
 
-/* The path of a class, from the node around it. */
-static const char *path_of(const writing *w, int cls)
-{
-    return w->classes && w->classes[cls].path ? w->classes[cls].path : name_of(w, cls);
-}
-
 static void json_begin(const writing *w, kn_buffer *to, int cls, bool *begun)
 {
-    const char *name = cls < 0 ? "children" : path_of(w, cls);
-    if (cls >= 0 && w->paths && w->classes[cls].path && strrchr(name, '/')) name = strrchr(name, '/') + 1;
+    const char *name = cls < 0 ? "children" : last_of(w, cls);
     if (*begun) kn_buffer_add(to, ", ");
     *begun = true;
     json_text(to, kn_string_of(name));
@@ -433,14 +458,39 @@ static void json_members(const writing *w, kn_buffer *to, uint64_t first, uint32
     for (int i = 0; i < w->class_count; i++) json_family(w, to, first, &of, above, w->order[above + 2][i], &begun);
 }
 
+/* The first keys of a path, each of an object inside the one before; `closing`: their ends. */
+static void json_keys(kn_buffer *to, const char *path, size_t most, bool closing)
+{
+    for (size_t size; *path && most > 0; path += size + (path[size] == '/'), most--) {
+        size = strcspn(path, "/");
+        kn_buffer_char(to, closing ? '}' : '{');
+        if (closing) continue;
+        json_text(to, (kn_string){path, size});
+        kn_buffer_add(to, ": ");
+    }
+}
+
+/* The part of the path that each record has around it. */
+static const char *json_inner(const writing *w)
+{
+    const char *path = w->layout->around > 0 && w->layout->form == KN_RECORDS_JSON ? w->path : "";
+    for (int i = 0; i < w->layout->around && *path; i++) {
+        path += strcspn(path, "/");
+        path += *path == '/';
+    }
+    return path;
+}
+
 static void json_record(const writing *w, kn_buffer *to, int64_t record)
 {
     const kn_records *r = w->records;
     bool              lines = w->layout->form == KN_RECORDS_JSON_LINES;
     uint64_t          first = r->start[record];
     if (!lines) kn_buffer_add(to, record ? ",\n  " : "\n  ");
+    json_keys(to, json_inner(w), SIZE_MAX, false);
     kn_buffer_char(to, '{');
     json_members(w, to, first, 0, (uint32_t)(r->start[record + 1] - first), RECORD, false);
+    json_keys(to, json_inner(w), SIZE_MAX, true);
     kn_buffer_add(to, lines ? "}\n" : "}");
 }
 
@@ -495,12 +545,24 @@ static kn_status write_piece(void *arg, int64_t piece, kn_buffer *to, kn_error *
 }
 
 /* A name of XML, as far as its bytes show: expat decides when it is read back. */
-static bool is_name(const char *name)
+static bool is_name(const char *name, size_t size)
 {
-    unsigned char c = (unsigned char)name[0];
+    unsigned char c = size > 0 ? (unsigned char)name[0] : 0;
     if (!(c >= 0x80 || c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))) return false;
-    for (const char *p = name; *p; p++)
-        if ((unsigned char)*p < 0x80 && strchr(" \t\r\n<>&\"'=/!?;,()[]{}*+|\\^%$#@~`", *p)) return false;
+    for (size_t i = 0; i < size; i++)
+        if ((unsigned char)name[i] < 0x80 && strchr(" \t\r\n<>&\"'=/!?;,()[]{}*+|\\^%$#@~`", name[i])) return false;
+    return true;
+}
+
+/* The same of all elements on the way to a class. */
+static bool is_path(const writing *w, int cls)
+{
+    const char *path = path_of(w, cls);
+    bool        one = path == name_of(w, cls);
+    for (size_t size; *path; path += size + (path[size] == '/')) {
+        size = one ? strlen(path) : strcspn(path, "/");
+        if (!is_name(path, size)) return false;
+    }
     return true;
 }
 
@@ -508,7 +570,7 @@ static kn_status check_names(const writing *w, int count, kn_error *err)
 {
     for (int c = 0; c < count && w->layout->form == KN_RECORDS_XML; c++) {
         const char *value = place_of(w, c);
-        if (!is_name(name_of(w, c)) || (value && !is_name(value + (value[0] == '@'))))
+        if (!is_path(w, c) || (value && !is_name(value + (value[0] == '@'), strlen(value + (value[0] == '@')))))
             return kn_fail(err, KN_USAGE,
                            "class \"%s\" cannot be written as XML: its name, or that of its value, is not an XML name",
                            name_of(w, c));
@@ -562,21 +624,11 @@ static void xml_frame(const writing *w, kn_buffer *to, const char *path, bool cl
 
 static void json_frame(const writing *w, kn_buffer *to, const char *path, bool closing)
 {
-    size_t depth = 0;
+    size_t most = w->layout->around > 0 ? (size_t)w->layout->around : SIZE_MAX;
     if (w->layout->form == KN_RECORDS_JSON_LINES) return;
     if (closing) kn_buffer_add(to, "\n ]");
-    for (const char *p = path; *p; depth++) {
-        size_t size = strcspn(p, "/");
-        if (!closing) {
-            kn_buffer_char(to, '{');
-            json_text(to, (kn_string){p, size});
-            kn_buffer_add(to, ": ");
-        } else {
-            kn_buffer_char(to, '}');
-        }
-        p += size + (p[size] == '/');
-    }
-    kn_buffer_add(to, closing ? "\n" : "[");
+    json_keys(to, path, most, closing);
+    kn_buffer_char(to, closing ? '\n' : '[');
 }
 
 static kn_status frame(const writing *w, kn_buffer *to, bool closing, kn_error *err)
@@ -658,10 +710,10 @@ static void settle_attributes(writing *w)
 {
     for (int cls = 0; cls < w->class_count; cls++) {
         kn_class_style *style = &w->style->of[cls + 1];
-        style->attributes = style->attributes && !style->elements && strcmp(name_of(w, cls), "v") != 0;
+        style->attributes = style->attributes && !style->elements && strcmp(last_of(w, cls), "v") != 0;
         for (int other = 0; other < w->class_count && style->attributes; other++) {
             const char *place = xml_place(w, other);
-            if (place && strcmp(place, name_of(w, cls)) == 0) style->attributes = false;
+            if (place && strcmp(place, last_of(w, cls)) == 0) style->attributes = false;
         }
         w->attributes = w->attributes || style->attributes;
     }
@@ -675,7 +727,6 @@ static kn_status take_style(writing *w, kn_error *err)
         return kn_fail_memory(err, ctx, "writing tree records");
     *w->style = *w->layout->style;
     const kn_class_style *unsaid = &w->style->of[0];
-    for (int cls = 0; cls < w->class_count; cls++) w->paths = w->paths || (w->classes && w->classes[cls].path);
     for (int cls = 0; cls < w->class_count; cls++) {
         kn_class_style *style = &w->style->of[cls + 1];
         w->bare[cls] = (style->literals || unsaid->literals) && !style->texts && !unsaid->texts;
@@ -694,11 +745,6 @@ static kn_status take_style(writing *w, kn_error *err)
     return KN_OK;
 }
 
-static void finish(writing *w)
-{
-    KN_FREE(w->style, w->order);
-}
-
 static kn_status prepare(writing *w, const kn_records *records, const kn_records_layout *layout,
                          const kn_spec_class *classes, int class_count, kn_error *err)
 {
@@ -706,6 +752,7 @@ static kn_status prepare(writing *w, const kn_records *records, const kn_records
     const char *path = layout->path ? layout->path : xml ? "records/record" : "records";
     *w = (writing){.records = records, .layout = layout, .classes = classes, .path = path, .record = path};
     w->class_count = records->vocabulary->class_count;
+    for (int cls = 0; cls < w->class_count; cls++) w->paths = w->paths || (w->classes && w->classes[cls].path);
     for (const char *p = path; xml && *p; p++)
         if (*p == '/') {
             w->outer++;
@@ -732,7 +779,7 @@ kn_status kn_records_write(kn_output *output, kn_context *ctx, const kn_records 
     if (st == KN_OK) st = write_frame(&w, output, ctx, false, err);
     if (st == KN_OK) st = kn_output_pieces(output, pieces_of(records), write_piece, &w, err);
     if (st == KN_OK) st = write_frame(&w, output, ctx, true, err);
-    finish(&w);
+    KN_FREE(w.style, w.order);
     return st;
 }
 
@@ -744,6 +791,6 @@ kn_status kn_records_format(kn_buffer *to, const kn_records *records, const kn_r
     if (st == KN_OK) st = frame(&w, to, false, err);
     for (int64_t i = 0; st == KN_OK && i < pieces_of(records); i++) st = write_piece(&w, i, to, err);
     if (st == KN_OK) st = frame(&w, to, true, err);
-    finish(&w);
+    KN_FREE(w.style, w.order);
     return st;
 }

@@ -2,7 +2,8 @@
  *
  * A record is an element whose name is options.record, or whose path ends with it (people/person). Inside it every
  * element with the name of a class is a node, below the nearest such element around it; so is an attribute with the
- * name of a class. <node> is a node without a class. Any other element is skipped with its content. The value of a
+ * name of a class. <node> is a node without a class. A class with a path stands inside elements that are no nodes: its nodes
+ * belong to the node around these. Any other element is skipped with its content. The value of a
  * class is an attribute ("@v"), the element's text ("text"), or by default "@v" if there is one, else the text. Names
  * are taken literally, with their prefix (h:person). Namespaces declared by the elements around the first record are
  * kept; any other declaration is an unknown attribute.
@@ -28,6 +29,7 @@ typedef struct element {
     int64_t   node;    /* -1: the record, or outside                            */
     int64_t   parent;  /* the node above its children                           */
     int64_t   records; /* outside: how many there were before it                */
+    size_t    base;    /* where the path from the node around begins; of a node: its own end */
     bool      text_wanted;
     bool      has_text, has_elements, divided; /* divided: text, then an element */
     kn_buffer text;
@@ -96,6 +98,21 @@ static kn_status attribute_node(xml *x, int cls, int64_t parent, const char *tex
     return kn_collector_value(x->c, node, kn_string_of(text), x->err);
 }
 
+/* The class at a path from the node around; -1: none. *wraps: classes may be found inside. */
+static int class_at(const xml *x, const char *path, bool *wraps)
+{
+    const kn_records_options *o = x->c->options;
+    size_t                    size = strlen(path);
+    *wraps = false;
+    for (int i = 0; i < o->class_count; i++) {
+        const char *own = o->classes[i].path ? o->classes[i].path : o->classes[i].name;
+        if (strncmp(own, path, size) != 0) continue;
+        if (own[size] == '\0') return i;
+        *wraps = *wraps || (o->classes[i].path && own[size] == '/');
+    }
+    return -1;
+}
+
 /* The attributes of a record (node -1) or of a node of some class. *found: one of them is its value. */
 static kn_status read_attributes(xml *x, int64_t node, int cls, const char **attributes, bool *found)
 {
@@ -107,7 +124,8 @@ static kn_status read_attributes(xml *x, int64_t node, int cls, const char **att
             KN_TRY(kn_collector_value(x->c, node, kn_string_of(a[1]), x->err));
             continue;
         }
-        int other = kn_collector_class(x->c, kn_string_of(a[0]));
+        bool wraps;
+        int  other = class_at(x, a[0], &wraps);
         if (other >= 0)
             KN_TRY(attribute_node(x, other, node, a[1]));
         else if (node < 0 && strcmp(a[0], "id") == 0)
@@ -179,7 +197,7 @@ static kn_status begin_record(xml *x, element *e, const char **attributes)
         if (x->declared.size > 0 && !x->c->layout->namespaces)
             return kn_fail_memory(x->err, x->c->ctx, "reading tree records");
     }
-    *e = (element){.node = -1, .parent = -1, .text = e->text};
+    *e = (element){.node = -1, .parent = -1, .base = x->path.size, .text = e->text};
     kn_collector_begin(x->c, line_of(x), column_of(x));
     return read_attributes(x, -1, -1, attributes, &found);
 }
@@ -189,7 +207,7 @@ static kn_status begin_node(xml *x, element *e, int cls, const char **attributes
     int64_t     parent = x->open[x->depth - 2].parent;
     bool        found = false;
     const char *value = cls >= 0 ? x->c->options->classes[cls].value : NULL;
-    *e = (element){.text = e->text};
+    *e = (element){.base = x->path.size, .text = e->text};
     KN_TRY(kn_collector_node(x->c, parent, cls, line_of(x), column_of(x), &e->node, x->err));
     e->parent = e->node;
     KN_TRY(read_attributes(x, e->node, cls, attributes, &found));
@@ -201,6 +219,15 @@ static kn_status begin_node(xml *x, element *e, int cls, const char **attributes
         style->in_attribute |= found;
     }
     kn_buffer_clear(&e->text);
+    return KN_OK;
+}
+
+/* An element that is no node, with nodes of the one around it inside. */
+static kn_status begin_wrapper(xml *x, element *e, const char **attributes)
+{
+    const element *around = &x->open[x->depth - 2];
+    *e = (element){.node = -1, .parent = around->parent, .base = around->base, .text = e->text};
+    for (const char **a = attributes; *a; a += 2) KN_TRY(kn_collector_ignore(x->c, "@", kn_string_of(a[0]), x->err));
     return KN_OK;
 }
 
@@ -237,8 +264,11 @@ static kn_status begin_element(xml *x, const char *name, const char **attributes
         return kn_collector_count(x->c, kn_string_of(name), x->err);
     }
     note_element(x);
-    int cls = kn_collector_class(x->c, kn_string_of(name));
-    if (cls >= 0 || strcmp(name, "node") == 0) return begin_node(x, e, cls, attributes);
+    const char *path = x->path.data + x->open[x->depth - 2].base + 1; /* from the node around */
+    bool        wraps;
+    int         cls = class_at(x, path, &wraps);
+    if (cls >= 0 || strcmp(path, "node") == 0) return begin_node(x, e, cls, attributes);
+    if (wraps) return begin_wrapper(x, e, attributes);
     x->skip_depth = x->depth;
     KN_TRY(kn_collector_ignore(x->c, "", kn_string_of(name), x->err));
     return count_names(x, name, attributes);
@@ -254,7 +284,8 @@ static void XMLCALL on_start(void *state, const char *name, const char **attribu
         return;
     }
     kn_buffer_char(&x->path, '/');
-    kn_buffer_append(&x->path, name, size);
+    kn_buffer_append(&x->path, name, size + 1); /* with its end, which does not count */
+    x->path.size--;
     if (x->path.failed) {
         no_memory(x);
         return;
@@ -397,7 +428,7 @@ static kn_status parse(xml *x, kn_error *err)
             return kn_fail_at(err, KN_INPUT, x->c->file, line_of(x), column_of(x),
                               "an element's start, a comment or the like of more than %d bytes", KN_RECORDS_MAX_TAG);
     }
-    if (x->c->records > 0) return KN_OK;
+    if (!kn_collector_none(x->c)) return KN_OK;
     return kn_fail_at(err, KN_INPUT, x->c->file, 0, 0, "there is no element <%s> that would be a record",
                       x->c->options->record ? x->c->options->record : "record");
 }

@@ -77,7 +77,11 @@ static kn_status check_read(checking *c, const char *path, const char *what, kn_
     if (!path) return kn_fail_memory(err, c->ctx, "looking at the files of a release");
     if (!*path) return KN_OK; /* a server's */
     KN_TRY(check_parts(c, path, what, err));
-    const char *folder = kn_folder_is_table(name_of(c->target)) ? folder_of(c, c->target) : NULL;
+    const char *around = folder_of(c, c->target);
+    if (around && kn_spec_shape(c->spec) == KN_SHAPE_RECORDS && c->spec->table_count == 0 &&
+        kn_targets_same(around, path)) /* of a folder all files are read */
+        return kn_fail(err, KN_USAGE, "%s: %s would be a part of %s", c->target, c->what, what);
+    const char *folder = kn_folder_is_table(name_of(c->target)) ? around : NULL;
     if (same_name(c, c->target, path) || (folder && kn_targets_same(folder, path)))
         return kn_fail(err, KN_USAGE, "%s: %s would overwrite %s", c->target, c->what, what);
     return KN_OK;

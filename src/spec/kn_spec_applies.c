@@ -190,7 +190,8 @@ static const char *unread(const kn_spec *spec, int field)
     if (spec->input_count == 1 && shape == KN_SHAPE_TABLE && !typed && field != KN_FIELD_RECORD &&
         kn_table_kind_of(spec->inputs[0]) != KN_TABLE_TEXT)
         return "it is for files of text, which this table is not; leave it out";
-    if (shape == KN_SHAPE_TABLE || spec->input_count != 1) return NULL;
+    bool files = shape == KN_SHAPE_RECORDS && spec->table_count == 0 && spec->input_count > 0;
+    if (shape == KN_SHAPE_TABLE || (spec->input_count != 1 && !files)) return NULL;
     if (shape == KN_SHAPE_DATABASE || spec->table_count > 0) {
         if (field == KN_FIELD_RECORD)
             return "the records of a database are its persons, which entity names; leave it out";
@@ -356,7 +357,7 @@ static kn_status check_columns(const kn_spec_inner *inner, const char *table_nam
         else if (a->pseudonym_key_file && shape != KN_SHAPE_TABLE)
             why = "a pseudonym is made in one table only; keys of a database are drawn anew anyway; leave it out";
         else if (weighted && shape == KN_SHAPE_RECORDS)
-            why = "values of trees all weigh the same; leave the weight out";
+            why = "a value of trees weighs what its class does (classes: ...); leave the weight of the column out";
         else if (a->has_hierarchy && a->role == KN_ROLE_SENSITIVE && !has_distance(spec, table_name, a->name))
             why = "the hierarchy of a sensitive column is used only by t-closeness with distance: hierarchical; "
                   "promise that, or leave it out";
@@ -442,9 +443,10 @@ kn_status kn_spec_check_applies(const kn_spec_inner *inner, kn_error *err)
         const kn_spec_table *s = &spec->tables[t];
         KN_TRY(check_columns(inner, s->name, s->attributes, s->attribute_count, err));
         if (s->has_weight && kn_spec_shape(spec) == KN_SHAPE_RECORDS)
-            return kn_spec_fail_place(inner, (kn_place){s->line, s->column}, err,
-                                      "table \"%s\": values of trees all weigh the same; leave the weight out",
-                                      s->name);
+            return kn_spec_fail_place(
+                inner, (kn_place){s->line, s->column}, err,
+                "table \"%s\": a value of trees weighs what its class does (classes: ...); leave the weight out",
+                s->name);
     }
     return KN_OK;
 }

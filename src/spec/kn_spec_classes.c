@@ -50,6 +50,13 @@ static kn_status read_class_role(kn_reader *r, const kn_yaml *value, void *targe
     return kn_read_either(r, value, "quasi", "sensitive", "a role of a class", target);
 }
 
+static kn_status read_class_weight(kn_reader *r, const kn_yaml *value, void *target)
+{
+    kn_spec_class *c = target;
+    KN_TRY(kn_read_ratio(r, value, &c->weight));
+    return c->weight.numerator > 0 ? KN_OK : kn_field_fail(r, value, "a weight is greater than 0");
+}
+
 static kn_status read_class(kn_reader *r, const kn_yaml *key, const kn_yaml *value, kn_spec_class *c)
 {
     static const kn_key keys[] = {{"value", read_value, 0},
@@ -57,10 +64,12 @@ static kn_status read_class(kn_reader *r, const kn_yaml *key, const kn_yaml *val
                                   {"hierarchy", read_class_hierarchy, 0},
                                   {"role", read_class_role, offsetof(kn_spec_class, sensitive)},
                                   {"negative", kn_read_bool, offsetof(kn_spec_class, negative)},
+                                  {"weight", read_class_weight, 0},
                                   KN_KEYS_END};
     kn_place            place = kn_field_place(r, key);
     if (key->size == 0) return kn_field_fail(r, key, "the name of a class is empty");
-    *c = (kn_spec_class){.hierarchy = KN_HIERARCHY_SPEC_INIT, .line = place.line, .column = place.column};
+    *c = (kn_spec_class){
+        .weight = {1, 1}, .hierarchy = KN_HIERARCHY_SPEC_INIT, .line = place.line, .column = place.column};
     c->name = kn_arena_strndup(&r->inner->arena, key->text, key->size);
     if (!c->name) return kn_field_memory(r);
     if (value && !kn_yaml_missing(value)) KN_TRY(kn_read_map(r, value, keys, c));
@@ -69,6 +78,8 @@ static kn_status read_class(kn_reader *r, const kn_yaml *key, const kn_yaml *val
                              "class \"%s\": nobody is assumed to know values of a sensitive class, nor that they are "
                              "absent",
                              c->name);
+    if (c->sensitive && c->weight.numerator != c->weight.denominator)
+        return kn_field_fail(r, key, "class \"%s\": sensitive values stay as they are; leave the weight out", c->name);
     return KN_OK;
 }
 

@@ -106,6 +106,7 @@ static kn_status fill_classes(kn_spec_inner *inner, kn_error *err)
             if (!name) return kn_fail_memory(err, inner->ctx, "a spec");
             snprintf(name, size, "%s.%s", spec->tables[t].name, a->name);
             list[count++] = (kn_spec_class){.name = name,
+                                            .weight = {1, 1},
                                             .has_hierarchy = a->has_hierarchy,
                                             .hierarchy = a->hierarchy,
                                             .sensitive = a->role == KN_ROLE_SENSITIVE,
@@ -213,9 +214,9 @@ kn_status kn_spec_check_database(const kn_spec_inner *inner, kn_error *err)
 kn_status kn_spec_check_records(const kn_spec_inner *inner, kn_error *err)
 {
     const kn_spec *spec = &inner->state.spec;
-    if (spec->input_count != 1)
+    if (spec->input_count != 1 && spec->table_count > 0)
         return kn_spec_fail_place(inner, inner->state.places[KN_FIELD_INPUT], err,
-                                  "input: records that are trees are one input; name one");
+                                  "input: a database is one input; name one");
     if (spec->class_count == 0 && spec->table_count == 0)
         return kn_spec_fail_lacking(inner, err, "records that are trees need classes, as they nest (classes: ...)");
     if (spec->kmn.k == 0)

@@ -11,6 +11,7 @@
 #include "kn_combinations.h"
 #include "kn_synopsis.h"
 #include "kn_tree_cost.h"
+#include "kn_tree_weights.h"
 
 /* A cut that is followed. */
 typedef struct kn_flat_cut {
@@ -63,10 +64,10 @@ KN_CHECK kn_status kn_flat_check_next(kn_flat_check *check, kn_flat_cut *cut, ui
 /* Can they be searched this way? */
 bool kn_flat_fits(const kn_tree_problem *problem, const kn_synopsis *synopsis);
 
-/* GCS and OCS, which are one where there are no relations. `deadline`: 0 for none. The best cut, ascending, is
+/* GCS and OCS, which are one where there are no relations. `weights` may be NULL. `deadline`: 0 for none. The best cut, ascending, is
  * `*values`, owned by the caller; NULL: nothing was found. */
 KN_CHECK kn_status kn_flat_search(kn_tree_result *result, const kn_tree_problem *problem, const kn_synopsis *synopsis,
-                                  const kn_cost_domain *domain, double deadline, uint32_t **values, uint32_t *size,
-                                  kn_error *err);
+                                  const kn_cost_domain *domain, const kn_tree_weights *weights, double deadline,
+                                  uint32_t **values, uint32_t *size, kn_error *err);
 
 #endif

@@ -3,7 +3,7 @@
  *
  * Interface: kn_flat.h. RPDa of flat records (equations 7 and 8) is the sum of a term per value that occurs, divided by
  * the square of their number; a term depends on the value alone. Of the cuts of a step only those that are followed
- * are ever written down. Two cuts of a step are one where each lacks the value that the other's parent has specialized.
+ * are ever written down. Where classes weigh differently the terms are those of kn_tree_weights.h. Two cuts of a step are one where each lacks the value that the other's parent has specialized.
  *
  * Costs are compared by sums that were updated; where these are too close to tell, by their residues, and where these
  * differ by the sums as the reference adds them. Cost: for each cut that is followed the values of the cut, and
@@ -43,6 +43,7 @@ typedef struct flat {
     kn_context            *ctx;
     const kn_tree_problem *problem;
     const kn_vocabulary   *v;
+    const kn_tree_weights *weights; /* NULL: none */
     kn_tree_result        *result;
     kn_flat_check          check;
     double                *term; /* per value; 0 if it does not occur */
@@ -80,8 +81,9 @@ static void find_terms(flat *f, const kn_cost_domain *domain)
 {
     for (uint32_t u = 0; u < f->v->nodes; u++) {
         if (!occurs(f, u)) continue;
-        f->term[u] = (double)f->check.support[u] / (double)domain[u].size;
-        f->term_residue[u] = kn_cost_times((uint64_t)f->check.support[u], domain[u].inverse);
+        f->term[u] = f->weights ? f->weights->term[u] : (double)f->check.support[u] / (double)domain[u].size;
+        f->term_residue[u] =
+            f->weights ? f->weights->residue[u] : kn_cost_times((uint64_t)f->check.support[u], domain[u].inverse);
     }
     for (uint32_t u = 0; u < f->v->nodes; u++) {
         change *c = &f->changes[u];
@@ -99,12 +101,14 @@ static void find_terms(flat *f, const kn_cost_domain *domain)
 
 static uint64_t residue_of(flat *f, uint64_t sum, uint32_t shown)
 {
+    if (f->weights) return kn_cost_times(sum, f->weights->inverse);
     if (shown > 0 && f->inverse[shown] == 0) f->inverse[shown] = kn_cost_inverse(shown);
     return shown > 0 ? kn_cost_times(sum, kn_cost_times(f->inverse[shown], f->inverse[shown])) : 0;
 }
 
-static double quotient(double total, uint32_t shown)
+static double quotient(const flat *f, double total, uint32_t shown)
 {
+    if (f->weights) return f->weights->total > 0 ? total / f->weights->total : 0;
     return shown > 0 ? total / ((double)shown * (double)shown) : 0;
 }
 
@@ -144,7 +148,7 @@ static kn_tree_cost exact(flat *f, const option *o)
     uint32_t      shown = o->from->shown + more->shown;
     for (uint32_t value; (value = next_value(f, &c)) != NONE;) total += f->term[value];
     uint64_t sum = add_residues(o->from->residue, more->residue);
-    return (kn_tree_cost){quotient(total, shown), residue_of(f, sum, shown)};
+    return (kn_tree_cost){quotient(f, total, shown), residue_of(f, sum, shown), 0};
 }
 
 static int compare_costs(flat *f, const option *a, const option *b)
@@ -226,7 +230,7 @@ static kn_status look_at_step(flat *f, bool *repeated, kn_error *err)
             if (cut->fails[u]) continue;
             counters->passed++;
             const change *more = &f->changes[u];
-            take(f, f->own, &own, (option){cut, u, quotient(cut->total + more->total, cut->shown + more->shown)});
+            take(f, f->own, &own, (option){cut, u, quotient(f, cut->total + more->total, cut->shown + more->shown)});
         }
         for (int j = 0; j < own; j++) take(f, f->best, &f->best_count, f->own[j]);
     }
@@ -270,7 +274,7 @@ static void add_up(const flat *f, kn_flat_cut *cut)
 /* Is it the best of all so far? */
 static void remember(flat *f, const kn_flat_cut *cut)
 {
-    kn_tree_cost cost = {quotient(cut->total, cut->shown), residue_of(f, cut->residue, cut->shown)};
+    kn_tree_cost cost = {quotient(f, cut->total, cut->shown), residue_of(f, cut->residue, cut->shown), 0};
     kn_cuts      all = {.vocabulary = f->v};
     kn_cut       this_one = {.size = cut->size, .values = cut->values};
     int          order = f->result->found ? kn_tree_cost_compare(cost, f->cost) : -1;
@@ -370,10 +374,11 @@ static kn_status search(flat *f, const kn_synopsis *s, const kn_cost_domain *dom
 }
 
 kn_status kn_flat_search(kn_tree_result *result, const kn_tree_problem *problem, const kn_synopsis *synopsis,
-                         const kn_cost_domain *domain, double deadline, uint32_t **values, uint32_t *size,
-                         kn_error *err)
+                         const kn_cost_domain *domain, const kn_tree_weights *weights, double deadline,
+                         uint32_t **values, uint32_t *size, kn_error *err)
 {
-    flat      f = {.ctx = synopsis->ctx, .problem = problem, .v = synopsis->vocabulary, .result = result};
+    flat f = {
+        .ctx = synopsis->ctx, .problem = problem, .v = synopsis->vocabulary, .weights = weights, .result = result};
     bool     *repeated = NULL;
     kn_status st = search(&f, synopsis, domain, deadline, &repeated, err);
     for (int i = 0; i < 2; i++) {

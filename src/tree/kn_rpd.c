@@ -74,6 +74,7 @@ typedef struct sum {
     const kn_cost_domain *domain;
     double                total;
     uint64_t              residue, leaves;
+    int64_t               relations;
 } sum;
 
 /* A path so far: the product of equation 7, and its divisor as a residue. */
@@ -94,6 +95,7 @@ static void add_paths(sum *s, uint32_t from, path at)
         below.product = at.product * ((double)(at.depth + 1) * (double)domain->size);
         below.inverse = kn_cost_times(inverse, domain->inverse);
         below.supports = at.supports + s->support[i];
+        s->relations += s->support[i] * (int64_t)at.depth;
         if (s->child[i] != NONE) {
             if (below.depth_inverse == 0) below.depth_inverse = kn_cost_inverse(at.depth + 2);
             add_paths(s, i, below);
@@ -115,13 +117,13 @@ kn_status kn_trie_rpda(kn_tree_cost *out, kn_context *ctx, const kn_node_table *
         kn_free(child);
         return kn_fail_memory(err, ctx, WHAT);
     }
-    sum total = {nodes->value, child, next, support, domain, 0, 0, 0};
+    sum total = {nodes->value, child, next, support, domain, 0, 0, 0, 0};
     add_paths(&total, nodes->count, (path){0, 1, 1, 1, 0});
-    *out = (kn_tree_cost){0, 0};
+    *out = (kn_tree_cost){0, 0, total.relations};
     if (total.leaves > 0) {
         uint64_t share = kn_cost_times(kn_cost_inverse(nodes->count), kn_cost_inverse(total.leaves));
         *out = (kn_tree_cost){total.total / ((double)nodes->count * (double)total.leaves),
-                              kn_cost_times(total.residue, share)};
+                              kn_cost_times(total.residue, share), total.relations};
     }
     kn_free(child);
     return KN_OK;

@@ -54,6 +54,10 @@
  * equal as rational numbers are equal. Of equal ones the cut with more values, of those the one whose values are
  * deeper (their depths added up), of those the one that comes first.
  *
+ * Weights. Where classes weigh differently the cost is another one: the mean over the nodes of the original, by the weights of
+ * their classes, of how broad they become (of a value u of the cut: (leaves at or below u - 1) / leaves of the class; 1 for "*"),
+ * plus the share by which the relations of the released records are fewer than the original's (0 if it has none).
+ *
  * A cut is followed if it passes ValueCheck and, for OCS, needs no disassociation. A cut that is followed is a
  * solution if, with l > 0, it is diverse too: for every combination with support s > 0, each sensitive value of the
  * cut is in at most s / l of these records. ACS follows every cut. GCS and OCS begin with {*} and follow the g best
@@ -87,9 +91,10 @@ typedef struct kn_tree_problem {
     int64_t           spare_nodes;   /* suppression: of the original's nodes, how many may be given up; not with strict ... */
     int64_t           spare_records; /* ... and of its records                                                      */
     bool              as_is;         /* records that keep the promise as they are stay so: without, a blur may cost less */
+    const kn_ratio   *weights;       /* per class, greater than 0; NULL: RPDa is the cost                          */
 } kn_tree_problem;
 
-#define KN_TREE_PROBLEM_INIT {NULL, KN_METHOD_GCS, 2, 2, 1, 2, KN_SEMANTICS_PAIRS, false, false, 0, 0, false, 0, 0, false}
+#define KN_TREE_PROBLEM_INIT {NULL, KN_METHOD_GCS, 2, 2, 1, 2, KN_SEMANTICS_PAIRS, false, false, 0, 0, false, 0, 0, false, NULL}
 
 typedef struct kn_tree_counters {
     int64_t cuts;          /* looked at                                                   */
@@ -104,7 +109,7 @@ typedef struct kn_tree_result {
     bool             found;    /* false: not even "*" alone satisfies it; no plan         */
     bool             complete; /* false: the time limit ended the search                  */
     kn_records_plan *plan;     /* owned                                                   */
-    double           cost;     /* RPDa of the solution                                    */
+    double           cost;     /* of the solution                                         */
     int64_t          given_up; /* nodes of the original whose value is nowhere shown      */
     int64_t          left_out; /* records                                                 */
     kn_tree_counters counters;
@@ -135,6 +140,11 @@ typedef struct kn_tree_metrics {
     double  relation_survival;  /* of the original's relations: share that is still there, at any level     */
     double  relation_unchanged; /* ... between the same values                                              */
 } kn_tree_metrics;
+
+/* The mean over the original's nodes, by the weights of their classes (NULL: all equal), of how broad they became: 0: as it was; 1: "*",
+ * given up or left out. `released` is kn_records_apply's. */
+KN_CHECK kn_status kn_tree_breadth(double *out, kn_context *ctx, const kn_records *original, const kn_records *released,
+                                   const kn_records_plan *plan, const kn_ratio *weights, kn_error *err);
 
 /* `released` is kn_records_apply's, `original_of` too: first of the released records, then of those left out, of which
  * nothing survives. */

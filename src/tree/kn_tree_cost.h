@@ -21,6 +21,7 @@
 typedef struct kn_tree_cost {
     double   value;
     uint64_t residue;
+    int64_t  relations; /* of the released records */
 } kn_tree_cost;
 
 /* What a value's domain |C(u)| adds to the product of a path. */

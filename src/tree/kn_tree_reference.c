@@ -279,6 +279,75 @@ static kn_status rpda(kn_reference *r, kn_reference_cost *cost, kn_error *err)
     return KN_OK;
 }
 
+/* ---- What is lost by weight (kn_tree.h): node by node ---- */
+
+static int64_t relations_of(const kn_record_node *nodes, uint32_t count)
+{
+    int64_t relations = 0;
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t p = nodes[i].parent; p != KN_RECORDS_ROOT; p = nodes[p].parent) relations++;
+    return relations;
+}
+
+static int64_t original_relations(const kn_records *r)
+{
+    int64_t relations = 0;
+    for (int64_t t = 0; t < r->count; t++)
+        for (uint64_t i = r->start[t]; i < r->start[t + 1]; i++)
+            for (uint32_t p = r->parent[i]; p != KN_RECORDS_ROOT; p = r->parent[r->start[t] + p]) relations++;
+    return relations;
+}
+
+static uint64_t plus(uint64_t a, uint64_t b)
+{
+    return (uint64_t)(((kn_u128)a + b) % COST_PRIME);
+}
+
+static uint64_t times(uint64_t a, uint64_t b)
+{
+    return (uint64_t)((kn_u128)(a % COST_PRIME) * (b % COST_PRIME) % COST_PRIME);
+}
+
+/* What is lost of the nodes of one class that show one value. */
+static void lose_values(const kn_reference *r, uint32_t shown, int c, kn_reference_cost *lost)
+{
+    const kn_vocabulary *v = r->vocabulary;
+    kn_ratio             w = r->problem->weights[c];
+    uint64_t             nodes = 0, whole = v->leaves[v->top[c]], broad = shown == 0 ? whole : v->leaves[shown] - 1;
+    for (uint64_t i = 0; i < r->records->nodes; i++)
+        nodes += v->cls[r->records->value[i]] == c && r->image[r->records->value[i]] == shown;
+    lost->value += (double)nodes * ((double)w.numerator / (double)w.denominator) * ((double)broad / (double)whole);
+    lost->residue = plus(lost->residue, divide(times(times(nodes, w.numerator), broad), times(w.denominator, whole)));
+}
+
+/* What all nodes weigh. */
+static kn_reference_cost whole_weight(const kn_reference *r)
+{
+    kn_reference_cost all = {0, 0};
+    for (int c = 0; c < r->vocabulary->class_count; c++) {
+        kn_ratio w = r->problem->weights[c];
+        uint64_t nodes = 0;
+        for (uint64_t i = 0; i < r->records->nodes; i++) nodes += r->vocabulary->cls[r->records->value[i]] == c;
+        all.value += (double)nodes * ((double)w.numerator / (double)w.denominator);
+        all.residue = plus(all.residue, divide(times(nodes, w.numerator), w.denominator));
+    }
+    return all;
+}
+
+static void weighted_loss(const kn_reference *r, kn_reference_cost *cost)
+{
+    kn_reference_cost lost = {0, 0}, all = whole_weight(r);
+    int64_t           before = original_relations(r->records), after = 0;
+    for (uint32_t i = 0; i < r->cut->size; i++)
+        for (int c = 0; c < r->vocabulary->class_count; c++) lose_values(r, r->cut->values[i], c, &lost);
+    *cost = lost;
+    if (all.value > 0) *cost = (kn_reference_cost){lost.value / all.value, divide(lost.residue, all.residue)};
+    for (int64_t t = 0; t < r->records->count; t++) after += relations_of(r->nodes + r->records->start[t], r->size[t]);
+    if (before == 0) return;
+    cost->value += 1 - (double)after / (double)before;
+    cost->residue = plus(cost->residue, divide((uint64_t)(before - after), (uint64_t)before));
+}
+
 /* Equal residues of numbers that are nowhere near each other are equal by chance. */
 static int compare_costs(kn_reference_cost a, kn_reference_cost b)
 {
@@ -428,7 +497,10 @@ static kn_status evaluate(kn_reference *r, uint32_t number, bool *follow, kn_ref
     bool fixed = false;
     KN_TRY(fix_structure(r, &fixed, err));
     if (fixed) {
-        KN_TRY(rpda(r, cost, err));
+        if (r->problem->weights)
+            weighted_loss(r, cost);
+        else
+            KN_TRY(rpda(r, cost, err));
         *follow = true;
         /* Diversity does not prune: a finer cut may have it (K18). */
         if (r->problem->l == 0 || !kn_reference_visit(r, 0, r->problem->n, is_uniform))

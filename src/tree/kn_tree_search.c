@@ -43,6 +43,7 @@ typedef struct search {
     kn_synopsis           *synopsis;
     kn_cuts                cuts;
     kn_cost_domain        *domain;  /* |C(u)| per value */
+    kn_tree_weights       *weights; /* NULL: none       */
     kn_combinations       *scratch; /* per worker */
     int                    workers;
     double                 deadline; /* 0: none */
@@ -71,6 +72,12 @@ typedef struct search {
 } search;
 
 /* ---- One cut ---- */
+
+/* Replaces RPDa by what the cut costs where classes weigh differently. */
+static void weigh(const search *s, const kn_cut *cut, kn_outcome *out)
+{
+    if (s->weights && out->followed) out->cost = kn_tree_weigh(s->weights, cut->values, cut->size, out->cost.relations);
+}
 
 static kn_status look_into(search *s, const bool *known, kn_projection *projection, kn_structure *structure,
                            kn_combinations *scratch, kn_outcome *out, kn_error *err)
@@ -108,6 +115,7 @@ static kn_status look_at(search *s, const kn_cut *cut, kn_combinations *scratch,
     out->counters.cuts++;
     kn_status st = kn_projection_make(&projection, s->synopsis, cut->values, cut->size, known, err);
     if (st == KN_OK) st = look_into(s, known, projection, &structure, scratch, out, err);
+    if (st == KN_OK) weigh(s, cut, out);
     kn_structure_free(&structure);
     kn_projection_free(projection);
     kn_free(known);
@@ -190,6 +198,7 @@ static kn_status look_by_change(search *s, uint32_t number, int worker, kn_outco
         return KN_OK;
     }
     KN_TRY(kn_candidate_look(s->candidates[worker], state_of(s, cut->from), cut->specialized, since, out, &state, err));
+    weigh(s, cut, out);
     if (state) keep_state(s, worker, (kept_state){state, out->cost, number});
     return KN_OK;
 }
@@ -380,7 +389,7 @@ static kn_status make_plan(search *s, const uint32_t *values, uint32_t size, kn_
 static kn_status search_flat(search *s, kn_error *err)
 {
     uint32_t *values, size;
-    KN_TRY(kn_flat_search(s->result, s->problem, s->synopsis, s->domain, s->deadline, &values, &size, err));
+    KN_TRY(kn_flat_search(s->result, s->problem, s->synopsis, s->domain, s->weights, s->deadline, &values, &size, err));
     kn_status st = values ? make_plan(s, values, size, err) : KN_OK;
     kn_free(values);
     return st;
@@ -440,6 +449,7 @@ static kn_status search_cuts(search *s, kn_error *err)
     if (!s->domain || !s->scratch) return kn_fail_memory(err, s->ctx, "searching the cuts");
     for (int i = 0; i < s->workers; i++) s->scratch[i].ctx = s->ctx;
     kn_cost_domains(s->domain, s->vocabulary, s->problem->level_domains);
+    KN_TRY(kn_tree_weights_make(&s->weights, s->ctx, s->problem, err));
     if (s->problem->time_limit > 0) s->deadline = kn_clock_seconds() + s->problem->time_limit;
     KN_TRY(kn_synopsis_make(&s->synopsis, s->ctx, s->problem->records, err));
     if (s->problem->as_is) return try_as_is(s, err);
@@ -477,6 +487,7 @@ static kn_status search_fast(kn_tree_result *out, kn_context *ctx, const kn_tree
     free_kept(s);
     KN_FREE(s->kept, s->room, s->candidates, s->state_cut, s->rare, s->scratch, s->domain, s->followed, s->costs,
             s->best_list);
+    kn_tree_weights_free(s->weights);
     kn_cuts_free(&s->cuts);
     kn_synopsis_free(s->synopsis);
     kn_free(s);

@@ -44,39 +44,63 @@ static double value_loss(const kn_vocabulary *v, const kn_records_plan *plan, co
     return (double)(v->leaves[image] - 1) / (double)v->leaves[v->top[v->cls[value]]];
 }
 
-static void add_losses(kn_tree_loss *out, const kn_records *r, const kn_records_plan *plan, const bool *shown)
+static double weight_of(const kn_ratio *weights, int cls)
 {
-    double sum = 0;
+    return weights ? (double)weights[cls].numerator / (double)weights[cls].denominator : 1;
+}
+
+kn_status kn_tree_breadth(double *out, kn_context *ctx, const kn_records *original, const kn_records *released,
+                          const kn_records_plan *plan, const kn_ratio *weights, kn_error *err)
+{
+    const kn_records *r = original;
+    bool             *shown = NULL;
+    double            sum = 0, all = 0;
+    *out = 0;
+    KN_TRY(find_shown(&shown, ctx, released, err));
     for (int64_t t = 0; t < r->count; t++) {
         bool gone = plan->left_out && plan->left_out[t];
-        out->left_out += gone;
         for (uint64_t i = r->start[t]; i < r->start[t + 1]; i++) {
-            uint32_t image = plan->image[r->value[i]];
-            out->given_up += image == NONE || !shown[image];
-            sum += gone ? 1 : value_loss(r->vocabulary, plan, shown, r->value[i]);
+            double weight = weight_of(weights, r->vocabulary->cls[r->value[i]]);
+            sum += weight * (gone ? 1 : value_loss(r->vocabulary, plan, shown, r->value[i]));
+            all += weight;
         }
     }
-    if (r->nodes > 0) out->loss += sum / (double)r->nodes;
+    if (all > 0) *out = sum / all;
+    kn_free(shown);
+    return KN_OK;
+}
+
+/* How much of the budget a plan takes. */
+static kn_status count_lost(kn_tree_loss *out, kn_context *ctx, const kn_records *r, const kn_records *released,
+                            const kn_records_plan *plan, kn_error *err)
+{
+    bool *shown = NULL;
+    KN_TRY(find_shown(&shown, ctx, released, err));
+    for (int64_t t = 0; t < r->count; t++) out->left_out += plan->left_out && plan->left_out[t];
+    for (uint64_t i = 0; i < r->nodes; i++) {
+        uint32_t image = plan->image[r->value[i]];
+        out->given_up += image == NONE || !shown[image];
+    }
+    kn_free(shown);
+    return KN_OK;
 }
 
 kn_status kn_tree_lose(kn_tree_loss *out, kn_context *ctx, const kn_records *records, const kn_records_plan *plan,
-                       kn_error *err)
+                       const kn_ratio *weights, kn_error *err)
 {
     const kn_tree_metrics_options options = KN_TREE_METRICS_OPTIONS_INIT;
     kn_tree_metrics               metrics;
     kn_records                   *released = NULL;
     int64_t                      *original_of = NULL;
-    bool                         *shown = NULL;
+    double                        breadth = 0;
     *out = (kn_tree_loss){0, 0, 0};
     kn_status st = kn_records_apply(&released, &original_of, ctx, records, plan, err);
     if (st == KN_OK) st = kn_tree_measure(&metrics, ctx, records, released, original_of, &options, err);
-    if (st == KN_OK) st = find_shown(&shown, ctx, released, err);
-    if (st == KN_OK) {
-        out->loss = 1 - metrics.relation_survival;
-        add_losses(out, records, plan, shown);
-    }
+    if (st == KN_OK) st = kn_tree_breadth(&breadth, ctx, records, released, plan, weights, err);
+    if (st == KN_OK) st = count_lost(out, ctx, records, released, plan, err);
+    if (st == KN_OK) out->loss = 1 - metrics.relation_survival + breadth;
     kn_records_free(released);
-    KN_FREE(original_of, shown);
+    kn_free(original_of);
     return st;
 }
 
@@ -217,7 +241,7 @@ static kn_status judge(suppressing *s, kn_tree_result *found, kn_error *err)
     if (!ok) return KN_OK;
     if (any_flag(s->given_up, values)) KN_TRY(copy_flags(&found->plan->given_up, s->ctx, s->given_up, values, err));
     if (s->leaving) KN_TRY(copy_flags(&found->plan->left_out, s->ctx, s->left_out, records, err));
-    KN_TRY(kn_tree_lose(&loss, s->ctx, s->problem->records, found->plan, err));
+    KN_TRY(kn_tree_lose(&loss, s->ctx, s->problem->records, found->plan, s->problem->weights, err));
     if (loss.given_up > s->problem->spare_nodes || loss.left_out > s->problem->spare_records) return KN_OK;
     if (s->best && loss.loss >= s->best_loss.loss) return KN_OK;
     kn_tree_result swap = *found; /* the caller frees what is not kept */
@@ -309,16 +333,19 @@ static int64_t most_affordable(const suppressing *s)
     return most;
 }
 
-/* The class whose values of fewer than k records have the fewest nodes, of those not yet taken; -1: none has any. */
+/* The class whose values of fewer than k records have the fewest nodes, by its weight, of those not yet taken; -1: none has any. */
 static int cheapest_class(const suppressing *s, const bool *taken, int64_t *price)
 {
-    int best = -1;
+    int    best = -1;
+    double least = 0;
     for (int c = 0; c < s->vocabulary->class_count; c++) {
         int64_t nodes = 0;
         for (uint32_t i = 0; i < s->count && s->rare[i].support < s->problem->k; i++)
             if (s->vocabulary->cls[s->rare[i].value] == c) nodes += s->rare[i].nodes;
-        if (nodes == 0 || taken[c] || (best >= 0 && nodes >= *price)) continue;
+        double cost = (double)nodes * weight_of(s->problem->weights, c);
+        if (nodes == 0 || taken[c] || (best >= 0 && cost >= least)) continue;
         best = c;
+        least = cost;
         *price = nodes;
     }
     return best;

@@ -35,12 +35,11 @@ KN_CHECK kn_status kn_tree_search_suppressing(kn_tree_result **out, kn_context *
 
 /* What a plan loses of the records, and how much of the budget it takes. */
 typedef struct kn_tree_loss {
-    double  loss; /* the mean over the original's nodes of how broad they became (0: as it was, 1: "*", given up or left
-                     out), and the share of its relations that are gone, added up */
+    double  loss; /* kn_tree_breadth, and the share of the original's relations that are gone, added up */
     int64_t given_up, left_out;
 } kn_tree_loss;
 
 KN_CHECK kn_status kn_tree_lose(kn_tree_loss *out, kn_context *ctx, const kn_records *records,
-                                const kn_records_plan *plan, kn_error *err);
+                                const kn_records_plan *plan, const kn_ratio *weights, kn_error *err);
 
 #endif

@@ -92,6 +92,7 @@ static void loss(const cli_value *answer, FILE *out)
     const cli_value *metrics = kn_document_member(answer, "metrics");
     double           ml2 = cli_number(metrics, "ml2");
     fprintf(out, "  loss  rpd %.6g (was %.6g)", cli_number(metrics, "rpd"), cli_number(metrics, "rpd_original"));
+    if (isnan(cli_number(metrics, "rpda"))) fprintf(out, ", by weight %.6g", cli_number(metrics, "loss"));
     if (!isnan(ml2)) fprintf(out, " ml2 %.6g dml2 %.6g", ml2, cli_number(metrics, "dml2"));
     fputc('\n', out);
 }

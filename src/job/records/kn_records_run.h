@@ -16,6 +16,7 @@ typedef struct kn_records_run {
     kn_records        *released;
     int64_t           *original_of; /* per released record       */
     kn_records        *back;        /* what was written and read */
+    kn_ratio          *weights;     /* per class; NULL: they weigh the same */
 } kn_records_run;
 
 static inline kn_records_run *kn_records_run_of(kn_release_run *run)

@@ -7,6 +7,8 @@
  * Cost: one pass over the nodes.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <string.h>
+
 #include "kn_error.h"
 #include "kn_nearest.h"
 #include "kn_records_run.h"
@@ -24,7 +26,8 @@ static uint64_t count(const kn_records *records, int cls, int depth)
 static kn_status note_absent(kn_records_run *run, const char *name, kn_error *err)
 {
     kn_nearest near = {.text = name};
-    for (int i = 0; i < run->result->head.dropped_count; i++) kn_nearest_try(&near, run->result->head.dropped[i]);
+    for (int i = 0; i < run->result->head.dropped_count; i++) /* one of its own name is not at its path */
+        if (strcmp(run->result->head.dropped[i], name) != 0) kn_nearest_try(&near, run->result->head.dropped[i]);
     return kn_release_note(&run->all, err, "class \"%s\" occurs in no record%s%s%s", name, KN_MEANT(near));
 }
 

@@ -6,6 +6,7 @@
 #include "kn_records_run.h"
 
 #include <kanon/database.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,6 +14,8 @@
 #include "kn_database_roles.h"
 #include "kn_error.h"
 #include "kn_forest.h"
+#include "kn_hash.h"
+#include "kn_records_files.h"
 #include "kn_records_report.h"
 #include "kn_targets.h"
 
@@ -33,8 +36,9 @@ static kn_status open_output(kn_release_run *run, kn_error *err)
     const char *output = run->spec->output;
     if (strcmp(output, "-") == 0)
         return kn_fail(err, KN_USAGE, "records are released to a file: --output FILE is needed");
-    if (kn_targets_same(output, run->spec->inputs[0]))
-        return kn_fail(err, KN_USAGE, "the output would overwrite the input");
+    for (int i = 0; i < run->spec->input_count; i++)
+        if (kn_targets_same(output, run->spec->inputs[i]))
+            return kn_fail(err, KN_USAGE, "the output would overwrite the input");
     KN_TRY(kn_targets_check(run->ctx, run->spec, output, err));
     run->base = output;
     KN_TRY(kn_set_open(&run->set, run->ctx, output, err));
@@ -46,18 +50,25 @@ static kn_status read_records(kn_records_run *run, kn_error *err)
     const kn_spec     *spec = run->all.spec;
     kn_records_options options = kn_records_reading(spec);
     bool               database = spec->table_count > 0;
-    KN_TRY(kn_release_originals(&run->all, spec->inputs, spec->inputs, 1, !database, err));
+    kn_records_files   files = {.paths = (const char **)(uintptr_t)spec->inputs, .count = 1};
+    if (!database)
+        KN_TRY(kn_records_files_list(&files, &run->all.scratch, spec->inputs[0], spec->inputs + 1,
+                                     spec->input_count - 1, err));
+    KN_TRY(kn_release_originals(&run->all, files.paths, files.paths, files.count, !database, err));
     const char *snapshot = kn_input_mark_snapshot(run->all.originals.marks[0]);
+    options.more = files.paths + 1;
+    options.more_count = files.count - 1;
     return database ? kn_records_read_persons(&run->records, run->all.ctx, spec->inputs[0], spec, snapshot, err)
-                    : kn_records_read(&run->records, run->all.ctx, spec->inputs[0], &options, err);
+                    : kn_records_read(&run->records, run->all.ctx, files.paths[0], &options, err);
 }
 
 static kn_status read(kn_release_run *all, kn_error *err)
 {
     kn_records_run    *run = kn_records_run_of(all);
     kn_records_result *r = run->result;
-    if (strcmp(all->spec->inputs[0], "-") == 0)
-        return kn_fail(err, KN_USAGE, "records are read twice: they cannot come from standard input");
+    for (int i = 0; i < all->spec->input_count; i++)
+        if (strcmp(all->spec->inputs[i], "-") == 0)
+            return kn_fail(err, KN_USAGE, "records are read twice: they cannot come from standard input");
     KN_TRY(read_records(run, err));
     if (run->records->count == 0) return kn_fail(err, KN_INPUT, "%s: there are no records", all->spec->inputs[0]);
     r->records = run->records->count;
@@ -121,11 +132,36 @@ static kn_status no_release(kn_records_run *run, kn_error *err)
     return kn_release_none(&run->all, why, err);
 }
 
+/* A class that a program made itself may have no weight: 0 / 0. */
+static kn_ratio weight_of(const kn_spec_class *c)
+{
+    return c->weight.denominator == 0 ? (kn_ratio){1, 1} : c->weight;
+}
+
+/* Where all weigh the same, weights say nothing. */
+static kn_status take_weights(kn_records_run *run, kn_error *err)
+{
+    const kn_spec *spec = run->all.spec;
+    bool           differ = false;
+    run->weights = NULL;
+    for (int c = 1; c < spec->class_count; c++) {
+        kn_ratio first = weight_of(&spec->classes[0]), own = weight_of(&spec->classes[c]);
+        differ = differ || (kn_u128)first.numerator * own.denominator != (kn_u128)own.numerator * first.denominator;
+    }
+    if (!differ) return KN_OK;
+    run->weights = kn_release_alloc(&run->all, &run->all.scratch, (size_t)spec->class_count, sizeof *run->weights, err);
+    if (!run->weights) return KN_MEMORY;
+    for (int c = 0; c < spec->class_count; c++) run->weights[c] = weight_of(&spec->classes[c]);
+    return KN_OK;
+}
+
 static kn_status search(kn_release_run *all, kn_error *err)
 {
     kn_records_run *run = kn_records_run_of(all);
     const kn_spec  *spec = run->all.spec;
     kn_tree_problem problem = KN_TREE_PROBLEM_INIT;
+    KN_TRY(take_weights(run, err));
+    problem.weights = run->weights;
     problem.records = run->records;
     problem.method = spec->method;
     problem.k = spec->kmn.k;
@@ -185,7 +221,8 @@ static kn_status measure(kn_release_run *all, kn_error *err)
     r->rpd_original = m.rpd_original;
     r->ml2 = m.ml2;
     r->dml2 = m.dml2;
-    r->cost = run->found->cost;
+    r->cost = run->weights ? NAN : run->found->cost;
+    KN_TRY(kn_tree_breadth(&r->loss, run->all.ctx, run->records, run->released, run->found->plan, run->weights, err));
     r->given_up = run->found->given_up;
     r->left_out = run->found->left_out;
     r->disassociations = run->found->plan->disassociation_count;
@@ -221,7 +258,7 @@ static kn_status check(const kn_spec *spec, kn_error *err)
     if (kn_spec_shape(spec) != KN_SHAPE_RECORDS) return kn_fail(err, KN_USAGE, "the spec describes no tree records");
     if (kn_method_family(spec->method) != KN_FAMILY_TREE)
         return kn_fail(err, KN_USAGE, "method %s is not one for trees", kn_method_name(spec->method));
-    return spec->input_count > 1 ? kn_fail(err, KN_USAGE, "tree records are one input") : KN_OK;
+    return KN_OK;
 }
 
 static kn_status begin(kn_release_run *all, const kn_release_head *of, kn_error *err)
@@ -253,8 +290,6 @@ static kn_status judge(kn_release_run *all, kn_advice_candidate *out, kn_error *
 static void describe(kn_release_run *all, kn_private_input *out)
 {
     const kn_records_run *run = kn_records_run_of(all);
-    out->input_count = 1;
-    out->inputs = all->spec->inputs;
     out->plan = run->found->plan;
     out->vocabulary = run->records->vocabulary;
 }

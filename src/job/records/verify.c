@@ -19,16 +19,19 @@ typedef struct form {
     kn_context    *ctx;
     const kn_spec *spec;
     const char    *original, *release;
+    bool           as_said; /* the original is the spec's input */
 } form;
 
 static kn_status look(void *state, void (*tell)(void *arg, const char *sentence), void *arg, kn_error *err)
 {
     const form        *f = state;
     const kn_spec     *spec = f->spec;
-    kn_records_options read = kn_records_reading(spec);
+    kn_records_options read = kn_records_reading(spec), original = read;
     kn_records        *before = NULL, *after = NULL;
-    kn_status          st = spec->table_count > 0 ? kn_records_read_database(&before, f->ctx, f->original, spec, err)
-                                                  : kn_records_read(&before, f->ctx, f->original, &read, err);
+    original.more = f->as_said && spec->input_count > 1 ? spec->inputs + 1 : NULL;
+    original.more_count = original.more ? spec->input_count - 1 : 0;
+    kn_status st = spec->table_count > 0 ? kn_records_read_database(&before, f->ctx, f->original, spec, err)
+                                         : kn_records_read(&before, f->ctx, f->original, &original, err);
     read.released = true;
     if (st == KN_OK) st = kn_records_read(&after, f->ctx, f->release, &read, err);
     if (st == KN_OK)
@@ -64,10 +67,10 @@ kn_status kn_verify_records(kn_records_verify_report **out, kn_context *ctx, con
     KN_SERVE(ctx, err);
     KN_TRY(kn_options_take(&own, sizeof own, options, "verification options", err));
     form f = {ctx, spec,
-              own.original             ? own.original
-              : spec->input_count == 1 ? spec->inputs[0]
-                                       : NULL,
-              own.release ? own.release : spec->output};
+              own.original            ? own.original
+              : spec->input_count > 0 ? spec->inputs[0]
+                                      : NULL,
+              own.release ? own.release : spec->output, !own.original};
     if (f.original && strcmp(f.original, "-") == 0)
         return kn_fail(err, KN_USAGE, "the original of tree records is read twice: give a file, not standard input");
     if (!own.look_at_form) own.look_at_form = look;

@@ -41,6 +41,7 @@ static kn_status compare(kn_records_run *run, const kn_records_verify_report *v,
                                    {"the number of nodes", (double)r->nodes, (double)v->nodes},
                                    {"the number of relations", (double)r->relations, (double)v->relations},
                                    {"the number of nodes given up", (double)r->given_up, (double)v->given_up},
+                                   {"the loss", r->loss, v->loss},
                                    {"rpd", r->rpd, v->rpd}};
     KN_TRY(kn_release_compare(claims, sizeof claims / sizeof *claims, err));
     r->head.k = v->k;

@@ -33,10 +33,10 @@ kn_status kn_verify_records_files(kn_records_verify_report **out, kn_context *ct
     if (options->snapshot && spec->table_count == 0)
         return kn_fail(err, KN_USAGE, "only a database on a PostgreSQL server has snapshots; leave the snapshot out");
     const kn_records_verify_options *o = options;
-    const char *original = o->original ? o->original : spec->input_count == 1 ? spec->inputs[0] : NULL;
+    bool        as_said = !o->original && spec->input_count > 0; /* the original is the spec's input */
+    const char *original = as_said ? spec->inputs[0] : o->original;
     const char *release = o->release ? o->release : spec->output;
-    if (!original || !release)
-        return kn_fail(err, KN_USAGE, "no %s was given", original ? "release" : "original (one file)");
+    if (!original || !release) return kn_fail(err, KN_USAGE, "no %s was given", original ? "release" : "original");
     if (strcmp(release, "-") == 0)
         return kn_fail(err, KN_USAGE, "a release of tree records is read twice: give a file, not standard input");
     kn_records_options read = KN_RECORDS_OPTIONS_INIT;
@@ -47,6 +47,8 @@ kn_status kn_verify_records_files(kn_records_verify_report **out, kn_context *ct
     scanning    from = {ctx, original, read}, to = {ctx, release, read};
     kn_vpersons persons = {ctx, spec, original, o->snapshot};
     kn_vteller  first = {&from, scan}, second = {&to, scan};
+    from.options.more = as_said ? spec->inputs + 1 : NULL;
+    from.options.more_count = as_said ? spec->input_count - 1 : 0;
     if (spec->table_count > 0) first = (kn_vteller){&persons, kn_vrecords_tell_persons};
     to.options.form = o->form;
     to.options.released = true;

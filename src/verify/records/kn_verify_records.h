@@ -155,7 +155,7 @@ bool kn_vembed_holds(kn_vembed *e, int64_t original, int64_t released, int64_t *
 /* Does every released record have its own original? With a map or by search (match.c). */
 KN_CHECK kn_status kn_vrecords_match(kn_records_verifier *v, kn_error *err);
 
-/* RPD of both files (measure.c). */
+/* How broad values became, and RPD of both files (measure.c). */
 KN_CHECK kn_status kn_vrecords_measure(kn_records_verifier *v, kn_error *err);
 
 #endif

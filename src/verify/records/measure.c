@@ -1,4 +1,4 @@
-/* records/measure.c: RPD of the original and of the release (Gkountouna, Terrovitis 2013, equations 1 to 3; docs/errata.md K2,
+/* records/measure.c: how broad values became; RPD of the original and of the release (Gkountouna, Terrovitis 2013, equations 1 to 3; docs/errata.md K2,
  * K3): over the paths from a record's root to its leaves, the mean of 1 / product of depth × |C(u)|; then the mean over the
  * records. A record without nodes counts as 0.
  *
@@ -50,6 +50,47 @@ static double measure(const kn_records_verifier *v, const kn_vforest *f, path *p
     return f->count ? sum / (double)f->count : 0;
 }
 
+/* ---- How broad values became ---- */
+
+/* 0: a value is shown as it was; 1: "*", or not at all. */
+static double breadth(const kn_records_verifier *v, uint32_t label)
+{
+    uint32_t image = v->image[label];
+    if (image == label) return 0;
+    if (image == KN_V_NONE || image == v->star) return 1;
+    const kn_vclass *c = &v->classes[v->class_of[label]];
+    uint32_t         all = c->top == KN_V_NONE ? c->tree->leaves : c->tree->cover[c->top];
+    uint32_t         below = image == c->top_label ? all : c->tree->cover[c->node[image - c->first]];
+    return (double)(below - 1) / (double)all;
+}
+
+static double weight_of(const kn_records_verifier *v, uint32_t label)
+{
+    kn_ratio weight = v->classes[v->class_of[label]].spec->weight;
+    return weight.denominator == 0 ? 1 : (double)weight.numerator / (double)weight.denominator;
+}
+
+/* The mean over the nodes, by weight; those of a record that is left out lose all. NAN: it is not known which are. */
+static kn_status measure_loss(kn_records_verifier *v, kn_error *err)
+{
+    const kn_vforest *o = &v->original;
+    double            lost = 0, all = 0;
+    bool              some_left_out = v->release.count != o->count;
+    if (!v->whole || (some_left_out && (!v->map || v->report->assignment == KN_ASSIGNMENT_REFUTED))) return KN_OK;
+    bool *there = kn_alloc_array_zero(v->ctx, (size_t)o->count + 1, sizeof *there);
+    if (!there) return kn_vrecords_no_memory(v, err);
+    for (int64_t r = 0; some_left_out && r < v->release.count; r++) there[v->map[r]] = true;
+    for (int64_t r = 0; r < o->count; r++)
+        for (uint64_t i = o->start[r]; i < o->start[r + 1]; i++) {
+            bool gone = some_left_out && !there[r];
+            lost += weight_of(v, o->label[i]) * (gone ? 1 : breadth(v, o->label[i]));
+            all += weight_of(v, o->label[i]);
+        }
+    v->report->loss = all > 0 ? lost / all : 0;
+    kn_free(there);
+    return KN_OK;
+}
+
 kn_status kn_vrecords_measure(kn_records_verifier *v, kn_error *err)
 {
     uint64_t original = kn_vforest_largest(&v->original), released = kn_vforest_largest(&v->release);
@@ -58,5 +99,5 @@ kn_status kn_vrecords_measure(kn_records_verifier *v, kn_error *err)
     v->report->rpd_original = measure(v, &v->original, paths);
     v->report->rpd = measure(v, &v->release, paths);
     kn_free(paths);
-    return KN_OK;
+    return measure_loss(v, err);
 }

@@ -48,7 +48,7 @@ static kn_status make_report(kn_records_verifier *v, kn_error *err)
     r->base.semantics = v->spec->semantics;
     r->base.strict = v->spec->strict_structure;
     for (int c = 0; c < v->spec->class_count; c++) r->base.absent = r->base.absent || v->spec->classes[c].negative;
-    r->base.rpd = r->base.rpd_original = NAN;
+    r->base.rpd = r->base.rpd_original = r->base.loss = NAN;
     return kn_vnotes_init(v->notes, KN_VHEAD(v->report), v->ctx, v->spec, err);
 }
 
