@@ -299,7 +299,8 @@ static void put_database(kn_to o, kn_to options, const kn_private_input *in)
     kn_put_ratio(options, "threshold", spec->threshold);
     kn_put_integer(options, "climit", spec->climit);
     kn_put_text(options, "matching", kn_matching_name(spec->matching));
-    if (spec->method != KN_METHOD_BITMAP) kn_put_text(options, "clustering", kn_clustering_name((kn_clustering)spec->clustering));
+    if (spec->method != KN_METHOD_BITMAP)
+        kn_put_text(options, "clustering", kn_clustering_name((kn_clustering)spec->clustering));
     kn_put_text(options, "leftovers", kn_leftovers_name(spec->leftovers));
     if (spec->method == KN_METHOD_DMIRACLE) {
         kn_put_text(options, "diversity", kn_diversity_name(spec->diversity));

@@ -184,12 +184,11 @@ kn_status kn_table_run_group(kn_table_run *run, const kn_csv_options *csv, kn_er
     if (st == KN_MEMORY || (st == KN_OK && !fitting && !kn_table_run_needs_combinations(run)))
         return kn_table_run_stay_apart(run, err);
     if (st != KN_OK) return st;
-    return kn_release_note(&run->all, err,
-                           "%s%s grouped its %" PRId64 " rows %s, and %" PRId64 " different ones were read%s",
-                           is_engine(run) ? "" : "the table does not fit the memory limit: ",
-                           is_engine(run) ? "the engine" : kn_table_run_engine_name(run), kn_table_total(run->table),
-                           kn_table_run_grouped_where(run), run->table->rows,
-                           run->carried ? "; kept columns stayed there" : "");
+    return kn_release_note(
+        &run->all, err, "%s%s grouped its %" PRId64 " rows %s, and %" PRId64 " different ones were read%s",
+        is_engine(run) ? "" : "the table does not fit the memory limit: ",
+        is_engine(run) ? "the engine" : kn_table_run_engine_name(run), kn_table_total(run->table),
+        kn_table_run_grouped_where(run), run->table->rows, run->carried ? "; kept columns stayed there" : "");
 }
 
 /* ---- Out ---- */
