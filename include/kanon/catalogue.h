@@ -76,7 +76,7 @@ KN_API bool kn_model_diagnosed(int model);
 /* ---- Metrics ---- */
 
 /* The metrics of tables in their order, then those of tree records alone. */
-enum { KN_CATALOGUE_METRICS = KN_METRICS + 7 };
+enum { KN_CATALOGUE_METRICS = KN_METRICS + 8 };
 
 typedef struct kn_metric_entry {
     const char *name;

@@ -265,6 +265,9 @@ static const kn_metric_entry metrics[KN_CATALOGUE_METRICS] = {
     [KN_METRICS + 6] = {"relation_unchanged", RECORDS, true,
                         "the share of ancestor-descendant pairs that are still there as they were, values and all",
                         "1 all, 0 none", "own", "beside relation_survival: how much of it is blurred"},
+    [KN_METRICS + 7] = {"loss", RECORDS, false, "how broad values became on average, by the weights of their classes",
+                        "0 as they were, 1 nothing is left", "own",
+                        "classes weigh differently: what the search then goes by"},
 };
 
 const kn_metric_entry *kn_catalogue_metric(int metric)
