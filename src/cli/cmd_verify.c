@@ -189,7 +189,7 @@ static int verify_records(const cli_anonymizing *a, kn_context *ctx, const kn_sp
 static void note_way(const kn_verify_report *report, bool limited)
 {
     if (strcmp(report->read, "whole") != 0)
-        cli_note("original and release were verified where they are, by %s", report->read);
+        cli_note("original and release were not read whole: %s grouped and compared them", report->read);
     else if (limited)
         cli_note("original and release were read whole");
 }

@@ -79,6 +79,7 @@ typedef struct import {
     kn_arrow_options      options;
     kn_string            *na;
     int                   na_count;
+    bool                  no_nulls; /* the empty text, as which a null is released, is none of these */
     column               *columns;
     int                   column_count;
     int64_t               child_count; /* of the stream */
@@ -450,6 +451,13 @@ static kn_status value_id(const import *im, column *c, const kn_arrow_view *v, i
     return KN_OK;
 }
 
+/* A cell without a value is a missing one, if there is a text for it. */
+static kn_status null_cell(const import *im, const column *c, int64_t row, kn_error *err)
+{
+    return im->no_nulls ? fail_cell(im, c, row, "a cell is null, and \"na\" does not list the empty text; add it", err)
+                        : KN_OK;
+}
+
 /* NaN becomes missing here and is counted per row, even if it is in a dictionary. */
 static bool is_nan_at(const column *c, const kn_arrow_view *v, int64_t at)
 {
@@ -468,8 +476,11 @@ static kn_status encoded_id(const import *im, column *c, int64_t row, uint32_t *
     if (index >= (uint64_t)c->dict.length) return fail_cell(im, c, row, "an index outside the dictionary", err);
     int64_t at = c->dict.start + (int64_t)index;
     *id = KN_ID_MISSING;
-    if (c->value.kind == KN_ARROW_NULL || !kn_arrow_valid(&c->dict, at)) return KN_OK;
-    c->nan_count += is_nan_at(c, &c->dict, at);
+    if (c->value.kind == KN_ARROW_NULL || !kn_arrow_valid(&c->dict, at)) return null_cell(im, c, row, err);
+    if (is_nan_at(c, &c->dict, at)) {
+        c->nan_count++;
+        return null_cell(im, c, row, err);
+    }
     if (c->use_known && c->known[index]) {
         *id = c->known[index] - 1;
         return KN_OK;
@@ -486,19 +497,25 @@ static kn_status read_column(const import *im, column *c, uint32_t *ids, kn_erro
     for (int64_t i = 0; i < im->chunk_size; i++) {
         int64_t row = im->chunk_first + i, at = c->rows.start + row;
         ids[i] = KN_ID_MISSING;
-        if (!c->encoded && c->value.kind == KN_ARROW_NULL) continue;
+        if (!c->encoded && c->value.kind == KN_ARROW_NULL) {
+            KN_TRY(null_cell(im, c, row, err));
+            continue;
+        }
         if (!kn_arrow_valid(&c->rows, at)) {
             /* A null has no text, but its offsets must be ascending like all others. */
             int width = c->value.width;
             if (utf8 && kn_arrow_load_signed(c->rows.data + (at + 1) * width, width) <
                             kn_arrow_load_signed(c->rows.data + at * width, width))
                 return fail_cell(im, c, row, "text offsets that run backwards", err);
+            KN_TRY(null_cell(im, c, row, err));
             continue;
         }
         if (c->encoded) {
             KN_TRY(encoded_id(im, c, row, &ids[i], err));
+        } else if (is_nan_at(c, &c->rows, at)) {
+            c->nan_count++;
+            KN_TRY(null_cell(im, c, row, err));
         } else {
-            c->nan_count += is_nan_at(c, &c->rows, at);
             KN_TRY(value_id(im, c, &c->rows, at, row, &ids[i], err));
         }
     }
@@ -612,6 +629,8 @@ static kn_status read_options(import *im, const kn_arrow_options *options, kn_er
     if (!im->na) return kn_fail_memory(err, im->ctx, WHAT);
     for (int i = 0; i < count; i++) im->na[i] = kn_value_trim(kn_string_of(options->na[i])); /* as cells are */
     im->na_count = count;
+    im->no_nulls = im->csv != NULL;
+    for (int i = 0; i < count; i++) im->no_nulls = im->no_nulls && im->na[i].size > 0;
     return KN_OK;
 }
 
