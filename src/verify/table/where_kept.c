@@ -435,6 +435,36 @@ static void put_native(kn_buffer *to, const comparing *k, const compared *c, int
         kn_vside_put(to, s, c->column[side]);
 }
 
+/* ---- Nulls ---- */
+
+/* A null of a kept column is refused as one that is read. */
+static kn_status check_nulls(const comparing *k, kn_error *err)
+{
+    const kn_vside *s = k->sides[ORIGINAL];
+    for (int i = 0; i < k->count && !kn_v_is_missing(k->v->spec, (kn_string){"", 0}); i++) {
+        const compared *c = &k->columns[i];
+        int64_t         nulls = 0;
+        kn_buffer       sql;
+        if (c->copy != &c->own) continue;
+        kn_buffer_init(&sql, k->v->ctx);
+        kn_buffer_format(&sql, "SELECT count(*) FROM %s AS t WHERE ", s->table->relation);
+        if (s->real[c->column[ORIGINAL]])
+            put_number(&sql, s, c->column[ORIGINAL]); /* NaN is none */
+        else
+            kn_vside_put(&sql, s, c->column[ORIGINAL]);
+        kn_buffer_add(&sql, " IS NULL");
+        const char *text = kn_buffer_text(&sql);
+        kn_status   st = text ? kn_connection_number(&nulls, s->table->connection, k->v->ctx, text, s->table->name, err)
+                              : no_memory(k, err);
+        kn_buffer_free(&sql);
+        if (st != KN_OK) return st;
+        if (nulls > 0)
+            return kn_fail(err, KN_INPUT, "%.300s: column \"%.200s\": " KN_ARROW_NO_NULLS, s->table->name,
+                           s->names[c->column[ORIGINAL]]);
+    }
+    return KN_OK;
+}
+
 /* ---- The statement ---- */
 
 static void put_cells(kn_buffer *to, const comparing *k, int side)
@@ -623,6 +653,7 @@ kn_status kn_verify_kept(kn_verifier *v, kn_error *err)
     int64_t   invented = 0, left = 0;
     if (!v->where->stars || v->report->assignment == KN_ASSIGNMENT_REFUTED) return KN_OK;
     KN_TRY(open_columns(&k, &possible, err));
+    KN_TRY(check_nulls(&k, err));
     if (!possible) {
         v->where->local = true;
         leave_open(v, "the columns are not generalized to one level each, and their combinations with the kept columns "
