@@ -224,7 +224,7 @@ kn_status kn_spec_check_records(const kn_spec_inner *inner, kn_error *err)
     for (int i = 0; i < spec->model_count; i++)
         if (!kn_method_keeps(spec->method, spec->models[i].kind))
             return kn_spec_fail_place(inner, inner->state.model_places[i], err,
-                                      "%s: for trees only k-mn and l-diversity (kind: distinct) can be promised",
+                                      "%s: for trees only k-mn and l-diversity can be promised",
                                       kn_model_name(spec->models[i].kind));
     return KN_OK;
 }
