@@ -11,6 +11,7 @@
 #include "kn_error.h"
 #include "kn_job_texts.h"
 #include "kn_kept.h"
+#include "kn_recipe.h"
 #include "kn_table_run.h"
 #include "kn_targets.h"
 
@@ -39,7 +40,7 @@ bool kn_table_run_can_carry(const kn_table_run *run)
     if (run->engine.connection->dialect != KN_DIALECT_DUCKDB || run->engine.connection != &run->engine.own)
         return false;
     if (run->target || kn_table_run_to_text(run)) return false;
-    if (!spec->method_auto && !kn_table_run_full_domain(run)) return false;
+    if (!spec->method_auto && kn_recipe_parts_equal_rows(spec->method)) return false;
     for (int i = 0; i < spec->attribute_count; i++) {
         if (spec->attributes[i].role != KN_ROLE_KEEP) continue;
         if (!is_spelled(&spec->attributes[i])) return false;
