@@ -1265,14 +1265,15 @@ static void test_later_wins(void **state)
 
 /* ---- Trees ---- */
 
-static const char trees[] = "input: records.xml\noutput: release.xml\nrecord: people/person\n"
-                            "classes:\n"
-                            "  MedicalCenter: {value: '@v', hierarchy: h.dgh}\n"
-                            "  Disease: {value: text, hierarchy: h.dgh, role: sensitive}\n"
-                            "  Treatment:\n"
-                            "  Ward: {negative: true, role: quasi}\n"
-                            "privacy: [{k-mn: {k: 3, m: 2, n: 1}}, {l-diversity: {attribute: Disease, l: 2}}]\n"
-                            "options: {g: 4, semantics: paths, strict-structure: true, disassociation: ancestor, support: 0.05}\n";
+static const char trees[] =
+    "input: records.xml\noutput: release.xml\nrecord: people/person\n"
+    "classes:\n"
+    "  MedicalCenter: {value: '@v', hierarchy: h.dgh}\n"
+    "  Disease: {value: text, hierarchy: h.dgh, role: sensitive}\n"
+    "  Treatment:\n"
+    "  Ward: {negative: true, role: quasi}\n"
+    "privacy: [{k-mn: {k: 3, m: 2, n: 1}}, {l-diversity: {attribute: Disease, l: 2}}]\n"
+    "options: {g: 4, semantics: paths, strict-structure: true, disassociation: ancestor, support: 0.05}\n";
 
 static void test_trees(void **state)
 {
