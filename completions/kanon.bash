@@ -29,6 +29,7 @@ _kanon_values() # the values of option $1, where it takes one of a few; fails el
     --leftovers) printf '%s\n' absorb drop ;;
     --diversity) printf '%s\n' merge distance suppress ;;
     --semantics) printf '%s\n' pairs paths ;;
+    --disassociation) printf '%s\n' node subtree ancestor ;;
     --missing) printf '%s\n' value wildcard drop ;;
     --suppressed) printf '%s\n' star drop keep-sensitive ;;
     --undeclared) printf '%s\n' drop refuse ;;

@@ -719,7 +719,7 @@ static void test_random_records(void **state)
         for (int i = 0; i < 4; i++) {
             kn_disassociation d = {(uint32_t)kn_rng_below(&rng, values), (uint32_t)kn_rng_below(&rng, values)};
             disassociate_paths(&after, (char)('A' + d.ancestor), (char)('A' + d.descendant));
-            left = kn_record_disassociate(nodes, left, d, scratch);
+            left = kn_record_disassociate(nodes, left, d, KN_DISASSOCIATE_NODE, scratch);
             assert_canonical(nodes, left);
             paths_of(&before, nodes, left);
             if (!same_paths(&before, &after)) fail_msg("round %d: disassociated differently", round);

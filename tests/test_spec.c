@@ -1265,14 +1265,15 @@ static void test_later_wins(void **state)
 
 /* ---- Trees ---- */
 
-static const char trees[] = "input: records.xml\noutput: release.xml\nrecord: people/person\n"
-                            "classes:\n"
-                            "  MedicalCenter: {value: '@v', hierarchy: h.dgh}\n"
-                            "  Disease: {value: text, hierarchy: h.dgh, role: sensitive}\n"
-                            "  Treatment:\n"
-                            "  Ward: {negative: true, role: quasi}\n"
-                            "privacy: [{k-mn: {k: 3, m: 2, n: 1}}, {l-diversity: {attribute: Disease, l: 2}}]\n"
-                            "options: {g: 4, semantics: paths, strict-structure: true, support: 0.05}\n";
+static const char trees[] =
+    "input: records.xml\noutput: release.xml\nrecord: people/person\n"
+    "classes:\n"
+    "  MedicalCenter: {value: '@v', hierarchy: h.dgh}\n"
+    "  Disease: {value: text, hierarchy: h.dgh, role: sensitive}\n"
+    "  Treatment:\n"
+    "  Ward: {negative: true, role: quasi}\n"
+    "privacy: [{k-mn: {k: 3, m: 2, n: 1}}, {l-diversity: {attribute: Disease, l: 2}}]\n"
+    "options: {g: 4, semantics: paths, strict-structure: true, disassociation: ancestor, support: 0.05}\n";
 
 static void test_trees(void **state)
 {
@@ -1300,6 +1301,7 @@ static void test_trees(void **state)
     assert_true(spec->kmn.k == 3 && spec->kmn.m == 2 && spec->kmn.n == 1);
     assert_int_equal(spec->model_count, 1);
     assert_true(spec->g == 4 && spec->semantics == KN_SEMANTICS_PATHS && spec->strict_structure);
+    assert_int_equal(spec->disassociation, KN_DISASSOCIATE_ANCESTOR);
     assert_true(spec->support.numerator * 20 == spec->support.denominator);
 
     /* A list, and what comes later wins; a failure changes nothing. */

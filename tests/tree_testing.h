@@ -335,6 +335,46 @@ static inline void tree_disassociate_path(tree_path *path, kn_disassociation d)
     *path = out;
 }
 
+/* Where the topmost a stands that has a b below it; -1: nowhere. */
+static inline int tree_top_of(const tree_path *path, kn_disassociation d)
+{
+    for (int a = 0; a < path->size; a++)
+        for (int b = a + 1; b < path->size && path->values[a] == d.ancestor; b++)
+            if (path->values[b] == d.descendant) return a;
+    return -1;
+}
+
+/* One way, for all paths of a record: subtree: all from a to before the first b is gone; ancestor: a is gone, from every path that
+ * begins like one that leads to a b. */
+static inline void tree_disassociate(tree_path *paths, int count, kn_disassociation d, kn_disassociate how)
+{
+    for (int i = 0; i < count && how == KN_DISASSOCIATE_NODE; i++) tree_disassociate_path(&paths[i], d);
+    for (int i = 0; i < count && how == KN_DISASSOCIATE_SUBTREE; i++)
+        for (int a; (a = tree_top_of(&paths[i], d)) >= 0;) {
+            do
+                for (int j = a; j < paths[i].size - 1; j++) paths[i].values[j] = paths[i].values[j + 1];
+            while (--paths[i].size > a && paths[i].values[a] != d.descendant);
+        }
+    for (bool again = how == KN_DISASSOCIATE_ANCESTOR; again;) {
+        int top[TREE_NODES];
+        again = false;
+        for (int i = 0; i < count; i++) top[i] = -1;
+        for (int i = 0; i < count; i++) {
+            int a = tree_top_of(&paths[i], d);
+            for (int j = 0; j < count && a >= 0; j++)
+                if (paths[j].size >= a + 2 &&
+                    memcmp(paths[j].values, paths[i].values, (size_t)(a + 2) * sizeof *paths[i].values) == 0)
+                    top[j] = a;
+            again |= a >= 0;
+        }
+        for (int i = 0; i < count; i++) {
+            if (top[i] < 0) continue;
+            for (int j = top[i]; j < paths[i].size - 1; j++) paths[i].values[j] = paths[i].values[j + 1];
+            paths[i].size--;
+        }
+    }
+}
+
 /* In the order of the originals. */
 static inline kn_records *tree_release(kn_context *ctx, const kn_records *records, const kn_records_plan *plan)
 {
@@ -353,10 +393,10 @@ static inline kn_records *tree_release(kn_context *ctx, const kn_records *record
             int place = path->size;
             for (uint32_t u = i; u != KN_RECORDS_ROOT; u = records->parent[from + u])
                 path->values[--place] = plan->image[records->value[from + u]];
-            for (int64_t s = 0; s < plan->disassociation_count; s++)
-                tree_disassociate_path(path, plan->disassociations[s]);
             count++;
         }
+        for (int64_t s = 0; s < plan->disassociation_count; s++)
+            tree_disassociate(paths, count, plan->disassociations[s], plan->how);
         qsort(paths, (size_t)count, sizeof *paths, tree_compare_paths);
         int kept = 0;
         for (int i = 0; i < count; i++)

@@ -270,6 +270,7 @@ static inline void random_plan(problem *p, kn_rng *rng)
         if (a == b) b = cut[a == cut[0] ? 1 : 0];
         p->plan->disassociations[i] = (kn_disassociation){a, b};
     }
+    p->plan->how = (kn_disassociate)kn_rng_below(rng, KN_DISASSOCIATES);
 }
 
 static inline void set_spec(problem *p, kn_kmn kmn, kn_semantics semantics, bool strict)

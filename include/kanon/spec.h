@@ -107,12 +107,21 @@ typedef enum kn_semantics {
     KN_SEMANTICS
 } kn_semantics;
 
+/* How a relation a above b is taken away (trees). */
+typedef enum kn_disassociate {
+    KN_DISASSOCIATE_NODE = 0, /* b alone moves up beside a, what was below it to its old place: Definition 2, the default */
+    KN_DISASSOCIATE_SUBTREE,  /* b moves up beside a with all that is below it                                            */
+    KN_DISASSOCIATE_ANCESTOR, /* a leaves the path: the child of a that leads to b moves up beside it with all that is below */
+    KN_DISASSOCIATES
+} kn_disassociate;
+
 /* "greedy", "cdgh", "absorb", "merge", "pairs", ... Static. */
 KN_API const char *kn_matching_name(kn_matching matching);
 KN_API const char *kn_clustering_name(kn_clustering clustering);
 KN_API const char *kn_leftovers_name(kn_leftovers leftovers);
 KN_API const char *kn_diversity_name(kn_diversity diversity);
 KN_API const char *kn_semantics_name(kn_semantics semantics);
+KN_API const char *kn_disassociate_name(kn_disassociate how);
 
 /* How much a release lost. Smaller is better, except Prec. docs/metrics.md has the formulas. */
 typedef enum kn_metric {
@@ -292,6 +301,7 @@ typedef struct kn_spec {
     int                     resource_count;
     const kn_spec_resource *KN_PRIVATE(resources); /* kn_spec_resource_at: of tree records: what they are put together from;
                                                       none: a record is one object                       */
+    int64_t     disassociation; /* a kn_disassociate: trees, except ocs                                 */
     kn_csv_options KN_PRIVATE(csv); /* kn_spec_csv: of the inputs; types are those of the attributes, na is the spec's; the end */
 } kn_spec;
 

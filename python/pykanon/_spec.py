@@ -213,6 +213,7 @@ _FIELDS = {
     "g",
     "semantics",
     "strict_structure",
+    "disassociation",
     "support",
 }
 

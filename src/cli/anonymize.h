@@ -24,7 +24,7 @@ typedef struct cli_anonymizing {
     cli_list          node; /* levels */
     const char       *output, *report, *public_report, *workload, *summary;
     const char       *threshold, *climit, *matching, *clustering, *leftovers, *diversity; /* databases */
-    const char       *kmn, *g, *semantics, *support, *record;                /* trees     */
+    const char       *kmn, *g, *semantics, *disassociation, *support, *record; /* trees     */
     bool              complete, anatomy, reference, strict_structure;
     bool              spreadsheet_safe, expand, keep_order, keep_rowmap, keep_recipe, force, replace, allow_broken, all_solutions, dry_run;
     char            **files; /* the arguments */
@@ -76,6 +76,7 @@ typedef struct cli_anonymizing {
     {"--g", CLI_TEXT, &(a).g},                                                                                         \
     {"--semantics", CLI_TEXT, &(a).semantics},                                                                         \
     {"--strict-structure", CLI_FLAG, &(a).strict_structure},                                                           \
+    {"--disassociation", CLI_TEXT, &(a).disassociation},                                                               \
     {"--support", CLI_TEXT, &(a).support}
 /* clang-format on */
 

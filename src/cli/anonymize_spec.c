@@ -275,6 +275,7 @@ static void apply(applying *a, const cli_anonymizing *w, char *const *data, int 
     set_plain(a, "g", w->g, "--g");
     set_plain(a, "semantics", w->semantics, "--semantics");
     set_flag(a, "strict-structure", w->strict_structure, "--strict-structure");
+    set_plain(a, "disassociation", w->disassociation, "--disassociation");
     set_plain(a, "support", w->support, "--support");
     set_plain(a, "output", w->output, "--output");
     set_plain(a, "report", w->report, "--report");

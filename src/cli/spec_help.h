@@ -74,6 +74,10 @@
 #define CLI_TREES_HELP                                                                                                 \
     CLI_TREES_PROMISE_HELP                                                                                             \
     "      --g N                gcs follows the N best cuts of each step (default: 2)\n"                               \
+    "      --disassociation HOW\n"                                                                                     \
+    "                           where a relation vanishes the lower node moves ('node', default),\n"                   \
+    "                           or it and all below it ('subtree'), or the upper one leaves the\n"                     \
+    "                           path ('ancestor'): not for ocs\n"                                                      \
     "      --support SHARE      also mine frequent subtrees, for ml2 and dml2: in at least this\n"                     \
     "                           share of the records\n"
 

@@ -91,9 +91,8 @@ bool kn_records_plan_validate(const kn_records_plan *p, const kn_vocabulary *v, 
 /* A node leaves when its value is b and some a stands above it: to the parent of the topmost such a, so that none is above
  * it any more (there can be several only where classes are gone, at "*"). What stays is put below the lowest node above it
  * that stays. */
-uint32_t kn_record_disassociate(kn_record_node *nodes, uint32_t count, kn_disassociation relation, void *scratch)
+static uint32_t move_nodes(kn_record_node *nodes, uint32_t count, kn_disassociation relation, void *scratch)
 {
-    if (count == 0) return 0;
     uint32_t *top = scratch, *stays = top + count; /* the topmost a at or above; the lowest that stays at or above */
     bool      changed = false;
     for (uint32_t i = 0; i < count; i++) {
@@ -110,6 +109,62 @@ uint32_t kn_record_disassociate(kn_record_node *nodes, uint32_t count, kn_disass
         }
     }
     return changed ? kn_record_canonical(nodes, count, scratch) : count;
+}
+
+/* The topmost a above a node, and which node leads from there to it; ROOT: none. */
+static uint32_t topmost(const kn_record_node *nodes, uint32_t node, uint32_t ancestor, uint32_t *child)
+{
+    uint32_t found = ROOT;
+    for (uint32_t p = nodes[node].parent, last = node; p != ROOT; last = p, p = nodes[p].parent)
+        if (nodes[p].value == ancestor) {
+            found = p;
+            *child = last;
+        }
+    return found;
+}
+
+/* Every b that is below an a moves up beside the topmost, with all that is below it. (Where classes are gone "*" may be below
+ * another "*", and move more than once.) */
+static uint32_t move_subtrees(kn_record_node *nodes, uint32_t count, kn_disassociation relation, void *scratch)
+{
+    bool     changed = false;
+    uint32_t a, child;
+    for (uint32_t i = 0; i < count; i++)
+        while (nodes[i].value == relation.descendant && (a = topmost(nodes, i, relation.ancestor, &child)) != ROOT) {
+            nodes[i].parent = nodes[a].parent;
+            changed = true;
+        }
+    return changed ? kn_record_canonical(nodes, count, scratch) : count;
+}
+
+/* Every child of a topmost a that leads to a b moves up beside it, with all that is below it; again while some b is below an a. */
+static uint32_t move_children(kn_record_node *nodes, uint32_t count, kn_disassociation relation, void *scratch)
+{
+    for (;;) {
+        uint32_t *from = scratch, child = ROOT; /* per node: the a that it leaves */
+        bool      changed = false;
+        for (uint32_t i = 0; i < count; i++) from[i] = ROOT;
+        for (uint32_t i = 0; i < count; i++) {
+            if (nodes[i].value != relation.descendant) continue;
+            uint32_t a = topmost(nodes, i, relation.ancestor, &child);
+            if (a == ROOT) continue;
+            from[child] = a;
+            changed = true;
+        }
+        if (!changed) return count;
+        for (uint32_t i = 0; i < count; i++)
+            if (from[i] != ROOT) nodes[i].parent = nodes[from[i]].parent;
+        count = kn_record_canonical(nodes, count, scratch);
+    }
+}
+
+uint32_t kn_record_disassociate(kn_record_node *nodes, uint32_t count, kn_disassociation relation, kn_disassociate how,
+                                void *scratch)
+{
+    if (count == 0) return 0;
+    if (how == KN_DISASSOCIATE_SUBTREE) return move_subtrees(nodes, count, relation, scratch);
+    if (how == KN_DISASSOCIATE_ANCESTOR) return move_children(nodes, count, relation, scratch);
+    return move_nodes(nodes, count, relation, scratch);
 }
 
 /* ---- Applying ---- */
@@ -162,7 +217,7 @@ static uint32_t apply_one(const applying *a, worker *w, int64_t record, uint32_t
     for (int64_t i = 0; i < a->plan->disassociation_count; i++) {
         kn_disassociation d = a->plan->disassociations[i];
         if (w->stamp[d.ancestor] == stamp && w->stamp[d.descendant] == stamp)
-            count = kn_record_disassociate(w->nodes, count, d, w->scratch);
+            count = kn_record_disassociate(w->nodes, count, d, a->plan->how, w->scratch);
     }
     return count;
 }

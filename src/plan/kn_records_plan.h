@@ -5,6 +5,8 @@
 #ifndef KN_RECORDS_PLAN_H
 #define KN_RECORDS_PLAN_H
 
+#include <kanon/spec.h>
+
 #include "kn_records.h"
 
 /* ancestor ⇝ descendant, both values of the cut. */
@@ -18,7 +20,8 @@ typedef struct kn_records_plan {
     uint32_t          *image;  /* per value: itself or the value above it that is in the cut; of a value above the cut:
                                   UINT32_MAX. At first the cut is "*" alone. Sensitive leaves are their own  */
     int64_t            disassociation_count;
-    kn_disassociation *disassociations; /* replayed in this order, in every record                         */
+    kn_disassociation *disassociations; /* replayed in this order, in every record ...                     */
+    kn_disassociate    how;             /* ... in this way                                                 */
     bool              *given_up; /* per value: its nodes are left out in every record, before all else; what was below one is
                                     below the next one up. Only leaves; the image of none is shown. NULL: none     */
     bool              *left_out; /* per record of the original: it is not released. NULL: all are                 */
@@ -32,10 +35,14 @@ void               kn_records_plan_free(kn_records_plan *plan); /* NULL is fine 
  * sensitive classes in it are ignored: their leaves stay unchanged. */
 void kn_records_plan_set_cut(kn_records_plan *plan, const kn_vocabulary *vocabulary, const uint32_t *cut, int64_t count);
 
-/* Definition 2 on one record of values of the cut, in place: b and its children leave a's path: in every path with a above
- * b, b becomes a child of a's parent and b's children become children of b's old parent; siblings that become equal are
- * merged. Returns the new number of nodes. `scratch` as for kn_record_canonical. */
-uint32_t kn_record_disassociate(kn_record_node *nodes, uint32_t count, kn_disassociation relation, void *scratch);
+/* Takes a relation a ⇝ b away from one record of values of the cut, in place; siblings that become equal are merged. In every
+ * path with a above b
+ * - node (Definition 2): b becomes a child of a's parent, and b's children become children of b's old parent;
+ * - subtree: b becomes a child of a's parent, with all that is below it;
+ * - ancestor: the child of a that is above b (or is b) becomes a child of a's parent, with all that is below it.
+ * Returns the new number of nodes. `scratch` as for kn_record_canonical. */
+uint32_t kn_record_disassociate(kn_record_node *nodes, uint32_t count, kn_disassociation relation, kn_disassociate how,
+                                void *scratch);
 
 /* The records without the nodes of some values and without some records (either may be NULL: none): siblings that become
  * equal are merged. `original_of` gets the numbers of the records that stay, in their order, then of those left out

@@ -28,6 +28,10 @@ static const kn_field_row option_rows[] = {
     KN_VALUE_WORDS("semantics", kn_semantics_name, KN_SEMANTICS - 1, OPTION(0),
                    "of records: what somebody may know of relations: 'pairs' or 'paths'"),
     KN_VALUE("strict-structure", OPTION(KN_F_BOOLEAN), "of records: whether rare positions count too"),
+    KN_VALUE_WORDS(
+        "disassociation", kn_disassociate_name, KN_DISASSOCIATES - 1, OPTION(0),
+        "of records: what moved where a relation vanished, where it is not the lower node alone: 'subtree' or "
+        "'ancestor'"),
     KN_VALUE("decimal", OPTION(KN_F_TEXT), "the decimal mark, where it is a comma"),
 };
 static const kn_fields options_part = KN_FIELDS_PUT("options", option_rows);
@@ -174,6 +178,8 @@ static void put_options(kn_to o, const kn_public *p)
     if (p->shape == KN_SHAPE_RECORDS) {
         kn_put_text(o, "semantics", kn_semantics_name(spec->semantics));
         kn_put_boolean(o, "strict-structure", spec->strict_structure);
+        if (spec->disassociation != KN_DISASSOCIATE_NODE)
+            kn_put_text(o, "disassociation", kn_disassociate_name((kn_disassociate)spec->disassociation));
     }
     if (spec->csv.decimal == ',') kn_put_text(o, "decimal", ",");
 }

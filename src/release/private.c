@@ -318,6 +318,8 @@ static const kn_field_row records_option_rows[] = {
     KN_VALUE_WORDS("semantics", kn_semantics_name, KN_SEMANTICS - 1, 0,
                    "what somebody may know of relations: 'pairs' or 'paths'"),
     KN_VALUE("strict-structure", KN_F_BOOLEAN, "whether rare positions count too"),
+    KN_VALUE_WORDS("disassociation", kn_disassociate_name, KN_DISASSOCIATES - 1, KN_F_OPTIONAL,
+                   "what moved where a relation vanished: 'node', 'subtree' or 'ancestor'; ocs has none"),
     LIMIT_ROW,
 };
 static const kn_fields records_options_part = KN_FIELDS_PUT("options", records_option_rows);
@@ -367,6 +369,8 @@ static void put_records(kn_to o, kn_to options, const kn_private_input *in)
     if (spec->method == KN_METHOD_GCS) kn_put_integer(options, "g", spec->g);
     kn_put_text(options, "semantics", kn_semantics_name(spec->semantics));
     kn_put_boolean(options, "strict-structure", spec->strict_structure);
+    if (spec->method != KN_METHOD_OCS)
+        kn_put_text(options, "disassociation", kn_disassociate_name((kn_disassociate)spec->disassociation));
     put_limit(options, spec);
     kn_put_struct(o, in->head);
     kn_put_part(o, "metrics", in->head);

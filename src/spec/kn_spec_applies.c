@@ -112,6 +112,9 @@ static const entry table[KN_FIELDS_AND_OPTIONS] = {
     [KN_OPTION_SEMANTICS] = {TREES, ONLY_TREES},
     [KN_OPTION_STRICT_STRUCTURE] = {TREES, ONLY_TREES},
     [KN_OPTION_SUPPORT] = {TREES, ONLY_TREES},
+    [KN_OPTION_DISASSOCIATION] = {M(GCS) | M(ACS),
+                                  "it is for methods gcs and acs of records that are trees, which take relations away; "
+                                  "leave it out"},
 };
 
 bool kn_method_uses(kn_method method, const char *field)
@@ -148,6 +151,7 @@ static bool is_idle(const kn_spec *s, int field)
     case KN_OPTION_ANATOMY: return !s->anatomy;
     case KN_OPTION_REFERENCE: return !s->reference;
     case KN_OPTION_STRICT_STRUCTURE: return !s->strict_structure;
+    case KN_OPTION_DISASSOCIATION: return s->disassociation == KN_DISASSOCIATE_NODE;
     case KN_OPTION_SUPPORT: return s->support.numerator == 0;
     default: return false;
     }

@@ -181,6 +181,11 @@ static const char *clustering_name(int64_t clustering)
 }
 READ_NAME(read_clustering, int64_t, KN_CLUSTERINGS, clustering_name, "a clustering of persons")
 READ_NAME(read_semantics, kn_semantics, KN_SEMANTICS, kn_semantics_name, "a kind of knowledge of relations")
+static const char *disassociate_name(int64_t how)
+{
+    return kn_disassociate_name((kn_disassociate)how);
+}
+READ_NAME(read_disassociation, int64_t, KN_DISASSOCIATES, disassociate_name, "a way to take a relation away")
 
 static kn_status read_time_limit(kn_reader *r, const kn_yaml *value, void *target)
 {
@@ -288,6 +293,7 @@ static const kn_key fields[KN_FIELDS_AND_OPTIONS] = {
     [KN_OPTION_SEMANTICS] = {"semantics", read_semantics, AT(semantics)},
     [KN_OPTION_STRICT_STRUCTURE] = {"strict-structure", kn_read_bool, AT(strict_structure)},
     [KN_OPTION_SUPPORT] = {"support", read_support, AT(support)},
+    [KN_OPTION_DISASSOCIATION] = {"disassociation", read_disassociation, AT(disassociation)},
 };
 
 static bool is_list_of_texts(size_t field)

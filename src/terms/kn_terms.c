@@ -200,6 +200,12 @@ const char *kn_semantics_name(kn_semantics semantics)
     return names[semantics];
 }
 
+const char *kn_disassociate_name(kn_disassociate how)
+{
+    static const char *const names[KN_DISASSOCIATES] = {"node", "subtree", "ancestor"};
+    return names[how];
+}
+
 const char *kn_aggregate_name(kn_aggregate aggregate)
 {
     static const char *const names[] = {"COUNT", "SUM", "AVG", "MIN", "MAX"};

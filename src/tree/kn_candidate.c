@@ -27,7 +27,8 @@ bool kn_cut_state_fits(kn_key_layout *out, const kn_tree_problem *p, const kn_sy
         if (depth > deepest) deepest = depth;
     }
     *out = (kn_key_layout){width, p->m, deepest + 1};
-    if (p->semantics != KN_SEMANTICS_PAIRS || p->strict || kn_tree_asks_diversity(p) || p->method == KN_METHOD_ACS)
+    if (p->semantics != KN_SEMANTICS_PAIRS || p->strict || kn_tree_asks_diversity(p) ||
+        p->how != KN_DISASSOCIATE_NODE || p->method == KN_METHOD_ACS)
         return false;
     for (int c = 0; c < s->vocabulary->class_count; c++)
         if (s->vocabulary->sensitive[c]) return false;

@@ -2,7 +2,9 @@
  * positions (S1), and relations that share nodes of one path (S2).
  *
  * Interface: kn_structure.h. A disassociation rewrites the paths of the projected synopsis, never a record: the node
- * b of a ⇝ b goes up to a's parent; from a path that continues below b, b is removed (Definition 2).
+ * b of a ⇝ b goes up to a's parent; from a path that continues below b, b is removed (Definition 2). Of the other ways
+ * (kn_records_plan.h) subtree takes a and what is between a and b out of every path with both; ancestor takes a out of every
+ * path that begins as one with both does, as far as the node after a, row by row.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
@@ -46,15 +48,82 @@ uint32_t kn_path_disassociate(uint32_t *path, uint32_t length, uint32_t above, u
     return kept;
 }
 
+/* The topmost `above` on a path; its length: none. */
+static uint32_t topmost(const uint32_t *path, uint32_t length, uint32_t above)
+{
+    uint32_t top = 0;
+    while (top < length && path[top] != above) top++;
+    return top;
+}
+
+/* Subtree: `above` and what is between it and the first `below` after it is gone. */
+static uint32_t lift_subtree(uint32_t *path, uint32_t length, uint32_t above, uint32_t below)
+{
+    uint32_t top = topmost(path, length, above), first = top + 1;
+    while (path[first] != below) first++;
+    memmove(path + top, path + first, (length - first) * sizeof *path);
+    return top + length - first;
+}
+
 static void rewrite_paths(kn_structure *s)
 {
     const kn_projection *p = s->projection;
     for (uint32_t i = 0; i < p->nodes; i++) {
         uint32_t *path = s->path + p->path_start[i], length = s->length[i], r;
-        while (length > 1 && (r = smallest_named(s, path, length)) != NONE)
-            length = kn_path_disassociate(path, length, s->relations.parent[r], s->relations.value[r]);
+        while (length > 1 && (r = smallest_named(s, path, length)) != NONE) {
+            uint32_t above = s->relations.parent[r], below = s->relations.value[r];
+            length = s->problem->how == KN_DISASSOCIATE_SUBTREE ? lift_subtree(path, length, above, below)
+                                                                : kn_path_disassociate(path, length, above, below);
+        }
         s->length[i] = (uint16_t)length;
     }
+}
+
+/* Ancestor: does the path have `above`, something below that, and `below` anywhere below? */
+static bool leads(const uint32_t *path, uint32_t length, uint32_t top, uint32_t below)
+{
+    for (uint32_t i = top + 1; i < length; i++)
+        if (path[i] == below) return true;
+    return false;
+}
+
+/* The nodes of a row from `from` to `to`, once. `leaves`: scratch, per node. false: `above` is above no `below`. */
+static bool lift_children(kn_structure *s, uint64_t from, uint64_t to, uint32_t above, uint32_t below, bool *leaves)
+{
+    const uint64_t *start = s->projection->path_start;
+    bool            any = false;
+    for (uint64_t i = from; i < to; i++) leaves[i] = false;
+    for (uint64_t i = from; i < to; i++) {
+        const uint32_t *path = s->path + start[i];
+        uint32_t        top = topmost(path, s->length[i], above);
+        if (!leads(path, s->length[i], top, below)) continue;
+        any = true;
+        for (uint64_t j = from; j < to; j++)
+            leaves[j] = leaves[j] ||
+                        (s->length[j] > top + 1 && memcmp(s->path + start[j], path, (top + 2) * sizeof *path) == 0);
+    }
+    for (uint64_t i = from; any && i < to; i++) {
+        uint32_t *path = s->path + start[i], top = topmost(path, s->length[i], above);
+        if (!leaves[i]) continue;
+        s->length[i]--;
+        memmove(path + top, path + top + 1, (s->length[i] - top) * sizeof *path);
+    }
+    return any;
+}
+
+/* The named relations in their order, in every row. */
+static bool lift_all(kn_structure *s, const kn_sort_record *order, size_t count)
+{
+    const kn_rows *rows = &s->projection->rows;
+    bool          *leaves = kn_alloc_array(s->ctx, (size_t)s->projection->nodes + 1, sizeof *leaves);
+    for (size_t i = 0; leaves && i < count; i++)
+        for (uint32_t row = 0; row < rows->count; row++)
+            while (lift_children(s, rows->start[row], rows->start[row + 1], (uint32_t)(order[i].key >> 32),
+                                 (uint32_t)order[i].key, leaves))
+                continue;
+    bool done = leaves != NULL;
+    kn_free(leaves);
+    return done;
 }
 
 /* Adds the named relations to the list, ascending, and disassociates them. */
@@ -76,10 +145,12 @@ static kn_status apply_named(kn_structure *s, kn_tree_counters *counters, kn_err
     for (size_t i = 0; st == KN_OK && i < count; i++)
         s->disassociations[s->count++] = (kn_disassociation){s->projection->values[order[i].key >> 32],
                                                              s->projection->values[(uint32_t)order[i].key]};
+    if (st == KN_OK && s->problem->how == KN_DISASSOCIATE_ANCESTOR && !lift_all(s, order, count))
+        st = kn_fail_memory(err, s->ctx, WHAT);
     kn_free(order);
     if (st != KN_OK) return st;
     counters->disassociations += (int64_t)count;
-    rewrite_paths(s);
+    if (s->problem->how != KN_DISASSOCIATE_ANCESTOR) rewrite_paths(s);
     return KN_OK;
 }
 

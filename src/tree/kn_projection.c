@@ -140,6 +140,36 @@ static kn_status project(kn_projection *p, const kn_synopsis *s, const bool *kno
     return st == KN_OK ? list_absent(p, s, known, err) : st;
 }
 
+kn_status kn_projection_split(kn_projection *p, kn_error *err)
+{
+    uint64_t  nodes = p->rows.start[p->rows.count], length = 0;
+    uint32_t *place = NULL, *path = NULL;
+    uint64_t *start = NULL;
+    for (uint64_t i = 0; i < nodes; i++)
+        length += p->path_start[p->rows.members[i] + 1] - p->path_start[p->rows.members[i]];
+    if (nodes >= NONE || !KN_ALLOC(p->ctx, place, (size_t)nodes + 1) || !KN_ALLOC(p->ctx, path, (size_t)length + 1) ||
+        !KN_ALLOC(p->ctx, start, (size_t)nodes + 1)) {
+        KN_FREE(place, path, start);
+        return kn_fail_memory(err, p->ctx, WHAT);
+    }
+    start[0] = 0;
+    for (uint64_t i = 0; i < nodes; i++) {
+        uint32_t from = p->rows.members[i];
+        uint64_t size = p->path_start[from + 1] - p->path_start[from];
+        place[i] = p->place[from];
+        memcpy(path + start[i], p->path + p->path_start[from], size * sizeof *path);
+        start[i + 1] = start[i] + size;
+        p->rows.members[i] = (uint32_t)i;
+    }
+    KN_FREE(p->parent, p->image, p->place, p->path_start, p->path);
+    p->parent = p->image = NULL;
+    p->place = place;
+    p->path_start = start;
+    p->path = path;
+    p->nodes = (uint32_t)nodes;
+    return KN_OK;
+}
+
 kn_status kn_projection_make(kn_projection **out, const kn_synopsis *s, const uint32_t *values, uint32_t count,
                              const bool *known, kn_error *err)
 {

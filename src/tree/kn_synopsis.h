@@ -4,7 +4,7 @@
  *
  * Generalization and disassociation (Definition 2) rewrite paths, each separately and in the same way in all records.
  * So the state of a solution is one path per node of the trie; no record is ever rebuilt. A record is the set of its
- * nodes.
+ * nodes. (What moves where an ancestor leaves a path depends on the record: there each row has nodes of its own.)
  *
  * A synopsis does not change once made and may be read by any thread.
  * SPDX-License-Identifier: Apache-2.0
@@ -95,5 +95,8 @@ typedef struct kn_projection {
 KN_CHECK kn_status kn_projection_make(kn_projection **out, const kn_synopsis *synopsis, const uint32_t *values,
                                       uint32_t count, const bool *known, kn_error *err);
 void               kn_projection_free(kn_projection *projection); /* NULL is fine */
+
+/* Gives each row nodes of its own: those of row r are rows.start[r] and the following ones. `parent` and `image` are gone. */
+KN_CHECK kn_status kn_projection_split(kn_projection *projection, kn_error *err);
 
 #endif

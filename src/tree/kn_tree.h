@@ -36,8 +36,8 @@
  * FixStructure works in rounds. A round looks at all combinations with one relation, then with two, up to n, and
  * stops at the first number of relations at which a support lies in (0, k). Each such combination with that many
  * relations names one of them: the one with the least support of its own in the current records, of equal ones the
- * smallest (ancestor, descendant). The named relations are disassociated in ascending order, in all records, and the
- * next round begins. A round that names none is the last (K4, K5, K6): it is the final check. Rounds do not depend on
+ * smallest (ancestor, descendant). The named relations are disassociated in ascending order, in all records, in the way that
+ * the problem says (kn_record_disassociate), and the next round begins. Every way only takes relations away. A round that names none is the last (K4, K5, K6): it is the final check. Rounds do not depend on
  * the order in which combinations are visited, so they can be counted in parallel, and reused from one cut to the
  * next.
  *
@@ -103,10 +103,11 @@ typedef struct kn_tree_problem {
     const kn_ratio   *weights;       /* per class, greater than 0; NULL: RPDa is the cost                          */
     const kn_tree_promise *promises; /* besides l                                                                  */
     int                    promise_count;
+    kn_disassociate        how; /* a relation is taken away; OCS takes none                                     */
 } kn_tree_problem;
 
 #define KN_TREE_PROBLEM_INIT                                                                                           \
-    {NULL, KN_METHOD_GCS, 2, 2, 1, 2, KN_SEMANTICS_PAIRS, false, false, 0, 0, false, 0, 0, false, NULL, NULL, 0}
+    {NULL, KN_METHOD_GCS, 2, 2, 1, 2, KN_SEMANTICS_PAIRS, false, false, 0, 0, false, 0, 0, false, NULL, NULL, 0, KN_DISASSOCIATE_NODE}
 
 /* Is anything promised about sensitive values? */
 static inline bool kn_tree_asks_diversity(const kn_tree_problem *p)

@@ -638,6 +638,7 @@ static kn_status make_plan(const kn_reference *r, kn_records_plan **out, kn_erro
     KN_TRY(kn_records_plan_create(out, r->ctx, r->vocabulary, (int64_t)r->best_sd_count, err));
     const kn_reference_cut *best = &r->cuts[r->best];
     kn_records_plan_set_cut(*out, r->vocabulary, best->values, best->size);
+    (*out)->how = r->problem->how;
     if (r->best_sd_count > 0) memcpy((*out)->disassociations, r->best_sd, r->best_sd_count * sizeof *r->best_sd);
     return KN_OK;
 }

@@ -43,7 +43,8 @@ void kn_reference_project(kn_reference *r)
 void kn_reference_disassociate(kn_reference *r, kn_disassociation d)
 {
     for (int64_t t = 0; t < r->records->count; t++)
-        r->size[t] = kn_record_disassociate(r->nodes + r->records->start[t], r->size[t], d, r->scratch);
+        r->size[t] =
+            kn_record_disassociate(r->nodes + r->records->start[t], r->size[t], d, r->problem->how, r->scratch);
 }
 
 /* ---- Which records have which values and relations ---- */

@@ -90,6 +90,7 @@ static kn_status look_into(search *s, const bool *known, kn_projection *projecti
     out->counters.intersections += scratch->counted - before;
     if (!ok) return KN_OK;
     out->counters.passed++;
+    if (s->problem->how == KN_DISASSOCIATE_ANCESTOR) KN_TRY(kn_projection_split(projection, err));
     KN_TRY(kn_structure_make(structure, s->problem, s->synopsis, projection, known, err));
     KN_TRY(kn_fix_structure(structure, scratch, &out->followed, &out->counters, err));
     if (!out->followed) return KN_OK;
@@ -382,6 +383,7 @@ static kn_status make_plan(search *s, const uint32_t *values, uint32_t size, kn_
     kn_tree_result *r = s->result;
     KN_TRY(kn_records_plan_create(&r->plan, s->ctx, s->vocabulary, (int64_t)s->best_count, err));
     kn_records_plan_set_cut(r->plan, s->vocabulary, values, size);
+    r->plan->how = s->problem->how;
     if (s->best_count) memcpy(r->plan->disassociations, s->best_list, s->best_count * sizeof *s->best_list);
     return KN_OK;
 }

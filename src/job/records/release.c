@@ -192,6 +192,7 @@ static kn_status search(kn_release_run *all, kn_error *err)
     problem.n = spec->kmn.n;
     problem.g = (int)spec->g;
     problem.semantics = spec->semantics;
+    problem.how = (kn_disassociate)spec->disassociation;
     problem.strict = spec->strict_structure;
     problem.time_limit = spec->time_limit;
     problem.l = promised_l(spec);

@@ -108,15 +108,19 @@ static void loss_row(kn_html_table *t, const char *name, int64_t before, int64_t
     if (!isnan(survive)) kn_html_percent(t->to, survive);
 }
 
-static void loss(kn_buffer *to, const kn_records_result *r)
+static void loss(kn_buffer *to, const kn_spec *spec, const kn_records_result *r)
 {
+    static const char *const moved[KN_DISASSOCIATES] = {
+        "the lower one moved up", "the lower one moved up, with all that was below it",
+        "the upper one left the path, and what had led to the lower one moved up"};
     static const char *const titles[] = {"", "Original", "Release", "As they were"};
     kn_html_table            t;
     if (!r->head.found) return;
     kn_html_section(to, "What became of values and relations");
     kn_buffer_add(
         to, "<p>Values were replaced by groups, the same everywhere; siblings that became equal were merged. Where a "
-            "relation between two values was rare, it vanished everywhere: the lower one moved up.</p>\n");
+            "relation between two values was rare, it vanished everywhere: ");
+    kn_buffer_format(to, "%s.</p>\n", moved[spec->disassociation]);
     kn_records_picture(to, r);
     kn_html_table_begin(&t, to, "lrrr", titles);
     loss_row(&t, "Different values", r->values_original, r->values, NAN);
@@ -203,7 +207,7 @@ kn_status kn_records_report_render(kn_buffer *to, const kn_spec *spec, const kn_
     kn_html_notes(to, r->head.notes, r->head.note_count);
     if (r->head.model_count > 0) kn_release_models(to, &page);
     kn_records_words(to, spec, r);
-    loss(to, r);
+    loss(to, spec, r);
     metrics(to, r);
     classes(to, spec, r);
     files(to, spec, r);
