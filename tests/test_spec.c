@@ -536,7 +536,8 @@ typedef struct mistake {
 #define NO_NUMBER "not a number like 2, 0.15 or 15% (at most 18 digits)"
 #define ALL_FIELDS                                                                                                     \
     "kanon, input, delimiter, header, encoding, decimal, timezone, na, population, attributes, entity, tables, "       \
-    "record, classes, undeclared, missing, privacy, suppression, suppressed, dependencies, method, utility, "          \
+    "record, resources, classes, undeclared, missing, privacy, suppression, suppressed, dependencies, method, "        \
+    "utility, "                                                                                                        \
     "levels, workload, options, output, report, public-report, "                                                       \
     "summary, spreadsheet-safe, expand, keep-order, "                                                                  \
     "keep-rowmap, keep-recipe, force and replace"
