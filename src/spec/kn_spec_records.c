@@ -13,6 +13,8 @@ kn_records_options kn_records_reading(const kn_spec *spec)
     options.classes = spec->classes;
     options.class_count = spec->class_count;
     options.delimiter = spec->csv.delimiter;
+    options.resources = spec->resources;
+    options.resource_count = spec->resource_count;
     return options;
 }
 
