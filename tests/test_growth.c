@@ -41,6 +41,7 @@ static const options_case cases[] = {
     CASE(kn_measure_options),
     CASE(kn_model_options),
     CASE(kn_records_options),
+    CASE(kn_records_diagnose_options),
     CASE(kn_records_verify_options),
     CASE(kn_report_input),
     CASE(kn_risk_options),
@@ -180,6 +181,10 @@ DOOR(measure_database, kn_measure_options, kn_database_measure_report, kn_databa
      kn_measure_database(&out, s->ctx, s->spec, o, err))
 DOOR(diagnose_database, kn_database_diagnose_options, kn_database_diagnosis, kn_database_diagnosis_free,
      kn_diagnose_database(&out, s->ctx, s->spec, o, err))
+DOOR(measure_records, kn_measure_options, kn_records_measure_report, kn_records_measure_report_free,
+     kn_measure_records(&out, s->ctx, s->spec, o, err))
+DOOR(diagnose_records, kn_records_diagnose_options, kn_records_diagnosis, kn_records_diagnosis_free,
+     kn_diagnose_records(&out, s->ctx, s->spec, o, err))
 DOOR(verify_database, kn_database_verify_options, kn_database_verify_report, kn_database_verify_report_free,
      kn_verify_database(&out, s->ctx, s->spec, o, err))
 DOOR(diagnose, kn_diagnose_options, kn_diagnosis, kn_diagnosis_free, kn_diagnose(&out, s->ctx, s->table, o, err))
@@ -233,9 +238,11 @@ static const door doors[] = {
     {"kn_hierarchy_spec", read_hierarchy},
     {"kn_measure_options", measure},
     {"kn_measure_options", measure_database},
+    {"kn_measure_options", measure_records},
     {"kn_model_options", models},
     {"kn_model_options", model_sets},
     {"kn_records_options", records},
+    {"kn_records_diagnose_options", diagnose_records},
     {"kn_records_verify_options", verify_records},
     {"kn_records_verify_options", verify_records_files},
     {"kn_report_input", report},

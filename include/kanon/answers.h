@@ -113,6 +113,10 @@ KN_API KN_CHECK kn_status kn_document_diagnose_database(kn_document **out, kn_co
                                                         const kn_database_diagnosis        *diagnosis,
                                                         const kn_database_diagnose_options *options, kn_error *err);
 
+/* "diagnose-records". */
+KN_API KN_CHECK kn_status kn_document_diagnose_records(kn_document **out, kn_context *ctx,
+                                                       const kn_records_diagnosis *diagnosis, kn_error *err);
+
 /* "frontier". */
 KN_API KN_CHECK kn_status kn_document_frontier(kn_document **out, kn_context *ctx, const kn_frontier *frontier,
                                                kn_error *err);
@@ -158,6 +162,10 @@ KN_API KN_CHECK kn_status kn_document_measure(kn_document **out, kn_context *ctx
 /* "measure-database". */
 KN_API KN_CHECK kn_status kn_document_measure_database(kn_document **out, kn_context *ctx,
                                                        const kn_database_measure_report *report, kn_error *err);
+
+/* "measure-records". */
+KN_API KN_CHECK kn_status kn_document_measure_records(kn_document **out, kn_context *ctx,
+                                                      const kn_records_measure_report *report, kn_error *err);
 
 /* "attack", "attack-demo". */
 KN_API KN_CHECK kn_status kn_document_attack(kn_document **out, kn_context *ctx, const kn_attack_report *report,

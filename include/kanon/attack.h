@@ -45,6 +45,7 @@ typedef struct kn_attack_report {
                                   are still matched one by one               */
     bool               database; /* a database: what is matched are its persons with their rows, not rows; links and sensitive
                                     columns are named TABLE.COLUMN           */
+    bool               records; /* records that are trees: links and sensitive columns are classes */
 } kn_attack_report;
 
 typedef struct kn_attack_options {
@@ -72,7 +73,12 @@ KN_API void kn_attack_options_init(kn_attack_options *options, size_t size);
  * Where the spec describes a database, all three are databases (the external one may be a single table: that of persons), linked
  * over the tables and quasi-identifiers that the external one has. A released person matches one of the external database if
  * the cells of their rows cover: each released row that of another known one, since all rows of the known tables are known; rows
- * may have been deleted. With `some_rows` each known row is covered by another released one. */
+ * may have been deleted. With `some_rows` each known row is covered by another released one.
+ *
+ * Where it describes records that are trees, the external file has such records, with what is known of people: some of their nodes. A
+ * released record matches if it shows each known value or a broader one, and each known relation between such; a relation that no
+ * released record shows was removed and does not count, nor does, where the spec allows suppression, a value that none shows.
+ * In the original the values and relations must be there as they are. */
 KN_API KN_CHECK kn_status kn_attack(kn_attack_report **out, kn_context *ctx, const kn_spec *spec,
                                     const kn_attack_options *options, kn_error *err);
 KN_API void               kn_attack_report_free(kn_attack_report *report);

@@ -32,9 +32,10 @@ typedef struct kn_measure_options {
     const char *const *originals; /* files; NULL: the spec's inputs                     */
     int                original_count;
     const char        *release; /* file; NULL: the spec's output                        */
+    const char        *map;     /* of records: the row map of the release; NULL: none   */
 } kn_measure_options;
 
-#define KN_MEASURE_OPTIONS_INIT {sizeof(kn_measure_options), NULL, 0, NULL}
+#define KN_MEASURE_OPTIONS_INIT {sizeof(kn_measure_options), NULL, 0, NULL, NULL}
 KN_API void kn_measure_options_init(kn_measure_options *options, size_t size);
 
 /* Measures any release of the quasi-identifiers in `spec`, made by kanon or not; docs/metrics.md says how cells are
@@ -87,6 +88,44 @@ KN_API const kn_measured_column *kn_measured_column_at(const kn_database_measure
 KN_API KN_CHECK kn_status kn_measure_database(kn_database_measure_report **out, kn_context *ctx, const kn_spec *spec,
                                               const kn_measure_options *options, kn_error *err);
 KN_API void               kn_database_measure_report_free(kn_database_measure_report *report);
+
+/* ---- Records that are trees ---- */
+
+/* A class of the original: what became of its nodes. All but the first two and `values` are -1, or NAN, where it is not known
+ * which released record is whose. */
+typedef struct kn_measured_class {
+    const char *name;
+    int64_t     nodes;
+    int64_t     kept, generalized, suppressed; /* the released record shows the value, a broader one of the class, nothing ("*") */
+    double      loss;   /* how broad they became, on average: 0 as they were, 1 nothing is shown        */
+    int64_t     values; /* different ones                                                               */
+    int64_t     values_kept; /* of these, shown anywhere                                                */
+} kn_measured_class;
+
+typedef struct kn_records_measure_report {
+    int64_t                  records; /* of the original                                               */
+    int64_t                  released, suppressed;
+    int64_t                  nodes, nodes_released;
+    int64_t                  relations, relations_released;
+    int64_t                  values, values_released; /* different ones                                 */
+    double                   rpd, rpd_original;
+    double                   loss, node_survival; /* NAN: which released record is whose is not known: see map  */
+    double                   relation_survival, relation_unchanged; /* likewise                         */
+    double                   ml2, dml2; /* NAN: likewise, or the spec has no `support`                  */
+    int                      class_count;
+    const kn_measured_class *KN_PRIVATE(classes); /* kn_measured_class_at; the end */
+} kn_records_measure_report;
+
+KN_API const kn_measured_class *kn_measured_class_at(const kn_records_measure_report *report, int index); /* NULL: none */
+
+/* The same for records that are trees, of which only the values, hierarchies, weights and `support` of the spec are used; for persons
+ * of a database it passed kn_spec_check or kn_spec_check_use. Without a row map released records are assigned by the values that they
+ * show. Where that leaves a choice, or a value shows as several, what depends on it is not known. KN_INPUT: a released value that is none
+ * of the original or its hierarchy; more records than the original; a released record that shows what no record of the original can;
+ * a row map that is none of this release. */
+KN_API KN_CHECK kn_status kn_measure_records(kn_records_measure_report **out, kn_context *ctx, const kn_spec *spec,
+                                             const kn_measure_options *options, kn_error *err);
+KN_API void               kn_records_measure_report_free(kn_records_measure_report *report);
 
 #ifdef __cplusplus
 }

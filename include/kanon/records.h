@@ -79,6 +79,77 @@ KN_API const char *kn_records_ignored_name(const kn_records *records, int index)
  * the attribute (xmlns, xmlns:PREFIX) and the URI, with tabs between. "": none. */
 KN_API const char *kn_records_namespaces(const kn_records *records);
 
+/* ---- Whom somebody finds ---- */
+
+typedef struct kn_diagnosed_class {
+    const char *name;
+    int64_t     records; /* that have a node of it      */
+    int64_t     nodes;
+    int64_t     values;  /* different ones               */
+    bool        sensitive; /* attackers do not know it   */
+    bool        negative;  /* that somebody lacks a value of it may be known, which is not counted */
+} kn_diagnosed_class;
+
+/* What somebody may know of records, by the classes of the values and the number of relations between them, and whom it finds. */
+typedef struct kn_known_classes {
+    int        class_count;
+    const int *classes;   /* of the diagnosis: one for each value                                      */
+    int        relations; /* which is above which                                                      */
+    int64_t    combinations;   /* of values and relations that occur                                   */
+    int64_t    k;              /* records that have the rarest of them                                 */
+    int64_t    unique_records; /* that alone have one of them                                          */
+    int64_t    below_records;  /* that have one that fewer than k records have                         */
+} kn_known_classes;
+
+/* Whom somebody finds who knows up to m values and n relations. `first`: whom nobody finds who knows fewer values, or as many and
+ * fewer relations. */
+typedef struct kn_records_reach {
+    int     m, n;
+    int64_t unique_records, below_records;
+    int64_t first_unique, first_below;
+} kn_records_reach;
+
+typedef struct kn_records_diagnosis {
+    int64_t                   records;
+    int64_t                   nodes;
+    int64_t                   merged; /* nodes that were equal to a sibling                              */
+    kn_kmn                    asked;
+    int64_t                   unique_records, below_records; /* whom somebody finds who knows m values and n relations */
+    bool                      holds; /* nobody is below: the records are k^(m,n)-anonymous as they are   */
+    int                       class_count;
+    const kn_diagnosed_class *KN_PRIVATE(classes); /* kn_diagnosed_class_at */
+    int                       reach_count;
+    const kn_records_reach   *KN_PRIVATE(reach); /* kn_records_reach_at: by m, then n */
+    int64_t                   known_count;
+    const kn_known_classes   *KN_PRIVATE(known); /* kn_known_classes_at: by size, then classes, then relations */
+    int                       dropped_count;
+    const char *const        *dropped; /* names that belong to no class; the end */
+} kn_records_diagnosis;
+
+/* NULL: there is none. */
+KN_API const kn_diagnosed_class *kn_diagnosed_class_at(const kn_records_diagnosis *diagnosis, int index);
+KN_API const kn_records_reach   *kn_records_reach_at(const kn_records_diagnosis *diagnosis, int index);
+KN_API const kn_known_classes   *kn_known_classes_at(const kn_records_diagnosis *diagnosis, int64_t index);
+
+typedef struct kn_records_diagnose_options {
+    size_t             size; /* sizeof(kn_records_diagnose_options), set by the initializer             */
+    const char *const *inputs; /* files; NULL: the spec's                                               */
+    int                input_count;
+    kn_kmn             kmn; /* k 0: the spec's, else 2; m 0: the spec's m and n, else 2 and 1           */
+} kn_records_diagnose_options;
+
+#define KN_RECORDS_DIAGNOSE_OPTIONS_INIT {sizeof(kn_records_diagnose_options), NULL, 0, {0, 0, 0}}
+KN_API void kn_records_diagnose_options_init(kn_records_diagnose_options *options, size_t size);
+
+/* Counts every combination of up to m values and n relations of the records as they are: who has one that few others have?
+ * Sensitive classes are not known, and that somebody lacks a value is not counted. Of the spec only classes, semantics and reading
+ * options are used; for persons of a database it passed kn_spec_check or kn_spec_check_use. KN_USAGE: it describes no records, or
+ * m and n make no sense or ask for more than 100,000 sets of classes. KN_INPUT: a record has too many values for m, or cannot be
+ * read. `options` may be NULL. */
+KN_API KN_CHECK kn_status kn_diagnose_records(kn_records_diagnosis **out, kn_context *ctx, const kn_spec *spec,
+                                              const kn_records_diagnose_options *options, kn_error *err);
+KN_API void               kn_records_diagnosis_free(kn_records_diagnosis *diagnosis);
+
 #ifdef __cplusplus
 }
 #endif

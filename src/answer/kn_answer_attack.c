@@ -36,6 +36,7 @@ static const kn_field_row attack_rows[] = {
     KN_VALUE_OF("before", KN_F_OBJECT | KN_F_OPTIONAL, &table_part, "the original, where it was given"),
     KN_VALUE_OF("after", KN_F_OBJECT, &table_part, "the release"),
     KN_FIELD(S, database, KN_F_BOOLEAN, "whether what is matched are the persons of a database, not rows"),
+    KN_FIELD(S, records, KN_F_BOOLEAN, "whether they are records that are trees, linked by classes"),
     KN_FIELD(S, linked, KN_F_TEXT | KN_F_OPTIONAL, "a column that shows which rows are one person's"),
     KN_VALUE("holds", KN_F_BOOLEAN, "whether nobody is narrowed down to fewer than k rows"),
     KN_NOTES_ROW,
@@ -58,9 +59,13 @@ static void note_strangers(kn_document *doc, const kn_attack_report *r)
     if (r->after.none <= r->people / 2 || (r->has_before && r->before.none >= r->after.none)) return;
     kn_put_note(doc,
                 "%s of %s people match no %s: if they are in the release, its cells are not read as they are meant; %s",
-                kn_count_text(none, r->after.none), kn_count_text(people, r->people), r->database ? "person" : "row",
-                r->database ? "the release file says how (hierarchy, type, decimal)"
-                            : "--hierarchy, --type and --decimal say how");
+                kn_count_text(none, r->after.none), kn_count_text(people, r->people),
+                r->database  ? "person"
+                : r->records ? "record"
+                             : "row",
+                r->database  ? "the release file says how (hierarchy, type, decimal)"
+                : r->records ? "the release file says how (hierarchy), and the original where it has none"
+                             : "--hierarchy, --type and --decimal say how");
 }
 
 kn_status kn_document_attack(kn_document **out, kn_context *ctx, const kn_attack_report *report, kn_error *err)

@@ -1,5 +1,7 @@
 /* kn_answer_measure.c: the loss of a release, and its answers to a workload, as a document. */
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+
 #include "kn_answer.h"
 #include "kn_error.h"
 
@@ -113,6 +115,82 @@ kn_status kn_document_measure_database(kn_document **out, kn_context *ctx, const
         kn_put_struct(one, &report->columns[i]);
         kn_put_text(one, "table", report->tables[report->columns[i].table].name);
     }
+    return kn_document_end(out, doc, err);
+}
+
+/* ---- Records that are trees ---- */
+
+#define S kn_measured_class
+static const kn_field_row class_rows[] = {
+    KN_FIELD(S, name, KN_F_TEXT, "the class's name"),
+    KN_FIELD(S, nodes, KN_F_COUNT, "its nodes in the original"),
+    KN_VALUE("kept", KN_F_COUNT | KN_F_NULLABLE,
+             "nodes whose value the released record shows; null: which record is whose is not known"),
+    KN_VALUE("generalized", KN_F_COUNT | KN_F_NULLABLE, "nodes of which it shows a broader value of the class"),
+    KN_VALUE("suppressed", KN_F_COUNT | KN_F_NULLABLE, "nodes of which it shows nothing, or *, or which is left out"),
+    KN_FIELD(S, loss, KN_F_SHARE | KN_F_NULLABLE,
+             "how broad they became, on average: 0 as they were, 1 nothing is shown"),
+    KN_FIELD(S, values, KN_F_COUNT, "its different values in the original"),
+    KN_FIELD(S, values_kept, KN_F_COUNT, "of these, those that the release shows anywhere"),
+};
+#undef S
+static const kn_fields class_part = KN_FIELDS(kn_measured_class, "class", class_rows, NULL);
+
+#define S kn_records_measure_report
+static const kn_field_row records_rows[] = {
+    KN_ANSWER_ROW,
+    KN_FIELD(S, records, KN_F_RECORDS, "records of the original"),
+    KN_FIELD(S, released, KN_F_RECORDS, "records that the release shows"),
+    KN_FIELD(S, suppressed, KN_F_RECORDS, "records that it leaves out"),
+    KN_FIELD(S, nodes, KN_F_COUNT, "nodes of the original"),
+    KN_FIELD(S, nodes_released, KN_F_COUNT, "nodes of the release"),
+    KN_FIELD(S, relations, KN_F_COUNT, "relations of the original: which node is above which"),
+    KN_FIELD(S, relations_released, KN_F_COUNT, "relations of the release"),
+    KN_FIELD(S, values, KN_F_COUNT, "different values of the original"),
+    KN_FIELD(S, values_released, KN_F_COUNT, "different values of the release"),
+    KN_FIELD(S, loss, KN_F_SHARE | KN_F_NULLABLE,
+             "how broad the nodes became, on average by weight; null: which record is whose is not known"),
+    KN_FIELD(S, node_survival, KN_F_SHARE | KN_F_NULLABLE, "nodes whose own value the released record shows"),
+    KN_FIELD(S, relation_survival, KN_F_SHARE | KN_F_NULLABLE,
+             "relations that the released record still has, between broader values or not"),
+    KN_FIELD(S, relation_unchanged, KN_F_SHARE | KN_F_NULLABLE, "relations that it has between the same values"),
+    KN_FIELD(S, rpd, KN_F_NUMBER, "reverse path domain of the release"),
+    KN_FIELD(S, rpd_original, KN_F_NUMBER, "reverse path domain of the original"),
+    KN_FIELD(S, ml2, KN_F_NUMBER | KN_F_NULLABLE,
+             "frequent subtrees that are lost; null: no support is set, or not known"),
+    KN_FIELD(S, dml2, KN_F_NUMBER | KN_F_NULLABLE, "the same, by how much their support changed"),
+    KN_VALUE_OF("classes", KN_F_LIST, &class_part, "what each class lost"),
+    KN_NOTES_ROW,
+};
+#undef S
+const kn_fields kn_answer_measure_records = KN_ANSWER(kn_records_measure_report, "measure-records", records_rows, NULL,
+                                                      "What did a release of records that are trees lose?");
+
+static void put_known(kn_to to, const char *name, int64_t count)
+{
+    if (count < 0)
+        kn_put_null(to, name);
+    else
+        kn_put_integer(to, name, count);
+}
+
+kn_status kn_document_measure_records(kn_document **out, kn_context *ctx, const kn_records_measure_report *report,
+                                      kn_error *err)
+{
+    kn_document *doc;
+    KN_TRY(kn_answer_begin(&doc, ctx, &kn_answer_measure_records, report, err));
+    kn_to list = kn_put_list(kn_document_top(doc), "classes");
+    for (int i = 0; i < report->class_count; i++) {
+        kn_to one = kn_append_object(list);
+        kn_put_struct(one, &report->classes[i]);
+        put_known(one, "kept", report->classes[i].kept);
+        put_known(one, "generalized", report->classes[i].generalized);
+        put_known(one, "suppressed", report->classes[i].suppressed);
+    }
+    if (isnan(report->relation_survival))
+        kn_put_note(doc,
+                    "it does not follow from the values alone which released record is whose: some figures are not "
+                    "known without the row map (--map)");
     return kn_document_end(out, doc, err);
 }
 

@@ -70,4 +70,8 @@ KN_CHECK kn_status kn_attack_tell(kn_attack_table *out, kn_arena *arena, const i
 KN_CHECK kn_status kn_attack_database(kn_attack_report *to, kn_arena *arena, const kn_spec *spec,
                                       const kn_attack_options *options, kn_error *err);
 
+/* ... and for records that are trees. */
+KN_CHECK kn_status kn_attack_records(kn_attack_report *to, kn_arena *arena, const kn_spec *spec,
+                                     const kn_attack_options *options, kn_error *err);
+
 #endif

@@ -327,15 +327,17 @@ kn_status kn_attack(kn_attack_report **out, kn_context *ctx, const kn_spec *spec
     if (options->original && options->no_original)
         return kn_fail(err, KN_USAGE, "attack: an original was given, and that there is none; choose one");
     if (options->k < 0) return kn_fail(err, KN_USAGE, "k must be at least 1");
-    bool database = kn_spec_shape(spec) == KN_SHAPE_DATABASE;
-    if (!database) KN_TRY(kn_spec_check_one_table(spec, NULL, err));
-    if (!database && options->some_rows)
+    kn_shape shape = kn_spec_shape(spec);
+    if (shape != KN_SHAPE_DATABASE && options->some_rows)
         return kn_fail(err, KN_USAGE, "attack: a person has several rows in a database only (some rows)");
     job j = {.ctx = ctx, .spec = spec, .options = options, .to = kn_alloc_zero(ctx, sizeof(report))};
     if (!j.to) return kn_fail_memory(err, ctx, what);
     kn_arena_init(&j.to->arena, ctx);
     j.to->report.k = kn_spec_asked_k(spec, options->k);
-    kn_status st = database ? kn_attack_database(&j.to->report, &j.to->arena, spec, options, err) : run(&j, err);
+    kn_status st = KN_OK;
+    if (shape == KN_SHAPE_TABLE) st = run(&j, err);
+    if (shape == KN_SHAPE_DATABASE) st = kn_attack_database(&j.to->report, &j.to->arena, spec, options, err);
+    if (shape == KN_SHAPE_RECORDS) st = kn_attack_records(&j.to->report, &j.to->arena, spec, options, err);
     free_job(&j);
     if (st == KN_OK)
         *out = &j.to->report;

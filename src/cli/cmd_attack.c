@@ -14,6 +14,7 @@ static const char help[] =
     "Usage: kanon attack RELEASE --external FILE --spec RELEASE.yaml [OPTION]...\n"
     "       kanon attack RELEASE --external FILE --qi A,B [--hierarchy COLUMN:KIND] [OPTION]...\n"
     "       kanon attack RELEASE --external DATABASE --spec RELEASE.yaml [--some-rows]\n"
+    "       kanon attack RELEASE --external RECORDS --spec RELEASE.yaml\n"
     "       kanon attack --demo RELEASE.yaml [-k K] [--json]\n"
     "       kanon attack --demo [DATABASE] --spec RELEASE.yaml [-k K] [--json]\n"
     "\n"
@@ -22,7 +23,8 @@ static const char help[] =
     "matches a row whose cells cover theirs. The same is done with the original, if it is\n"
     "there. No value is shown. The exit code is 0 if nobody matches fewer than K rows, 1 if\n"
     "somebody does. Of a database the other one has some of its tables and columns, and\n"
-    "persons are matched, each with all their known rows.\n"
+    "persons are matched, each with all their known rows. Of records that are trees it has\n"
+    "such records, with some of their nodes.\n"
     "\n"
     "Options:\n"
     "      --external FILE      the attacker's table, one row per person; of a database: what is\n"
@@ -81,10 +83,11 @@ static int64_t people_with(const cli_value *table, int64_t matches)
     return 0;
 }
 
-/* What is matched: rows, or the persons of a database. */
+/* What is matched: rows, the persons of a database, or records. */
 static const char *matched(const cli_value *answer, bool one)
 {
     if (cli_true(answer, "database")) return one ? "person" : "persons";
+    if (cli_true(answer, "records")) return one ? "record" : "records";
     return one ? "row" : "rows";
 }
 
@@ -149,8 +152,9 @@ static void print_words(const cli_value *answer)
         printf("\n%s narrowed down to fewer than %s %s.\n", cli_count_of(below, "person is", "people are").text, number,
                matched(answer, false));
     if (unplaced > 0)
-        printf("%s placed: the hierarchy of a column lacks a value of theirs, so nothing is said of them.\n",
-               cli_count_of(unplaced, "person cannot be", "people cannot be").text);
+        printf("%s placed: the hierarchy of a %s lacks a value of theirs, so nothing is said of them.\n",
+               cli_count_of(unplaced, "person cannot be", "people cannot be").text,
+               cli_true(answer, "records") ? "class" : "column");
 }
 
 /* ---- The run ---- */
@@ -215,8 +219,14 @@ static int attack(attacking *w, kn_context *ctx, const char *release)
     if (code == 0 && kn_spec_shape(spec) == KN_SHAPE_DATABASE && of_one_table(&w->a))
         code = cli_usage(&cli_attack, "of a database the release file says what columns are: --qi, --sensitive, "
                                       "--hierarchy, --type, --missing, --count and --expand are of one table");
+    if (code == 0 && kn_spec_shape(spec) == KN_SHAPE_RECORDS &&
+        (of_one_table(&w->a) || w->a.spreadsheet_safe || cli_format_said(&w->a.input)))
+        code = cli_usage(&cli_attack,
+                         "of records the release file says all: only --spec, --original, --no-original and -k "
+                         "go with it");
     if (code == 0) code = cli_settle(ctx, release, true);
     w->options.release = release;
+    w->options.k = w->a.k == INT64_MIN ? 0 : w->a.k;
     w->options.csv = cli_format_said(&w->a.input) ? &csv : NULL;
     if (code == 0) {
         read_alike(&csv, &w->a.input, spec);

@@ -1,6 +1,8 @@
 /* cmd_diagnose.c: `kanon diagnose`: how private a table is. This file reads the options; diagnose_set.c prints the
  * answers for a given set of attributes, diagnose_over.c for all subsets of a list.
  * SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <kanon/init.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -13,13 +15,15 @@ static const char help[] =
     "Usage: kanon diagnose FILE... --qi A,B,C [-k K] [--suppression SHARE|any]\n"
     "       kanon diagnose FILE... --over A,B,C [-k K] [--suppression SHARE|any]\n"
     "       kanon diagnose [DATABASE] --spec RELEASE.yaml [-k K] [--max-size N]\n"
+    "       kanon diagnose [RECORDS...] --spec RELEASE.yaml [--kmn K,M,N]\n"
     "\n"
     "How well does a crowd hide each row? Rows that agree on all the columns named by\n"
     "--qi form a class; k is the size of the smallest class. With -k the answer is also\n"
     "the exit code: 0 if every class has at least K rows, 1 if not. --over looks at every\n"
     "subset of its columns: which information, in somebody else's hands, is a threat?\n"
     "Of a database, persons are alike if all their rows are, in all tables; whom does\n"
-    "somebody find who knows one column, one table or a few?\n"
+    "somebody find who knows one column, one table or a few? Of records that are trees: who\n"
+    "knows m of somebody's values, and n relations between them?\n"
     "\n"
     "Options:\n"
     "      --qi COLUMNS         quasi-identifiers: what somebody else may know\n"
@@ -59,7 +63,11 @@ static const char help[] =
     "                           for --qi with --suppression: the rows that would be removed, with\n"
     "                           their row numbers (people's data: readable by you alone)\n"
     "      --spec FILE          the release file: tables, keys, persons and quasi-identifiers of a\n"
-    "                           database\n"
+    "                           database; classes of records (without it those that 'kanon init'\n"
+    "                           finds)\n"
+    "      --kmn K,M,N          whoever knows M values and N relations between them finds none or\n"
+    "                           at least K records: is it so? (of records that are trees; default:\n"
+    "                           what the release file promises, or 2,2,1)\n"
     "      --timings            add times and memory to the answer\n"
     "\n" CLI_TABLE_HELP "\n" CLI_COMMON_HELP "\n" CLI_EXIT_HELP "\n"
     "Examples:\n"
@@ -67,7 +75,9 @@ static const char help[] =
     "  $ kanon diagnose people.csv --qi sex,race --suppression 1%\n"
     "  $ kanon diagnose people.csv --over sex,age,race,education,workclass -k 2\n"
     "  $ kanon generate students --rows 200 --output school\n"
-    "  $ kanon diagnose --spec school/release.yaml\n";
+    "  $ kanon diagnose --spec school/release.yaml\n"
+    "  $ kanon generate patient-records --rows 200 --output patients.xml\n"
+    "  $ kanon diagnose patients.xml\n";
 
 cli_moment cli_now(void)
 {
@@ -110,7 +120,7 @@ int cli_diagnose_answer(cli_diagnosing *d, kn_status made, kn_document *doc, con
 typedef struct words {
     int64_t     k, max_size;
     double      time_limit;
-    const char *suppress, *missing, *algorithm;
+    const char *suppress, *missing, *algorithm, *kmn;
 } words;
 
 static bool empty_list(const cli_list *list)
@@ -169,6 +179,8 @@ static int check(cli_diagnosing *d, const words *w, int files)
     if (w->missing && !kn_missing_parse(w->missing, &d->missing))
         return cli_usage(&cli_diagnose,
                          "--missing: not a treatment of missing cells; there are value, wildcard and drop");
+    if (w->kmn)
+        return cli_usage(&cli_diagnose, "--kmn is of records that are trees: XML, JSON, or a release file of such");
     int code = check_names(d, w, files);
     if (code == 0) code = check_more(d);
     if (code) return code;
@@ -198,31 +210,86 @@ static int check(cli_diagnosing *d, const words *w, int files)
     return 0;
 }
 
-/* Of a database: all other questions come from the release file. */
-static int check_database(const cli_diagnosing *d, const words *w, int files)
+/* Of a database or of records: all other questions come from the release file. */
+static bool of_a_table(const cli_diagnosing *d, const words *w)
 {
-    if (files > 1) return cli_usage(&cli_diagnose, "one database at a time");
-    if (d->qi.count + d->over.count + d->entities.count + d->sensitive.count + d->require.count + d->hierarchies.count +
-                d->input.types.count >
-            0 ||
-        w->suppress || w->missing || w->algorithm || w->time_limit >= 0 || d->at_most || d->risk || d->suda ||
-        d->population || d->sampling || d->weight || d->threshold || d->report || d->write_suppressed || d->timings ||
-        d->input.count || cli_format_said(&d->input))
-        return cli_usage(&cli_diagnose,
-                         "--spec takes all from the release file of a database: only -k and --max-size go with it");
-    if (w->k != INT64_MIN && w->k < 1) return cli_usage(&cli_diagnose, "-k: k must be at least 1");
-    return check_size(w);
+    return d->qi.count + d->over.count + d->entities.count + d->sensitive.count + d->require.count +
+                   d->hierarchies.count + d->input.types.count >
+               0 ||
+           w->suppress || w->missing || w->algorithm || w->time_limit >= 0 || d->at_most || d->risk || d->suda ||
+           d->population || d->sampling || d->weight || d->threshold || d->report || d->write_suppressed ||
+           d->timings || d->input.count || cli_format_said(&d->input);
 }
 
-static int diagnose_database(const cli_diagnosing *d, const words *w, int files, char **names)
+static int diagnose_database(const cli_diagnosing *d, const words *w, const kn_spec *spec, int files, char **names)
 {
     kn_database_diagnose_options options = KN_DATABASE_DIAGNOSE_OPTIONS_INIT;
-    int                          code = check_database(d, w, files);
-    if (code) return code;
+    if (files > 1) return cli_usage(&cli_diagnose, "one database at a time");
+    if (w->kmn || of_a_table(d, w))
+        return cli_usage(&cli_diagnose,
+                         "--spec takes all from the release file of a database: only -k and --max-size go with it");
+    int code = check_size(w);
     options.input = files > 0 ? names[0] : NULL;
     options.k = w->k == INT64_MIN ? 0 : w->k;
     options.max_size = w->max_size == INT64_MIN ? 0 : (int)w->max_size;
-    return cli_diagnose_database(&d->common, d->spec, &options);
+    if (code == 0 && options.input) code = cli_settle(d->ctx, options.input, true);
+    return code == 0 ? cli_diagnose_database(&d->common, d->ctx, spec, &options) : code;
+}
+
+static int diagnose_records(const cli_diagnosing *d, const words *w, kn_spec *spec, int files, char **names)
+{
+    kn_records_diagnose_options options = KN_RECORDS_DIAGNOSE_OPTIONS_INIT;
+    kn_error                    err = KN_ERROR_INIT;
+    int                         end = 0, code = 0;
+    if (of_a_table(d, w) || w->max_size != INT64_MIN)
+        return cli_usage(&cli_diagnose,
+                         "--spec takes all from the release file of records: only -k and --kmn go with it");
+    if (w->kmn && (sscanf(w->kmn, "%" SCNd64 ",%d,%d%n", &options.kmn.k, &options.kmn.m, &options.kmn.n, &end) != 3 ||
+                   w->kmn[end] != '\0' || options.kmn.k < 1 || options.kmn.m < 1))
+        return cli_usage(&cli_diagnose, "--kmn: write K,M,N: three whole numbers, of which K and M are at least 1");
+    if (w->kmn && w->k != INT64_MIN) return cli_usage(&cli_diagnose, "--kmn says k, too: leave -k out");
+    if (w->k != INT64_MIN) options.kmn.k = w->k;
+    if (files > 0) options.inputs = (const char *const *)names;
+    options.input_count = files;
+    if (spec->table_count > 0 && kn_spec_check_use(spec, &err) != KN_OK) return cli_fail(&err);
+    for (int i = 0; i < files && code == 0; i++) code = cli_settle(d->ctx, names[i], true);
+    return code == 0 ? cli_diagnose_records(&d->common, d->ctx, spec, &options) : code;
+}
+
+/* What the release file describes; without one, records as 'kanon init' finds them. */
+static int diagnose_spec(cli_diagnosing *d, const words *w, int files, char **names)
+{
+    kn_spec  *spec = NULL;
+    kn_draft *draft = NULL;
+    kn_error  err = KN_ERROR_INIT;
+    if (w->k != INT64_MIN && w->k < 1) return cli_usage(&cli_diagnose, "-k: k must be at least 1");
+    if (!(d->ctx = cli_context(&d->common))) return 3;
+    kn_status st = d->spec ? kn_spec_read(&spec, d->ctx, d->spec, &err)
+                           : kn_init(&draft, d->ctx, (const char *const *)names, files, NULL, &err);
+    if (st == KN_OK && draft) st = kn_spec_read_text(&spec, d->ctx, draft->text, strlen(draft->text), names[0], &err);
+    if (draft) files = 0; /* it names them */
+    kn_draft_free(draft);
+    int code = st == KN_OK ? 0 : cli_fail(&err);
+    if (code == 0)
+        code = kn_spec_shape(spec) == KN_SHAPE_RECORDS ? diagnose_records(d, w, spec, files, names)
+                                                       : diagnose_database(d, w, spec, files, names);
+    kn_spec_free(spec);
+    return code;
+}
+
+/* Records without a release file, by the name; lines of JSON may be rows of a table, too. */
+static bool are_records(const cli_diagnosing *d, int files, char **names)
+{
+    static const char *const endings[] = {".xml", ".json", ".jsonl", ".ndjson"};
+    if (files != 1 || d->qi.count + d->over.count > 0) return false;
+    size_t size = strlen(names[0]);
+    if (size > 3 && strcmp(names[0] + size - 3, ".gz") == 0) size -= 3;
+    if (size > 4 && strncmp(names[0] + size - 4, ".zst", 4) == 0) size -= 4;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        size_t n = strlen(endings[i]);
+        if (size > n && strncmp(names[0] + size - n, endings[i], n) == 0) return true;
+    }
+    return false;
 }
 
 static void want(const char **columns, int *count, const char *name)
@@ -365,12 +432,14 @@ static int run(int argc, char **argv)
                                   {"--write-suppressed", CLI_TEXT, &d.write_suppressed},
                                   {"--timings", CLI_FLAG, &d.timings},
                                   {"--spec", CLI_TEXT, &d.spec},
+                                  {"--kmn", CLI_TEXT, &w.kmn},
                                   CLI_LIST_MODELS(d.common),
                                   CLI_TABLE_OPTIONS(d.input),
                                   {0}};
     if (!cli_parse(&cli_diagnose, &argc, argv, options, &d.common)) return 2;
     if (d.common.help) return 0;
-    int code = d.spec ? diagnose_database(&d, &w, argc, argv) : diagnose_table(&d, &w, argc, argv);
+    bool whole = d.spec || are_records(&d, argc, argv);
+    int  code = whole ? diagnose_spec(&d, &w, argc, argv) : diagnose_table(&d, &w, argc, argv);
     kn_document_free(d.answer);
     kn_model_report_free(d.models);
     kn_model_sets_free(d.model_sets);

@@ -7,7 +7,7 @@
 
 #include "anonymize.h"
 #include "lists.h"
-#include "measure_database.h"
+#include "measure_shapes.h"
 #include "measure_workload.h"
 
 static const char help[] =
@@ -19,7 +19,8 @@ static const char help[] =
     "hierarchy, an interval ([20, 30], [20, 30)), a set ({a;b}) or '*'. Rows that are\n"
     "'*' in every column, and rows of the original that the release has not, count as\n"
     "suppressed. Without files the release file's input and output are taken. Of a database\n"
-    "every table and column is measured; a deleted row has lost everything.\n"
+    "every table and column is measured; a deleted row has lost everything. Of records that\n"
+    "are trees every class is, and relations.\n"
     "\n"
     "  lm       generalization: 0 every cell as it was, 1 everything lost\n"
     "  ncp      the same, by the share of the domain that a cell covers\n"
@@ -47,7 +48,9 @@ static const char help[] =
     "      --workload FILE      a file of queries, answered on both tables: SELECT COUNT(*)|\n"
     "                           SUM(c)|AVG(c)|MIN(c)|MAX(c) FROM t WHERE a = 'x' AND b BETWEEN\n"
     "                           1 AND 5 ...; a number in front of a query is its weight\n"
-    "      --summary FILE       the published means and ranges, for the workload\n" CLI_LIST_METRICS_HELP
+    "      --summary FILE       the published means and ranges, for the workload\n"
+    "      --map FILE           the row map that belongs to the release (RELEASE.rowmap): of records\n"
+    "                           that are trees, where their values do not say whose they are\n" CLI_LIST_METRICS_HELP
     "\n" CLI_TABLE_HELP "\n" CLI_COMMON_HELP "\n" CLI_EXIT_HELP "\n"
     "Examples:\n"
     "  $ kanon anonymize people.csv --qi sex,age --hierarchy age:ranges=5,10,20 -k 5 \\\n"
@@ -111,7 +114,7 @@ static void print_words(const cli_value *answer)
 /* The command's own options in addition to those of a spec. */
 typedef struct measuring {
     cli_anonymizing a;
-    const char     *workload, *summary;
+    const char     *workload, *summary, *map;
 } measuring;
 
 static int check(const measuring *asked, int argc)
@@ -153,6 +156,21 @@ static bool of_one_table(const measuring *asked)
            cli_format_said(&a->input);
 }
 
+static int check_shape(const measuring *asked, kn_spec *spec, kn_shape shape)
+{
+    kn_error err = KN_ERROR_INIT;
+    if (shape == KN_SHAPE_DATABASE && of_one_table(asked))
+        return cli_usage(&cli_measure, "of a database the release file says all: only --spec and --spreadsheet-safe go "
+                                       "with it");
+    if (shape == KN_SHAPE_RECORDS && (of_one_table(asked) || asked->a.spreadsheet_safe))
+        return cli_usage(&cli_measure, "of records the release file says all: only --spec and --map go with it");
+    if (shape != KN_SHAPE_RECORDS && asked->map)
+        return cli_usage(&cli_measure, "--map is of records that are trees: rows are measured without it");
+    if (shape == KN_SHAPE_RECORDS && spec->table_count > 0 && kn_spec_check_use(spec, &err) != KN_OK)
+        return cli_fail(&err);
+    return 0;
+}
+
 static int measure(const measuring *asked, kn_context *ctx, char **files, int count)
 {
     kn_spec           *spec = NULL;
@@ -163,14 +181,15 @@ static int measure(const measuring *asked, kn_context *ctx, char **files, int co
         options.original_count = count - 1;
         options.release = files[count - 1];
     }
-    bool database = code == 0 && kn_spec_shape(spec) == KN_SHAPE_DATABASE;
-    if (database && of_one_table(asked))
-        code = cli_usage(&cli_measure, "of a database the release file says all: only --spec and --spreadsheet-safe go "
-                                       "with it");
+    kn_shape shape = code == 0 ? kn_spec_shape(spec) : KN_SHAPE_TABLE;
+    options.map = asked->map;
+    if (code == 0) code = check_shape(asked, spec, shape);
     for (int i = 0; code == 0 && i < count; i++) code = cli_settle(ctx, files[i], true);
-    if (code == 0)
-        code = database ? cli_measure_database(&asked->a.common, ctx, spec, &options)
-                        : measure_table(asked, ctx, spec, &options);
+    if (code == 0 && shape == KN_SHAPE_TABLE)
+        code = measure_table(asked, ctx, spec, &options);
+    else if (code == 0)
+        code = shape == KN_SHAPE_RECORDS ? cli_measure_records(&asked->a.common, ctx, spec, &options)
+                                         : cli_measure_database(&asked->a.common, ctx, spec, &options);
     kn_spec_free(spec);
     return code;
 }
@@ -189,6 +208,7 @@ static int run(int argc, char **argv)
                                   {"-k|--k", CLI_INTEGER, &asked.a.k},
                                   {"--workload", CLI_TEXT, &asked.workload},
                                   {"--summary", CLI_TEXT, &asked.summary},
+                                  {"--map", CLI_TEXT, &asked.map},
                                   CLI_LIST_METRICS(asked.a.common),
                                   CLI_TABLE_OPTIONS(asked.a.input),
                                   {0}};

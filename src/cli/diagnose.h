@@ -82,8 +82,12 @@ int cli_diagnose_report(const cli_diagnosing *d, const kn_diagnosis *one, const 
 void cli_histogram_print(const cli_value *sizes, const char *of, const char *unit);
 
 /* Diagnoses a database as a release file describes it; returns the exit code. */
-int cli_diagnose_database(const cli_common *common, const char *spec_path,
+int cli_diagnose_database(const cli_common *common, kn_context *ctx, const kn_spec *spec,
                           const kn_database_diagnose_options *options);
+
+/* The same of records. */
+int cli_diagnose_records(const cli_common *common, kn_context *ctx, const kn_spec *spec,
+                         const kn_records_diagnose_options *options);
 
 /* The times for --timings. */
 kn_diagnose_times cli_diagnose_times(const cli_diagnosing *d);

@@ -64,6 +64,16 @@ struct kn_forest;
 KN_CHECK kn_status kn_records_of_database(kn_records **out, kn_context *ctx, const struct kn_forest *forest,
                                           const kn_spec_class *classes, int class_count, kn_error *err);
 
+/* The records with other values of a vocabulary, which they borrow, in place of theirs: `of` is per value. Siblings that become equal are merged;
+ * nodes whose value becomes UINT32_MAX are left out, and what is below one is below the next one up. (kn_records_translate.c) */
+KN_CHECK kn_status kn_records_image(kn_records **out, kn_context *ctx, const kn_records *records, const uint32_t *of,
+                                    kn_vocabulary *to, kn_error *err);
+
+/* The same records over another vocabulary of the same classes, which they borrow: values by their class and label. KN_INPUT: it lacks one;
+ * with `lenient` such nodes are left out as above. */
+KN_CHECK kn_status kn_records_translate(kn_records **out, kn_context *ctx, const kn_records *records, kn_vocabulary *to,
+                                        bool lenient, kn_error *err);
+
 /* Checks every invariant; for tests and fuzzers. */
 bool kn_records_validate(const kn_records *records, const char **reason);
 

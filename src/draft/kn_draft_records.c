@@ -2,8 +2,8 @@
  *
  * The file is read once for its names (kn_outline.h), then for the values of each class. A record is what repeats
  * nearest to the top. A class is an element or member that has a value (a text, an attribute, a member) wherever it
- * occurs. What has none, names people or is nested in itself is left out with everything below it, and that is
- * reported. Nodes of "children" name their class; they cannot be left out, so they are kept or the file is refused.
+ * occurs. What has none and only holds others is part of their paths. What else has none, names people or is nested in itself
+ * is left out with everything below it, and that is reported. Nodes of "children" name their class; they cannot be left out, so they are kept or the file is refused.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <kanon/diagnose.h>
@@ -23,6 +23,7 @@ enum { MOST_CLASSES = 200, FEW_RECORDS = 20 };
 typedef struct class {
     const char *name;
     const char *value;   /* "@v", "text", a key; NULL: the default */
+    const char *path;    /* the keys or elements to it; NULL: its name alone     */
     const char *out;     /* why it is left out; NULL: it is kept                 */
     const char *named;   /* why it names people, although it cannot be left out  */
     bool        classed; /* nodes of "children" have it as their "class"       */
@@ -43,7 +44,8 @@ typedef struct records {
     class classes[MOST_CLASSES];
     int64_t people;
     bool    changed;
-    bool    classed; /* some nodes of "children" have a "class" */
+    bool    classed;  /* some nodes of "children" have a "class" */
+    bool    pathless; /* there are too many classes for paths   */
 } records;
 
 static const kn_outline_node *node_at(const records *r, int node)
@@ -208,19 +210,63 @@ static kn_status cannot_read(const records *r, const class *c, kn_error *err)
     return kn_fail(err, KN_INPUT, "%s: class \"%s\" cannot be read: %s", r->outline.file, c->name, c->out);
 }
 
-/* Finds the classes below a node (-1: the documents) of some class (NULL: the record itself). */
-static kn_status find_classes(records *r, int parent, const class *of, int rank, kn_error *err)
+/* An element or object without a value of its own that only holds others: it becomes part of their paths. One whose name says
+ * that it identifies people does not. */
+static bool is_wrapper(const records *r, int node)
+{
+    static const char *const people[] = {"name",    "names", "address", "contact",
+                                         "telecom", "phone", "email",   "identifier"};
+    const char              *name = node_at(r, node)->name;
+    bool                     holds = false;
+    for (size_t i = 0; i < sizeof people / sizeof *people; i++)
+        if (kn_name_says(name, people[i])) return false;
+    for (int i = node + 1; i < r->outline.count && !holds; i++) holds = node_at(r, i)->parent == node;
+    return holds && !r->pathless && texts(r, name) == 0 && !is_children(r, name) && !above(r, node, name);
+}
+
+/* The path from the node or record of a class to one below wrappers, "a/b/c"; NULL: out of memory. */
+static const char *path_to(const records *r, int node, int base)
+{
+    const char *path = node_at(r, node)->name;
+    for (int up = node_at(r, node)->parent; up != base && path; up = node_at(r, up)->parent) {
+        char *longer = kn_strformat(r->d->ctx, "%s/%s", node_at(r, up)->name, path);
+        path = longer ? kn_arena_strndup(r->d->arena, longer, strlen(longer)) : NULL;
+        kn_free(longer);
+    }
+    return path;
+}
+
+/* A class has one path, from whatever is around it. */
+static kn_status find_path(records *r, class *c, int node, int base, kn_error *err)
+{
+    const char *path = node_at(r, node)->parent == base ? NULL : path_to(r, node, base);
+    if (!path && node_at(r, node)->parent != base) return kn_draft_memory(r->d, err);
+    if (c->found && (!path != !c->path || (path && strcmp(path, c->path) != 0))) c->out = "several paths lead to it";
+    c->path = path;
+    return KN_OK;
+}
+
+/* Finds the classes below a node (-1: the documents) of some class (NULL: the record itself), or below one that is part of a
+ * path from `base`. */
+static kn_status find_classes(records *r, int parent, int base, const class *of, int rank, kn_error *err)
 {
     for (int i = parent + 1; i < r->outline.count; i++) {
         const kn_outline_node *n = node_at(r, i);
         if (n->parent != parent || n->count == 0 || is_value_of(of, n) || (!of && strcmp(n->name, "id") == 0)) continue;
+        if (n->attribute && parent != base) continue; /* attributes on a path are not read */
         class *c = class_called(r, n->name);
         if (!c || rank > MOST_CLASSES)
             return kn_fail(err, KN_INPUT,
                            "%s: too many classes, or they nest in each other; write them into a release file",
                            r->outline.file);
         if (c->out) continue;
-        if (n->attribute ? n->valued < n->count : !find_value(r, c)) c->out = "it has no value of its own";
+        bool valued = n->attribute ? n->valued == n->count : find_value(r, c);
+        if (!valued && !n->attribute && is_wrapper(r, i)) {
+            KN_TRY(find_classes(r, i, base, of, rank, err));
+            continue;
+        }
+        if (!valued) c->out = "it has no value of its own";
+        KN_TRY(find_path(r, c, i, base, err));
         if (above(r, i, n->name)) c->out = "it stands inside itself";
         c->classed |= n->classed;
         if (c->out ? c->classed || is_children(r, c->name) : is_children(r, c->name) && r->classed)
@@ -231,9 +277,21 @@ static kn_status find_classes(records *r, int parent, const class *of, int rank,
         }
         c->found = true;
         if (rank > c->rank) c->rank = rank;
-        KN_TRY(find_classes(r, i, c, c->rank + 1, err));
+        KN_TRY(find_classes(r, i, i, c, c->rank + 1, err));
     }
     return KN_OK;
+}
+
+/* Paths are for so many classes and no more. */
+static bool too_many(const records *r)
+{
+    int  found = 0;
+    bool paths = false;
+    for (int i = 0; i < r->count; i++) {
+        found += r->classes[i].found;
+        paths = paths || (r->classes[i].found && r->classes[i].path);
+    }
+    return paths && found > KN_STYLE_CLASSES;
 }
 
 static kn_status arrange(records *r, kn_error *err)
@@ -243,8 +301,10 @@ static kn_status arrange(records *r, kn_error *err)
         for (int i = 0; i < r->count; i++) {
             r->classes[i].found = false;
             r->classes[i].rank = -1;
+            r->classes[i].path = NULL;
         }
-        KN_TRY(find_classes(r, r->record, NULL, 0, err));
+        KN_TRY(find_classes(r, r->record, r->record, NULL, 0, err));
+        if (too_many(r)) r->pathless = r->changed = true;
     } while (r->changed);
     for (int i = 1; i < r->count; i++) /* by nesting, then in the order of the file */
         for (int j = i; j > 0 && r->classes[j].rank < r->classes[j - 1].rank; j--) {
@@ -296,7 +356,8 @@ static kn_status read_values(records *r, kn_error *err)
     r->people = 0;
     for (int i = 0; i < r->count; i++) {
         if (!r->classes[i].found) continue;
-        list[options.class_count++] = (kn_spec_class){.name = r->classes[i].name, .value = r->classes[i].value};
+        list[options.class_count++] =
+            (kn_spec_class){.name = r->classes[i].name, .value = r->classes[i].value, .path = r->classes[i].path};
         column.name = r->classes[i].name;
         KN_TRY(kn_feed_open(&r->classes[i].feed, r->d->ctx, r->outline.file, &table, err));
     }
@@ -368,11 +429,15 @@ static kn_status write_class(records *r, const class *c, kn_error *err)
     kn_buffer_add(to, "  ");
     kn_draft_quote(to, c->name);
     kn_buffer_add(to, ": {");
+    if (c->path) {
+        kn_buffer_add(to, "path: ");
+        kn_draft_quote(to, c->path);
+    }
     if (c->value) {
-        kn_buffer_add(to, "value: ");
+        kn_buffer_add(to, c->path ? ", value: " : "value: ");
         kn_draft_quote(to, c->value);
     }
-    if (rule.hierarchy) kn_buffer_format(to, "%shierarchy: %s", c->value ? ", " : "", rule.hierarchy);
+    if (rule.hierarchy) kn_buffer_format(to, "%shierarchy: %s", c->value || c->path ? ", " : "", rule.hierarchy);
     kn_buffer_format(to, "}  # others may know it; to be safe (%s)\n", rule.why);
     return kn_draft_add_column(r->d, NULL, c->name, "quasi", "others may know it; to be safe", rule.hierarchy, err);
 }
@@ -415,6 +480,7 @@ static kn_status write_all(records *r, kn_error *err)
         &d->text,
         "\nprivacy:\n  - k-mn: {k: %lld, m: 2, n: 1}  # whoever knows 2 values of somebody, and which stands "
         "above which, finds nobody or at least so many\n"
+        "# suppression: 5%%  # so many values and records may be given up where a rare one would blur everybody's\n"
         "\nmethod: auto  # the methods that fit are tried, and the one that loses least is taken\n",
         (long long)k);
     return KN_OK;

@@ -20,6 +20,7 @@
 #include "kn_interner.h"
 #include "kn_options.h"
 #include "kn_records.h"
+#include "kn_records_read.h"
 #include "kn_records_scan.h"
 #include "kn_vocabulary_make.h"
 
@@ -59,6 +60,8 @@ typedef struct reader {
     uint64_t                  nodes;
     uint32_t                  largest;      /* nodes of a record */
     bool                      by_hierarchy; /* some node has no class in the file */
+    int64_t                   others;       /* records from here on are of another file (kn_records_read_beside) */
+    uint32_t                  own_texts;    /* ... and texts                                                      */
     char                    **ignored;
     size_t                    ignored_capacity;
     int                       ignored_count;
@@ -211,14 +214,15 @@ static bool is_value(const reader *r, uint32_t t, int *cls, kn_string *text)
     return !r->options->released || (!is_star(*text) && (in_file(c) || !kn_string_equal(*text, kn_string_of(c->name))));
 }
 
-/* The texts of each class, class by class: what the vocabulary is made from. */
-static void list_values(const reader *r, kn_vocabulary_leaves *leaves, kn_string *texts)
+/* The first `count` texts, class by class: what the vocabulary is made from. */
+static void list_values(const reader *r, uint32_t count, kn_vocabulary_leaves *leaves, kn_string *texts)
 {
     kn_string text;
     int       cls;
     int64_t   before = 0;
     bool      unsaid = false; /* some values have no class in the file */
-    for (uint32_t t = 0; t < r->texts.count; t++) {
+    for (int c = 0; c < r->options->class_count; c++) leaves[c].count = 0;
+    for (uint32_t t = 0; t < count; t++) {
         if (is_value(r, t, &cls, &text)) leaves[cls].count++;
         unsaid = unsaid || (cls < 0 && !(r->options->released && is_star(text)));
     }
@@ -227,7 +231,7 @@ static void list_values(const reader *r, kn_vocabulary_leaves *leaves, kn_string
         before += leaves[c].count;
         leaves[c].count = 0;
     }
-    for (uint32_t t = 0; t < r->texts.count; t++)
+    for (uint32_t t = 0; t < count; t++)
         if (is_value(r, t, &cls, &text)) texts[(leaves[cls].texts - texts) + leaves[cls].count++] = text;
     for (int c = 0; c < r->options->class_count && unsaid; c++)
         if (leaves[c].count == 0) leaves[c].texts = NULL;
@@ -242,10 +246,11 @@ static kn_status make_vocabulary(reader *r, kn_error *err)
     kn_status             st = leaves && classes && texts ? KN_OK : kn_fail_memory(err, r->ctx, WHAT);
     kn_arena              rules = {.ctx = r->ctx};
     if (st == KN_OK) {
-        list_values(r, leaves, texts);
+        list_values(r, r->own_texts, leaves, texts);
         memcpy(classes, r->options->classes, count * sizeof *classes);
         for (size_t c = 0; c < count && r->options->released; c++) classes[c].has_hierarchy = in_file(&classes[c]);
         if (!r->options->released) st = kn_vocabulary_by_type(classes, r->options->class_count, leaves, &rules, err);
+        list_values(r, (uint32_t)r->texts.count, leaves, texts);
     }
     if (st == KN_OK) st = kn_vocabulary_make(&r->vocabulary, r->ctx, classes, r->options->class_count, leaves, err);
     kn_arena_free(&rules);
@@ -285,6 +290,10 @@ static kn_status find_value(const reader *r, uint32_t text, uint32_t *out, kn_er
     kn_string            label = text_of(r, text, &cls);
     if (cls < 0) return find_class(r, text, label, out, err);
     *out = r->options->released && is_star(label) ? 0 : kn_vocabulary_find(v, cls, label);
+    if (*out == NONE && r->places[text].record > r->others) {
+        *out = v->top[cls];
+        return KN_OK;
+    }
     if (*out == NONE) return fail_text(r, text, cls, "its hierarchy lacks", err);
     if (!r->options->released && v->height[*out] > 0)
         return fail_text(r, text, cls, "stands for a group in its hierarchy", err);
@@ -421,19 +430,46 @@ static kn_status check_options(const kn_records_options *options, kn_error *err)
     return KN_OK;
 }
 
+/* Records of the other file follow; their layout is nobody's. */
+static kn_status scan_other(reader *r, const kn_records_sink *sink, const char *other, kn_error *err)
+{
+    kn_records_options options = *r->options;
+    kn_records_layout  layout = {0};
+    options.more = NULL;
+    options.more_count = 0;
+    kn_interner_free(&r->ids);
+    kn_interner_init(&r->ids, r->ctx);
+    kn_status st = kn_records_scan(r->ctx, other, &options, sink, &layout, err);
+    KN_FREE(layout.path, layout.namespaces, layout.style);
+    return st;
+}
+
+kn_status kn_records_read_beside(kn_records **out, int64_t *first, kn_context *ctx, const char *path,
+                                 const kn_records_options *options, const char *other, kn_error *err)
+{
+    *out = NULL;
+    KN_TRY(check_options(options, err));
+    reader          r = {.ctx = ctx, .options = options, .names = {.ctx = ctx}};
+    kn_records_sink sink = {.state = &r, .record = on_record, .node = on_node, .ignored = on_ignored};
+    kn_interner_init(&r.texts, ctx);
+    kn_interner_init(&r.ids, ctx);
+    kn_status st = path ? kn_records_scan(ctx, path, options, &sink, &r.layout, err) : KN_OK;
+    r.others = r.count;
+    r.own_texts = (uint32_t)r.texts.count;
+    if (st == KN_OK && other) st = scan_other(&r, &sink, other, err);
+    if (!path) r.own_texts = (uint32_t)r.texts.count;
+    if (!other) r.others = INT64_MAX;
+    if (st == KN_OK) st = finish(&r, out, err);
+    if (first) *first = r.others;
+    reader_free(&r);
+    return st;
+}
+
 kn_status kn_records_read(kn_records **out, kn_context *ctx, const char *path, const kn_records_options *options,
                           kn_error *err)
 {
     *out = NULL;
     KN_SERVE(ctx, err);
     KN_OPTIONS(kn_records_options, KN_RECORDS_OPTIONS_INIT, options, "options of tree records", err);
-    KN_TRY(check_options(options, err));
-    reader          r = {.ctx = ctx, .options = options, .names = {.ctx = ctx}};
-    kn_records_sink sink = {.state = &r, .record = on_record, .node = on_node, .ignored = on_ignored};
-    kn_interner_init(&r.texts, ctx);
-    kn_interner_init(&r.ids, ctx);
-    kn_status st = kn_records_scan(ctx, path, options, &sink, &r.layout, err);
-    if (st == KN_OK) st = finish(&r, out, err);
-    reader_free(&r);
-    return st;
+    return kn_records_read_beside(out, NULL, ctx, path, options, NULL, err);
 }

@@ -412,7 +412,7 @@ void kn_measuring_init(kn_measuring *j, kn_context *ctx, const kn_spec *spec, co
 
 kn_status kn_measuring_read(kn_measuring *j, kn_error *err)
 {
-    KN_TRY(kn_spec_check_one_table(j->spec, "'kanon verify' says what a release of it lost", err));
+    KN_TRY(kn_spec_check_one_table(j->spec, "kn_measure_database and kn_measure_records measure such", err));
     KN_TRY(read_tables(j, err));
     KN_TRY(find_suppressed(j, err));
     for (int q = 0; q < j->quasi_count; q++) KN_TRY(read_cells(j, &j->quasi[q], err));

@@ -133,24 +133,16 @@ static void print_words(const cli_value *answer)
 
 /* ---- The run ---- */
 
-int cli_diagnose_database(const cli_common *common, const char *spec_path, const kn_database_diagnose_options *options)
+int cli_diagnose_database(const cli_common *common, kn_context *ctx, const kn_spec *spec,
+                          const kn_database_diagnose_options *options)
 {
-    kn_spec               *spec = NULL;
     kn_database_diagnosis *d = NULL;
     kn_document           *doc = NULL;
     kn_error               err = KN_ERROR_INIT;
-    kn_context            *ctx = cli_context(common);
-    if (!ctx) return 3;
-    kn_status st = kn_spec_read(&spec, ctx, spec_path, &err);
-    int       code = st == KN_OK && options->input ? cli_settle(ctx, options->input, true) : 0;
-    if (code == 0) {
-        if (st == KN_OK) st = kn_diagnose_database(&d, ctx, spec, options, &err);
-        if (st == KN_OK) st = kn_document_diagnose_database(&doc, ctx, d, options, &err);
-        code = cli_answer(common, st, doc, &err, print_words);
-        if (code == 0 && !d->holds) code = 1;
-    }
+    kn_status              st = kn_diagnose_database(&d, ctx, spec, options, &err);
+    if (st == KN_OK) st = kn_document_diagnose_database(&doc, ctx, d, options, &err);
+    int code = cli_answer(common, st, doc, &err, print_words);
+    if (code == 0 && !d->holds) code = 1;
     kn_database_diagnosis_free(d);
-    kn_spec_free(spec);
-    cli_context_free(ctx);
     return code;
 }

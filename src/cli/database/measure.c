@@ -1,6 +1,6 @@
 /* database/measure.c: `kanon measure` of a database: what each table and column lost. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "measure_database.h"
+#include "measure_shapes.h"
 
 #include "document.h"
 

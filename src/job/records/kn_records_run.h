@@ -6,6 +6,7 @@
 
 #include "kn_records_plan.h"
 #include "kn_shape.h"
+#include "kn_spec_records.h"
 #include "kn_tree.h"
 
 typedef struct kn_records_run {
@@ -34,8 +35,5 @@ KN_CHECK kn_status kn_records_run_warn(kn_release_run *run, kn_error *err);
 KN_CHECK kn_status kn_records_run_write(kn_release_run *run, kn_error *err);
 KN_CHECK kn_status kn_records_run_verify(kn_release_run *run, kn_error *err);
 KN_CHECK kn_status kn_records_run_publish(kn_release_run *run, kn_error *err);
-
-/* How both the original and the release are read. */
-kn_records_options kn_records_reading(const kn_spec *spec);
 
 #endif

@@ -21,18 +21,6 @@
 
 /* ---- Reading ---- */
 
-kn_records_options kn_records_reading(const kn_spec *spec)
-{
-    kn_records_options options = KN_RECORDS_OPTIONS_INIT;
-    options.record = spec->record;
-    options.classes = spec->classes;
-    options.class_count = spec->class_count;
-    options.delimiter = spec->csv.delimiter;
-    options.resources = spec->resources;
-    options.resource_count = spec->resource_count;
-    return options;
-}
-
 static kn_status open_output(kn_release_run *run, kn_error *err)
 {
     const char *output = run->spec->output;
