@@ -423,7 +423,7 @@ typedef struct kn_vwhere {
     kn_vside          original, release;
     const kn_vcolumn *stars; /* of the released rows: "*" where every kept column is; NULL: there is no such column */
     bool              whole; /* kept columns are among the combinations: judged here, not by the engine            */
-    bool              local; /* the release has no level per column, and the engine cannot judge kept columns      */
+    bool              local; /* the release has no level per column, and classes overlap: the engine cannot judge kept columns */
     bool              apart; /* the original's combinations are not to be read: its rows stay in the engine (table/where_coded.c) */
     struct kn_vcoded *coded; /* they do; NULL: they were read */
     double            squares; /* then: of the sizes of the original's classes at the levels of the release; NAN: not known */
@@ -479,6 +479,8 @@ const char        *kn_verify_needs_rows(const kn_spec *spec, const kn_verify_opt
 
 /* Kept columns of tables that stay where they are, compared there (table/where_kept.c). */
 KN_CHECK kn_status kn_verify_kept(kn_verifier *v, kn_error *err);
+/* Of a release without levels: hands the classes to the engine, if each combination of the original has at most one (table/where_classes.c). */
+KN_CHECK kn_status kn_vclasses_give(kn_verifier *v, bool *single, kn_error *err);
 /* The original by the values of its columns, and its rows as numbers in the engine; then, once levels are known, whether every released
  * row has an original of its own, by the engine (table/where_coded.c). */
 KN_CHECK kn_status kn_vcoded_read(kn_verifier *v, const kn_vread_options *options, kn_error *err);

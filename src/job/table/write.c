@@ -72,7 +72,8 @@ const char *kn_table_run_written(const kn_table_run *run)
 
 kn_recode_input kn_table_run_recode_input(const kn_table_run *run)
 {
-    bool counted = run->large && !kn_table_run_to_text(run);
+    bool texts = run->carried && kn_table_run_to_text(run),
+         counted = run->large && (texts || !kn_table_run_to_text(run));
     return (kn_recode_input){.table = run->table,
                              .plan = run->plan,
                              .hierarchies = (const kn_hierarchy *const *)run->hierarchies,
@@ -89,7 +90,8 @@ kn_recode_input kn_table_run_recode_input(const kn_table_run *run)
                              .missing = kn_table_run_missing_text(run->all.spec),
                              .parquet = kn_target_is_parquet(run->all.spec) || kn_target_in_engine(run->all.spec),
                              .parts = kn_target_in_parts(run->all.spec),
-                             .columns_wanted = kn_target_has_columns(run->all.ctx, run->all.spec) ||
+                             .texts = texts,
+                             .columns_wanted = texts || kn_target_has_columns(run->all.ctx, run->all.spec) ||
                                                kn_target_is_parquet(run->all.spec) ||
                                                kn_target_in_engine(run->all.spec)};
 }
