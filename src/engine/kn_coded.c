@@ -286,8 +286,21 @@ static bool takes_part(const kn_coded *t, int column, bool all)
     return all || t->columns[column].quasi;
 }
 
-/* The combinations at some levels as (q0, ..., n): of the quasi-identifiers, or (`all`) of all columns. */
-static void put_node(kn_buffer *to, const kn_coded *t, const int *levels, bool all)
+/* One class in so many, by what its columns show: odd factors, so that steps of a level do not meet one remainder only. */
+static void put_part(kn_buffer *to, const kn_coded *t, const int *levels, int parts)
+{
+    kn_buffer_add(to, " WHERE (0");
+    for (int i = 0; i < t->count; i++) {
+        if (!t->columns[i].quasi || shown_as(t, i, levels) == SHOWN_ONE) continue;
+        kn_buffer_format(to, " + %d * (", 2 * i + 1);
+        put_shown(to, t, i, levels);
+        kn_buffer_add(to, ")");
+    }
+    kn_buffer_format(to, ") %% %d = 0", parts);
+}
+
+/* The combinations at some levels as (q0, ..., n): of the quasi-identifiers, or (`all`) of all columns; of one class in `parts`. */
+static void put_node(kn_buffer *to, const kn_coded *t, const int *levels, bool all, int parts)
 {
     int grouped = 0, at = 0;
     kn_buffer_add(to, "SELECT ");
@@ -300,6 +313,7 @@ static void put_node(kn_buffer *to, const kn_coded *t, const int *levels, bool a
     for (int i = 0; i < t->count; i++)
         if (takes_part(t, i, all) && shown_as(t, i, levels) == SHOWN_MAPPED)
             kn_buffer_format(to, " JOIN kanon_levels_%d AS l%d ON l%d.n0 = t.q%d", i, i, i, i);
+    if (parts > 1) put_part(to, t, levels, parts);
     for (int i = 0; i < t->count; i++) {
         if (!takes_part(t, i, all)) continue;
         at++;
@@ -313,9 +327,24 @@ kn_status kn_coded_sizes(kn_numbers *out, kn_coded *t, const int *levels, kn_err
     t->questions++;
     kn_buffer_init(&sql, t->engine->ctx);
     kn_buffer_add(&sql, "SELECT n, count(*) AS c FROM (");
-    put_node(&sql, t, levels, false);
+    put_node(&sql, t, levels, false, 1);
     kn_buffer_add(&sql, ") AS g GROUP BY n ORDER BY n");
     return ask(out, 2, t, &sql, err);
+}
+
+kn_status kn_coded_part(int64_t *out, kn_coded *t, const int *levels, int64_t least, int parts, kn_error *err)
+{
+    kn_engine *e = t->engine;
+    kn_buffer  sql;
+    t->questions++;
+    kn_buffer_init(&sql, e->ctx);
+    kn_buffer_add(&sql, "SELECT CAST(sum(n) AS BIGINT) FROM (");
+    put_node(&sql, t, levels, false, parts);
+    kn_buffer_format(&sql, ") AS g WHERE n < %" PRId64, least);
+    const char *text = kn_buffer_text(&sql);
+    kn_status   st = text ? kn_connection_number(out, e->connection, e->ctx, text, e->name, err) : no_memory(t, err);
+    kn_buffer_free(&sql);
+    return st;
 }
 
 kn_status kn_coded_small(kn_numbers *out, kn_coded *t, const int *levels, int64_t least, kn_error *err)
@@ -328,7 +357,7 @@ kn_status kn_coded_small(kn_numbers *out, kn_coded *t, const int *levels, int64_
     for (int i = 0; i < t->count; i++)
         if (t->columns[i].quasi) kn_buffer_format(&sql, "coalesce(g.q%d, -1) AS s%d, ", i, i);
     kn_buffer_add(&sql, "CAST(sum(n) AS BIGINT) AS n FROM (");
-    put_node(&sql, t, levels, false);
+    put_node(&sql, t, levels, false, 1);
     kn_buffer_format(&sql, ") AS g WHERE n < %" PRId64 " GROUP BY GROUPING SETS (", least);
     for (int i = 0; i < t->count; i++)
         if (t->columns[i].quasi) kn_buffer_format(&sql, quasi++ > 0 ? ", (g.q%d)" : "(g.q%d)", i);
@@ -341,6 +370,6 @@ kn_status kn_coded_read(kn_numbers *out, kn_coded *t, const int *levels, kn_erro
     kn_buffer sql;
     t->questions++;
     kn_buffer_init(&sql, t->engine->ctx);
-    put_node(&sql, t, levels, true);
+    put_node(&sql, t, levels, true, 1);
     return ask(out, t->count + 1, t, &sql, err);
 }

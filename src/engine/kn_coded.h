@@ -55,6 +55,10 @@ KN_CHECK kn_status kn_coded_map(kn_coded *coded, int column, const int64_t *map,
  * answer: a size, and how many classes have it. */
 KN_CHECK kn_status kn_coded_sizes(kn_numbers *out, kn_coded *coded, const int *levels, kn_error *err);
 
+/* How many rows are in classes with fewer than `least`, of about one in `parts` of all classes: by a remainder of their numbers. There are
+ * at least so many in all, and a GROUP BY of these alone is as much quicker. */
+KN_CHECK kn_status kn_coded_part(int64_t *out, kn_coded *coded, const int *levels, int64_t least, int parts, kn_error *err);
+
 /* Of the rows in classes with fewer than `least`: how many show what, column by column. Columns of the answer: one for each
  * quasi-identifier, of which a row has one number and otherwise -1; the rows. */
 KN_CHECK kn_status kn_coded_small(kn_numbers *out, kn_coded *coded, const int *levels, int64_t least, kn_error *err);

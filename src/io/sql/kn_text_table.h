@@ -7,6 +7,7 @@
 #define KN_TEXT_TABLE_H
 
 #include "kn_connection.h"
+#include "kn_context.h"
 #include "kn_csv_stream.h"
 
 enum { KN_TEXT_SAMPLE = 100000 }; /* rows that tell how large a table is */
@@ -16,6 +17,12 @@ enum { KN_TEXT_SAMPLE = 100000 }; /* rows that tell how large a table is */
 static inline double kn_table_needs(double rows, int columns, double texts)
 {
     return rows * (40 + 12 * (double)columns) + 3 * texts;
+}
+
+/* Bytes of a CSV file that are held while it is read whole, whatever its size (kn_csv_read.c; the verifier's own reader holds less). */
+static inline double kn_text_window(const kn_context *ctx)
+{
+    return (double)kn_context_threads(ctx) * (1 << 21);
 }
 
 /* Can these files be read so: are they all CSV, and is there a libduckdb? Not so where their sizes alone say that they fit the memory

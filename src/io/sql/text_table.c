@@ -67,7 +67,7 @@ kn_status kn_text_table_fits(bool *out, const kn_connection *c, kn_context *ctx,
     double rows = seen->part > 0 ? (double)seen->rows / seen->part : 0;
     KN_TRY(kn_connection_texts(&texts, c, ctx, FIRST_ROWS, columns, count, what, err));
     if (seen->rows > 0) texts *= rows / (double)seen->rows;
-    *out = kn_table_needs(rows, count, texts) <= (double)ctx->memory_limit;
+    *out = kn_table_needs(rows, count, texts) + kn_text_window(ctx) <= (double)ctx->memory_limit;
     return kn_connection_drop(c, ctx, FIRST_ROWS, what, err);
 }
 

@@ -255,13 +255,39 @@ static bool small_of_one(const kn_table_run *run, const int *levels, int64_t *ou
     return true;
 }
 
+/* Can there be about as many classes as rows? */
+static bool is_detailed(const kn_table_run *run, const int *levels)
+{
+    const kn_judged *j = run->judged;
+    double           most = 1;
+    for (int q = 0; q < run->quasi_count; q++) most *= (double)j->distinct[q][levels[q]];
+    return most > (double)j->coded.rows / 8;
+}
+
+/* Of many small classes a part already has more rows than the budget: proved at a part of what it costs to count all. */
+static kn_status lacks_clearly(kn_table_run *run, const int *levels, bool *out, kn_error *err)
+{
+    kn_judged *j = run->judged;
+    int64_t    small = 0, parts = run->budget > 0 ? j->coded.rows / run->budget / 4 : 16;
+    *out = false;
+    if (parts < 2 || !is_detailed(run, levels)) return KN_OK;
+    if (parts > 16) parts = 16;
+    KN_TRY(kn_coded_part(&small, &j->coded, column_levels(run, levels), j->least, (int)parts, err));
+    *out = small > run->budget;
+    return KN_OK;
+}
+
 static kn_status enough(void *state, const int *levels, bool *out, kn_error *err)
 {
     kn_table_run *run = state;
     kn_judged    *j = run->judged;
     kn_numbers    sizes;
     int64_t       small = 0;
+    bool          lacks = false;
     if (!small_of_one(run, levels, &small)) {
+        *out = false;
+        KN_TRY(lacks_clearly(run, levels, &lacks, err));
+        if (lacks) return KN_OK;
         KN_TRY(kn_coded_sizes(&sizes, &j->coded, column_levels(run, levels), err));
         for (int64_t i = 0; i < sizes.rows; i++)
             if (sizes.columns[0][i] < j->least) small += sizes.columns[0][i] * sizes.columns[1][i];
@@ -344,6 +370,9 @@ static kn_status judge(void *state, const int *levels, kn_node_answer *out, kn_e
     kn_table_run *run = state;
     kn_judged    *j = run->judged;
     kn_numbers    sizes;
+    bool          lacks = false;
+    if (run->objective->cells) KN_TRY(lacks_clearly(run, levels, &lacks, err)); /* others are bounded by all sizes */
+    if (lacks) return KN_OK;
     KN_TRY(kn_coded_sizes(&sizes, &j->coded, column_levels(run, levels), err));
     add_sizes(j, &sizes, out);
     kn_numbers_free(&sizes);

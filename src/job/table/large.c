@@ -103,6 +103,7 @@ kn_status kn_table_run_stay(kn_table_run *run, const kn_csv_options *csv, kn_err
     KN_TRY(kn_table_run_open_engine(run, csv, err));
     if (!engine) KN_TRY(kn_engine_rows(&rows, &run->engine, err));
     double texts = 0, limit = (double)run->all.ctx->memory_limit;
+    if (kn_table_run_to_text(run)) limit -= kn_text_window(run->all.ctx);
     if (!engine && kn_table_needs((double)rows, csv->column_count, 0) <= limit &&
         !needs_rows(run)) /* what can only be done in memory is tried there */
         KN_TRY(kn_engine_texts(&texts, &run->engine, rows, csv->columns, csv->column_count, err));

@@ -160,6 +160,7 @@ static kn_status is_large(pair *p, bool *large, kn_error *err)
 {
     int64_t rows = 0;
     double  texts = 0, limit = (double)p->ctx->memory_limit;
+    if (kn_csv_stream_possible(p->ctx, p->release)) limit -= kn_text_window(p->ctx);
     if (!p->from.relation.data) {
         kn_vread_options read = {.csv = &p->spec->csv, .columns = p->wanted, .column_count = p->wanted_count};
         KN_TRY(kn_vtext_fits(large, p->ctx, p->from.connection, p->originals, p->original_count, &read, err));
