@@ -408,6 +408,22 @@ static void put_text(kn_buffer *to, const kn_vside *side, int column)
     if (kind == KN_ARROW_TIMESTAMP) kn_buffer_add(to, ", ' ', 'T')");
 }
 
+/* The same for DuckDB's numbers with a fraction, of which those that are not whole need no look at their last digits. */
+static void put_fraction(kn_buffer *to, const kn_vside *side, int column)
+{
+    kn_buffer_add(to, "CASE WHEN isnan(");
+    kn_vside_put(to, side, column);
+    kn_buffer_add(to, ") THEN NULL WHEN ");
+    kn_vside_put(to, side, column);
+    kn_buffer_add(to, " <> trunc(");
+    kn_vside_put(to, side, column);
+    kn_buffer_add(to, ") THEN CAST(");
+    kn_vside_put(to, side, column);
+    kn_buffer_add(to, " AS VARCHAR) ELSE ");
+    put_text(to, side, column);
+    kn_buffer_add(to, " END");
+}
+
 /* Without the apostrophe that keeps a spreadsheet from executing what begins by = or @; others are left to a comparison by codes. */
 static void put_unguarded(kn_buffer *to, const comparing *k, const kn_vside *side, int column)
 {
@@ -418,12 +434,25 @@ static void put_unguarded(kn_buffer *to, const comparing *k, const kn_vside *sid
     kn_buffer_add(to, guarded ? ", '^''(''*[=@].)', '\\1')" : "");
 }
 
+/* Is it one of DuckDB's numbers with a fraction, and is no spelling of missing cells a number? `count` -1: they end with NULL. */
+static bool is_plain_fraction(const kn_vside *side, int column, const char *const *na, int count)
+{
+    if (!side->real[column] || side->table->connection->dialect != KN_DIALECT_DUCKDB) return false;
+    for (int i = 0; count < 0 ? na[i] != NULL : i < count; i++)
+        if (strpbrk(na[i], "0123456789")) return false;
+    return true;
+}
+
 /* A text without those that are spellings of missing cells. */
 static void put_present(kn_buffer *to, const comparing *k, const kn_vside *side, int column)
 {
     const kn_csv_options *csv = &k->v->spec->csv;
     const char *const    *na = csv->na ? csv->na : kn_default_na();
     int                   put = 0;
+    if (is_plain_fraction(side, column, na, csv->na ? csv->na_count : -1)) {
+        put_fraction(to, side, column);
+        return;
+    }
     kn_buffer_add(to, "CASE WHEN trim(BOTH ' ' FROM ");
     put_text(to, side, column);
     for (int i = 0; csv->na ? i < csv->na_count : na[i] != NULL; i++) {
