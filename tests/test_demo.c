@@ -157,20 +157,20 @@ static void check_pairs(kn_context *ctx, const test_data *d, const test_forest *
                         bool deleted)
 {
     kn_error         err = KN_ERROR_INIT;
-    kn_demo_matcher *matcher;
+    kn_tree_matcher *matcher;
     shown_person    *shown = malloc(sizeof *shown);
-    kn_demo_input    in = {.forest = f->forest, .plan = plan, .deleted = deleted};
-    assert_ok(kn_demo_matcher_make(&matcher, ctx, &in, &err), err);
+    kn_tree_match    in = {.forest = f->forest, .plan = plan, .deleted = deleted};
+    assert_ok(kn_tree_matcher_make(&matcher, ctx, &in, &err), err);
     for (uint32_t c = 0; c < plan->classes; c++) {
         show_person(shown, f, plan, c, 0);
         for (int64_t e = 0; e < f->forest->entities; e++) {
             bool is;
-            assert_ok(kn_demo_consistent(&is, matcher, e, c, &err), err);
+            assert_ok(kn_tree_consistent(&is, matcher, e, c, &err), err);
             int person = f->original[0][f->forest->row[f->forest->start[e]]];
             assert_int_equal(is, twin_consistent(d, 0, person, shown, 0, deleted));
         }
     }
-    kn_demo_matcher_free(matcher);
+    kn_tree_matcher_free(matcher);
     free(shown);
 }
 

@@ -17,7 +17,7 @@
 #include "kn_alloc.h"
 #include "kn_attack.h"
 #include "kn_context.h"
-#include "kn_database_roles.h"
+#include "kn_database_known.h"
 #include "kn_demo.h"
 #include "kn_error.h"
 #include "kn_options.h"
@@ -67,85 +67,17 @@ static link *link_at(const job *j, int table, int q)
 
 /* ---- What is read of which table ---- */
 
-/* Does a column hold keys of a reference, by the release file or by a catalog? */
-static bool refers(const job *j, const kn_spec_table *t, const kn_database *db, const char *column)
-{
-    int at = kn_database_find(db, t->name);
-    for (int i = 0; i < t->link_count; i++)
-        if (strcmp(t->link_columns[i], column) == 0) return true;
-    for (int f = 0; at >= 0 && f < db->tables[at].foreign_count; f++) {
-        const kn_foreign_key *key = &db->tables[at].foreign[f];
-        for (int i = 0; i < j->spec->table_count; i++)
-            for (int c = 0; j->spec->tables[i].reference && c < key->column_count; c++)
-                if (strcmp(key->target_name, j->spec->tables[i].name) == 0 &&
-                    strcmp(db->tables[at].table->columns[key->columns[c]].name, column) == 0)
-                    return true;
-    }
-    return false;
-}
-
-static kn_spec_table *copy_tables(job *j, kn_error *err)
-{
-    kn_spec_table *tables = kn_arena_array(j->arena, (size_t)j->spec->table_count + 1, sizeof *tables);
-    if (!tables) (void)kn_fail_memory(err, j->ctx, what);
-    return tables;
-}
-
-static kn_attribute *copy_attributes(job *j, kn_spec_table *to, const kn_spec_table *from, kn_error *err)
-{
-    kn_attribute *list = kn_arena_array(j->arena, (size_t)from->attribute_count + 1, sizeof *list);
-    if (!list) (void)kn_fail_memory(err, j->ctx, what);
-    *to = *from;
-    to->attributes = list;
-    to->attribute_count = to->link_count = 0;
-    return list;
-}
-
-static void add_attribute(kn_spec_table *to, kn_attribute *list, const kn_attribute *a, bool text)
-{
-    kn_attribute *copy = &list[to->attribute_count++];
-    *copy = *a;
-    copy->has_hierarchy = false;
-    if (!text) return;
-    copy->type = KN_TYPE_TEXT;
-    copy->format = NULL;
-}
-
-/* The tables of the spec that the external database has, with the quasi-identifiers that it has. */
-static kn_status choose_known(job *j, const kn_database *there, kn_spec_table **out, int *count, kn_error *err)
-{
-    kn_spec_table *tables = copy_tables(j, err);
-    if (!tables) return KN_MEMORY;
-    *out = tables;
-    for (int i = 0; i < j->spec->table_count; i++) {
-        const kn_spec_table *said = &j->spec->tables[i];
-        int                  at = kn_database_find(there, said->name);
-        if (said->reference || at < 0) continue;
-        kn_spec_table *to = &tables[(*count)++];
-        kn_attribute  *list = copy_attributes(j, to, said, err);
-        if (!list) return KN_MEMORY;
-        to->ignored_count = 0;
-        for (int a = 0; a < said->attribute_count; a++) {
-            const kn_attribute *one = &said->attributes[a];
-            if (one->role == KN_ROLE_QUASI && kn_table_find(there->tables[at].table, one->name) >= 0 &&
-                !refers(j, said, there, one->name))
-                add_attribute(to, list, one, false);
-        }
-    }
-    return KN_OK;
-}
-
 /* Of the database attacked: all tables, with the linked quasi-identifiers and the sensitive columns. */
 static kn_status choose_attacked(job *j, bool released, kn_spec_table **out, int *count, kn_error *err)
 {
-    kn_spec_table *tables = copy_tables(j, err);
-    if (!tables) return KN_MEMORY;
+    kn_spec_table *tables = kn_arena_array(j->arena, (size_t)j->spec->table_count + 1, sizeof *tables);
+    if (!tables) return kn_fail_memory(err, j->ctx, what);
     *out = tables;
     for (int i = 0; i < j->spec->table_count; i++) {
         const kn_spec_table *said = &j->spec->tables[i];
         if (said->reference) continue;
         kn_spec_table           *to = &tables[(*count)++];
-        kn_attribute            *list = copy_attributes(j, to, said, err);
+        kn_attribute            *list = kn_known_table(to, j->arena, said, err);
         int                      known = kn_database_find(j->known, said->name);
         const kn_database_table *t = known >= 0 ? &j->known->tables[known] : NULL;
         if (!list) return KN_MEMORY;
@@ -154,74 +86,15 @@ static kn_status choose_attacked(job *j, bool released, kn_spec_table **out, int
             bool linked = false;
             for (int q = 0; t && q < t->quasi_count; q++)
                 linked = linked || strcmp(t->table->columns[t->quasi[q]].name, said->attributes[a].name) == 0;
-            if (linked ||
-                (said->attributes[a].role == KN_ROLE_SENSITIVE && !refers(j, said, j->known, said->attributes[a].name)))
-                add_attribute(to, list, &said->attributes[a], true);
+            if (linked || (said->attributes[a].role == KN_ROLE_SENSITIVE &&
+                           !kn_known_refers(j->spec, said, j->known, said->attributes[a].name)))
+                kn_known_add(to, list, &said->attributes[a], true);
         }
     }
     return KN_OK;
 }
 
 /* ---- Reading ---- */
-
-static kn_status read_trees(kn_database **db, kn_forest **forest, job *j, const char *path, const kn_csv_options *csv,
-                            const kn_spec_table *tables, int count, kn_error *err)
-{
-    kn_database_options reading = KN_DATABASE_OPTIONS_INIT;
-    reading.tables = tables;
-    reading.table_count = count;
-    reading.csv = csv;
-    KN_TRY(kn_database_read(db, j->ctx, path, &reading, err));
-    KN_TRY(kn_database_choose(*db, j->spec->entity_table, err));
-    KN_TRY(kn_database_roles(*db, tables, count, err));
-    return kn_forest_build(forest, j->ctx, *db, err);
-}
-
-static bool has_table(const kn_spec_table *tables, int count, const char *name)
-{
-    for (int i = 0; i < count; i++)
-        if (strcmp(tables[i].name, name) == 0) return true;
-    return false;
-}
-
-/* A file is the table of persons; its rows need no key. */
-static kn_status read_file(kn_database **out, job *j, const char *path, const kn_csv_options *csv, kn_error *err)
-{
-    kn_table    *table = NULL;
-    kn_database *db = NULL;
-    if (!j->spec->entity_table)
-        return kn_fail(err, KN_USAGE, "%s: say which table is that of persons (entity: {table: ...})", path);
-    KN_TRY(kn_table_read_csv(&table, j->ctx, path, csv, err));
-    kn_status st = kn_database_create(&db, j->ctx, path, err);
-    *out = db;
-    if (st != KN_OK) {
-        kn_table_free(table);
-        return st;
-    }
-    KN_TRY(kn_database_add(db, j->spec->entity_table, table, err));
-    db->order = kn_alloc_array(j->ctx, 1, sizeof *db->order);
-    if (!db->order) return kn_fail_memory(err, j->ctx, what);
-    db->entity = db->order[0] = 0;
-    db->tables[0].parent = db->tables[0].link = -1;
-    return KN_OK;
-}
-
-/* Once it is known which columns there are: with the spec's types. */
-static kn_status read_persons_file(job *j, const char *path, const kn_csv_options *csv, const kn_spec_table *said,
-                                   kn_error *err)
-{
-    kn_csv_options  typed = *csv;
-    kn_column_type *types = kn_arena_array(j->arena, (size_t)said->attribute_count + 1, sizeof *types);
-    if (!types) return kn_fail_memory(err, j->ctx, what);
-    for (int a = 0; a < said->attribute_count; a++)
-        if (said->attributes[a].type != KN_TYPE_AUTO)
-            types[typed.type_count++] =
-                (kn_column_type){said->attributes[a].name, said->attributes[a].type, said->attributes[a].format};
-    typed.types = types;
-    KN_TRY(read_file(&j->known, j, path, &typed, err));
-    KN_TRY(kn_database_roles(j->known, said, 1, err));
-    return kn_forest_build(&j->persons, j->ctx, j->known, err);
-}
 
 static kn_status external_csv(kn_csv_options *csv, const job *j, kn_error *err)
 {
@@ -230,33 +103,14 @@ static kn_status external_csv(kn_csv_options *csv, const job *j, kn_error *err)
         *csv = (kn_csv_options)KN_CSV_OPTIONS_INIT;
         KN_TRY(kn_options_take(csv, sizeof *csv, j->options->csv, "CSV options", err));
     }
-    csv->types = NULL;
-    csv->type_count = csv->column_count = 0;
-    csv->columns = NULL;
-    csv->count = NULL;
     return KN_OK;
 }
 
 static kn_status read_known(job *j, kn_error *err)
 {
-    kn_database_options all = KN_DATABASE_OPTIONS_INIT;
-    kn_csv_options      csv;
-    kn_database        *there = NULL;
-    kn_spec_table      *tables = NULL;
-    const char         *path = j->options->external;
-    bool                file = !kn_database_named(path);
-    int                 count = 0;
+    kn_csv_options csv;
     KN_TRY(external_csv(&csv, j, err));
-    all.csv = &csv;
-    kn_status st = file ? read_file(&there, j, path, &csv, err) : kn_database_read(&there, j->ctx, path, &all, err);
-    if (st == KN_OK) st = choose_known(j, there, &tables, &count, err);
-    kn_database_free(there);
-    KN_TRY(st);
-    if (j->spec->entity_table && !has_table(tables, count, j->spec->entity_table))
-        return kn_fail(err, KN_INPUT, "%s: it has no table \"%s\", to which the rows of all others belong", path,
-                       j->spec->entity_table);
-    KN_TRY(file ? read_persons_file(j, path, &csv, tables, err)
-                : read_trees(&j->known, &j->persons, j, path, &csv, tables, count, err));
+    KN_TRY(kn_database_read_known(&j->known, &j->persons, j->arena, j->options->external, &csv, j->spec, err));
     j->to->people = j->persons->entities;
     j->width = 1;
     for (int t = 0; t < j->known->table_count; t++)
@@ -278,7 +132,7 @@ static kn_status read_target(target *t, job *j, const char *path, bool released,
         csv.guarded = j->spec->spreadsheet_safe;
     }
     KN_TRY(choose_attacked(j, released, &tables, &count, err));
-    return read_trees(&t->db, &t->forest, j, path, &csv, tables, count, err);
+    return kn_database_read_trees(&t->db, &t->forest, j->ctx, path, &csv, j->spec->entity_table, tables, count, err);
 }
 
 /* ---- Links ---- */
@@ -493,7 +347,7 @@ static kn_status tell(kn_attack_table *out, const job *j, const kn_demo_found *f
 
 static kn_status count(kn_attack_table *out, job *j, const target *t, bool released, kn_error *err)
 {
-    const kn_demo_cells cells = {j, covers, released ? NULL : only};
+    const kn_tree_cells cells = {j, covers, released ? NULL : only};
     int64_t            *targets = kn_alloc_array(j->ctx, (size_t)j->persons->entities + 1, sizeof *targets);
     kn_demo_found       found = {0};
     if (!targets) return kn_fail_memory(err, j->ctx, what);

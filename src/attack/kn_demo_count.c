@@ -46,7 +46,8 @@ typedef struct counting {
     uint32_t         *shown;   /* per class and sensitive column: its members' list of values, MIXED, NOTHING  */
     uint32_t          most;    /* nodes of any tree                                                            */
     int               workers;
-    kn_demo_matcher **matchers;
+    kn_tree_match     match;
+    kn_tree_matcher **matchers;
     uint64_t        **sums; /* per worker: `most` hashes */
     uint32_t        **told; /* per worker: per sensitive column */
 } counting;
@@ -78,7 +79,7 @@ static uint32_t hashed_cell(const counting *c, int table, int q, uint64_t node, 
     const kn_forest         *f = c->in->forest;
     const kn_database_plan  *p = c->in->plan;
     const kn_database_table *t = &f->db->tables[table];
-    const kn_demo_cells     *cells = c->in->cells;
+    const kn_tree_cells     *cells = c->in->cells;
     uint32_t                 cell = known ? 0 : p->values[node * (uint64_t)p->width + (uint64_t)q];
     if (cells && known) return kn_column_code(&t->table->columns[t->quasi[q]], f->row[node]);
     if (cells) return cells->only(cells->arg, table, q, cell);
@@ -216,7 +217,7 @@ static kn_status look_for(counting *c, int64_t target, int worker, kn_error *err
         bool     is = false;
         if (i % 1024 == 0 && kn_cancelled(c->ctx)) return kn_fail_cancelled(err);
         if (c->in->some ? c->nodes[number] < nodes : c->nodes[number] > nodes) continue;
-        KN_TRY(kn_demo_consistent(&is, c->matchers[worker], entity, number, err));
+        KN_TRY(kn_tree_consistent(&is, c->matchers[worker], entity, number, err));
         if (!is) continue;
         tell(c, told, number, found == 0);
         found += kn_database_plan_size(p, number);
@@ -263,7 +264,7 @@ static kn_status make_workers(counting *c, kn_error *err)
     c->told = kn_alloc_array_zero(c->ctx, n, sizeof *c->told);
     if (!c->matchers || !c->sums || !c->told) return kn_fail_memory(err, c->ctx, what);
     for (size_t i = 0; i < n; i++) {
-        KN_TRY(kn_demo_matcher_make(&c->matchers[i], c->ctx, c->in, err));
+        KN_TRY(kn_tree_matcher_make(&c->matchers[i], c->ctx, &c->match, err));
         c->sums[i] = kn_alloc_array(c->ctx, (size_t)c->most + 1, sizeof **c->sums);
         c->told[i] = kn_alloc_array_zero(c->ctx, (size_t)c->in->sensitive_count + 1, sizeof **c->told);
         if (!c->sums[i] || !c->told[i]) return kn_fail_memory(err, c->ctx, what);
@@ -276,7 +277,7 @@ static void free_counting(counting *c)
     size_t widest = (size_t)c->in->forest->db->table_count * (size_t)c->in->plan->width;
     for (size_t i = 0; c->widest && i < widest; i++) kn_free(c->widest[i]);
     for (int i = 0; i < c->workers; i++) {
-        if (c->matchers) kn_demo_matcher_free(c->matchers[i]);
+        if (c->matchers) kn_tree_matcher_free(c->matchers[i]);
         if (c->sums) kn_free(c->sums[i]);
         if (c->told) kn_free(c->told[i]);
     }
@@ -285,8 +286,9 @@ static void free_counting(counting *c)
 
 kn_status kn_demo_count(kn_demo_found *out, kn_context *ctx, const kn_demo_input *in, kn_error *err)
 {
-    counting c = {.ctx = ctx, .in = in, .out = out};
-    size_t   targets = (size_t)in->target_count + 1;
+    counting c = {
+        .ctx = ctx, .in = in, .out = out, .match = {in->forest, in->plan, in->deleted, in->some, in->cells, NULL}};
+    size_t targets = (size_t)in->target_count + 1;
     *out = (kn_demo_found){kn_alloc_array_zero(ctx, targets, sizeof *out->candidates),
                            kn_alloc_array_zero(ctx, targets * ((size_t)in->sensitive_count + 1), sizeof *out->certain)};
     kn_status st = out->candidates && out->certain ? make_workers(&c, err) : kn_fail_memory(err, ctx, what);

@@ -4,11 +4,11 @@
  */
 #include "kn_database_roles.h"
 #include "kn_error.h"
-#include "kn_hierarchy_by_type.h"
 #include "kn_hierarchy_make.h"
+#include "kn_people.h"
 
 kn_status kn_database_by_type(bool *taken, kn_hierarchy_spec *rule, kn_arena *arena, kn_database *db, int table,
-                              const kn_attribute *a, kn_error *err)
+                              const kn_attribute *a, const kn_column *population, kn_error *err)
 {
     kn_database_table *t = &db->tables[table];
     int                c = kn_table_find(t->table, a->name);
@@ -16,9 +16,8 @@ kn_status kn_database_by_type(bool *taken, kn_hierarchy_spec *rule, kn_arena *ar
     *taken = false;
     if (a->role != KN_ROLE_QUASI || a->has_hierarchy) return KN_OK;
     if (t->columns[c].refers) return KN_OK; /* it has the one of its reference */
-    KN_TRY(kn_hierarchy_by_type(rule, arena, &t->table->columns[c], err));
+    KN_TRY(kn_hierarchy_by_type_over(rule, arena, &t->table->columns[c], population, a->hierarchy.decimal, err));
     if (rule->kind != KN_HIERARCHY_RANGES && rule->kind != KN_HIERARCHY_CALENDAR) return KN_OK;
-    rule->decimal = a->hierarchy.decimal;
     rule->timezone = db->timezone;
     KN_TRY(kn_hierarchy_make(&made, db->ctx, t->table, c, rule, false, err));
     kn_hierarchy_free(t->columns[c].hierarchy);
@@ -27,7 +26,7 @@ kn_status kn_database_by_type(bool *taken, kn_hierarchy_spec *rule, kn_arena *ar
     return KN_OK;
 }
 
-static kn_status all_by_type(kn_database *db, const kn_spec *spec, kn_error *err)
+static kn_status all_by_type(kn_database *db, const kn_spec *spec, const kn_people *people, kn_error *err)
 {
     kn_arena  arena;
     kn_status st = KN_OK;
@@ -36,10 +35,22 @@ static kn_status all_by_type(kn_database *db, const kn_spec *spec, kn_error *err
         for (int a = 0; a < spec->tables[i].attribute_count && st == KN_OK && !spec->tables[i].reference; a++) {
             kn_hierarchy_spec rule;
             bool              taken;
-            st = kn_database_by_type(&taken, &rule, &arena, db, kn_database_find(db, spec->tables[i].name),
-                                     &spec->tables[i].attributes[a], err);
+            st = kn_database_by_type(
+                &taken, &rule, &arena, db, kn_database_find(db, spec->tables[i].name), &spec->tables[i].attributes[a],
+                kn_people_column(people, spec->tables[i].name, spec->tables[i].attributes[a].name), err);
         }
     kn_arena_free(&arena);
+    return st;
+}
+
+/* Beyond those that the spec declares; with a population, all of them over the values of both. */
+static kn_status make_hierarchies(kn_database *db, const kn_spec *spec, kn_error *err)
+{
+    kn_people *people;
+    KN_TRY(kn_people_read(&people, db->ctx, spec, false, err));
+    kn_status st = all_by_type(db, spec, people, err);
+    if (st == KN_OK && people) st = kn_people_widen(people, db, spec, err);
+    kn_people_free(people);
     return st;
 }
 
@@ -55,7 +66,7 @@ kn_status kn_database_read_persons(kn_database **db, kn_forest **forest, kn_cont
     KN_TRY(kn_database_read(db, ctx, input, &reading, err));
     KN_TRY(kn_database_choose(*db, spec->entity_table, err));
     KN_TRY(kn_database_roles(*db, spec->tables, spec->table_count, err));
-    KN_TRY(all_by_type(*db, spec, err));
+    KN_TRY(make_hierarchies(*db, spec, err));
     if ((*db)->tables[(*db)->entity].table->rows == 0)
         return kn_fail(err, KN_INPUT, "table \"%s\" has no rows: there are no persons",
                        (*db)->tables[(*db)->entity].name);

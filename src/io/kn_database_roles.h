@@ -14,9 +14,10 @@ KN_CHECK kn_status kn_database_roles(kn_database *db, const kn_spec_table *table
 
 /* Gives a quasi-identifier without a hierarchy the one that its type suggests (kn_hierarchy_by_type.h), as those of a table
  * do: numbers and dates. *taken: it has one now, by *rule. Texts keep value -> *: whether all of them are equally long codes
- * would depend on where the release is written, since files do not distinguish an empty text from a missing cell. */
+ * would depend on where the release is written, since files do not distinguish an empty text from a missing cell. With a
+ * `population` the rule is for its values too; NULL: there is none. */
 KN_CHECK kn_status kn_database_by_type(bool *taken, kn_hierarchy_spec *rule, kn_arena *arena, kn_database *db, int table,
-                                       const kn_attribute *attribute, kn_error *err);
+                                       const kn_attribute *attribute, const kn_column *population, kn_error *err);
 
 /* Reads a database as the spec describes it, with roles and hierarchies, and the trees of its persons. Both are the caller's,
  * even on failure. KN_INPUT also where there are no persons. */

@@ -20,7 +20,7 @@ static kn_status check_promise(const kn_relational_promise *p, const kn_database
     if (p->table < 0 || p->table >= db->table_count || p->column < 0 ||
         p->column >= db->tables[p->table].table->column_count)
         return kn_fail(err, KN_USAGE, "dmiracle: a promise names a column that does not exist");
-    if (p->model.kind == KN_MODEL_K || !kn_method_keeps(KN_METHOD_DMIRACLE, p->model.kind))
+    if (p->model.kind < KN_MODEL_DISTINCT || p->model.kind > KN_MODEL_DELTA)
         return kn_fail(err, KN_USAGE, "dmiracle: %s is no promise about the values of a sensitive column",
                        kn_model_name(p->model.kind));
     if (p->model.kind == KN_MODEL_T_HIERARCHICAL && !db->tables[p->table].columns[p->column].hierarchy)

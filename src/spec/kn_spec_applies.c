@@ -52,8 +52,9 @@ typedef struct entry {
     "out"
 
 static const entry table[KN_FIELDS_AND_OPTIONS] = {
-    [KN_FIELD_POPULATION] = {FULL_DOMAIN, "only methods with one level for a whole column, such as optimal, use a "
-                                          "population; take one of them"},
+    [KN_FIELD_POPULATION] = {FULL_DOMAIN | DATABASES,
+                             "a population is for methods of a table with one level for a whole column, such as "
+                             "optimal, and for those of a database; take one of them"},
     [KN_FIELD_ATTRIBUTES] = {TABLES, "columns of a database are declared below its tables, values of trees as classes, "
                                      "both in the release file; roles, types and hierarchies of columns (--qi, "
                                      "--sensitive, --identifier, --keep, --weight, --count, --hierarchy, --attribute, "

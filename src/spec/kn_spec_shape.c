@@ -70,10 +70,15 @@ bool kn_spec_find_column(const kn_spec *spec, const char *text, int *table, int 
 
 /* ---- Data and method ---- */
 
+static bool is_of_values(kn_model_kind kind)
+{
+    return kind >= KN_MODEL_DISTINCT && kind <= KN_MODEL_DELTA;
+}
+
 static bool promises_diversity(const kn_spec *spec)
 {
     for (int i = 0; i < spec->model_count; i++)
-        if (spec->models[i].kind != KN_MODEL_K) return true;
+        if (is_of_values(spec->models[i].kind)) return true;
     return false;
 }
 
@@ -155,12 +160,12 @@ static kn_status check_promises(const kn_spec_inner *inner, kn_error *err)
     for (int i = 0; i < spec->model_count; i++) {
         kn_model_kind kind = spec->models[i].kind;
         kn_place      place = inner->state.model_places[i];
-        bool          diversity = kind != KN_MODEL_K && kn_method_keeps(KN_METHOD_DMIRACLE, kind);
         if (kind == KN_MODEL_K) k = spec->models[i].k;
-        if (kind != KN_MODEL_K && !diversity)
-            return kn_spec_fail_place(inner, place, err,
-                                      "%s: for a database only k and promises about sensitive values can be made",
-                                      kn_model_name(kind));
+        if (!kn_method_keeps(KN_METHOD_DMIRACLE, kind))
+            return kn_spec_fail_place(
+                inner, place, err,
+                "%s: for a database only k, delta-presence and promises about sensitive values can be made",
+                kn_model_name(kind));
         if (!kn_method_keeps(spec->method, kind))
             return kn_spec_fail_place(inner, place, err,
                                       "method %s promises nothing about sensitive values: %s needs dmiracle",
@@ -171,7 +176,12 @@ static kn_status check_promises(const kn_spec_inner *inner, kn_error *err)
                 "%s compares classes with the whole table: diversity: distance, which keeps equal "
                 "values apart, is for l-diversity and alpha-k; merge or suppress",
                 kn_model_name(kind));
-        diverse = diverse || diversity;
+        if (spec->anatomy && kind == KN_MODEL_PRESENCE)
+            return kn_spec_fail_place(
+                inner, place, err,
+                "delta-presence: an anatomy shows quasi-identifiers as they are, and with them who "
+                "is in the database; leave one of them out");
+        diverse = diverse || is_of_values(kind);
     }
     if (k == 0) return kn_spec_fail_lacking(inner, err, "a database needs a promise of k (privacy: [{k: 2}])");
     if (spec->method == KN_METHOD_DMIRACLE && !diverse)
@@ -224,7 +234,7 @@ kn_status kn_spec_check_records(const kn_spec_inner *inner, kn_error *err)
     for (int i = 0; i < spec->model_count; i++)
         if (!kn_method_keeps(spec->method, spec->models[i].kind))
             return kn_spec_fail_place(inner, inner->state.model_places[i], err,
-                                      "%s: for trees only k-mn and l-diversity (kind: distinct) can be promised",
+                                      "%s: for trees only k-mn and l-diversity can be promised",
                                       kn_model_name(spec->models[i].kind));
     return KN_OK;
 }

@@ -494,6 +494,13 @@ int                kn_vside_find(const kn_vside *side, const char *name);       
 const char        *kn_vside_word(const kn_vside *side);                                    /* for texts        */
 void               kn_vside_put(struct kn_buffer *to, const kn_vside *side, int column);   /* a cell of "t"     */
 
+/* The distinct rows of a table, with their counts; kept columns only say whether they are "*" (where->stars). */
+KN_CHECK kn_status kn_vside_read(kn_vtable **out, kn_verifier *v, kn_vside *side, const kn_vread_options *options, kn_error *err);
+
+/* Several releases as one table, v->release (table/together.c): whole, or as distinct rows where v->where names a connection. */
+KN_CHECK kn_status kn_vtogether_read(kn_verifier *v, const char *const *releases, int count, const kn_vread_options *read,
+                                     kn_error *err);
+
 /* Rows that stand for several (table/counts.c): the counts of both files. Of the original rows that stand for none are taken out;
  * a release that does not count as it should is a problem, and where it cannot be read at all nothing more is said of it. */
 KN_CHECK kn_status kn_verify_take_counts(const kn_verifier *v, kn_vtable *t, const kn_vcolumn *column, const char *where,

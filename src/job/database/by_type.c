@@ -13,7 +13,8 @@ static kn_status take(kn_database_run *run, int table, const kn_attribute *a, kn
     char              name[300];
     bool              taken;
     kn_hierarchy_spec rule;
-    KN_TRY(kn_database_by_type(&taken, &rule, &run->all.scratch, run->db, table, a, err));
+    KN_TRY(kn_database_by_type(&taken, &rule, &run->all.scratch, run->db, table, a,
+                               kn_people_column(run->people, run->db->tables[table].name, a->name), err));
     if (!taken || run->all.spec->anatomy) return KN_OK; /* an anatomy shows values as they are */
     const kn_database_table *t = &run->db->tables[table];
     snprintf(name, sizeof name, "%.140s.%.140s", t->name, a->name);

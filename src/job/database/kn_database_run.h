@@ -8,6 +8,7 @@
 #include "kn_anatomy.h"
 #include "kn_database_release.h"
 #include "kn_database_write.h"
+#include "kn_people.h"
 #include "kn_relational.h"
 #include "kn_shape.h"
 
@@ -16,10 +17,12 @@ typedef struct kn_database_run {
     kn_database_result    *result; /* all.head */
     int64_t                k;
     kn_database           *db;
+    kn_people             *people; /* the population; NULL: none */
     kn_forest             *forest;
     kn_database_plan      *plan;
     int                    promise_count;
     kn_relational_promise *promises; /* in scratch */
+    bool                   presence; /* delta-presence is promised */
     /* What is written. */
     kn_database_writer  *writer; /* the set's */
     kn_database_release *rows; /* one of these two */
@@ -40,6 +43,13 @@ KN_CHECK kn_status kn_database_run_by_type(kn_database_run *run, kn_error *err);
 /* What is said of references and keys once the database is read (references.c). KN_INPUT: a reference shows what persons
  * cause. */
 KN_CHECK kn_status kn_database_run_references(kn_database_run *run, kn_error *err);
+
+/* Classes of persons for a promise of delta-presence (presence.c): `cluster` makes a plan of classes of at least k; the
+ * smallest k is taken with which the promise holds, as far as a search by doubling and halving finds it. *found false: there is
+ * none, and *why says so, in the run's scratch. */
+typedef kn_status (*kn_database_cluster)(kn_database_run *run, int64_t k, bool *found, kn_error *err);
+KN_CHECK kn_status kn_database_run_present(kn_database_run *run, kn_database_cluster cluster, bool *found,
+                                           const char **why, kn_error *err);
 
 KN_CHECK kn_status kn_database_run_search(kn_release_run *run, kn_error *err);
 KN_CHECK kn_status kn_database_run_measure(kn_release_run *run, kn_error *err);

@@ -208,6 +208,22 @@ static kn_status read_database(kn_database_run *run, kn_error *err)
     return st;
 }
 
+/* Of what the population does not have nothing is known. */
+static kn_status read_people(kn_database_run *run, kn_error *err)
+{
+    const kn_spec *spec = run->all.spec;
+    bool           files = spec->output && kn_database_kind_of(spec->output) == KN_DATABASE_FOLDER;
+    KN_TRY(kn_people_read(&run->people, run->all.ctx, spec, files, err));
+    for (int t = 0; run->people && t < run->db->table_count; t++)
+        if (kn_database_find(run->people->db, run->db->tables[t].name) < 0)
+            KN_TRY(
+                kn_release_note(&run->all, err,
+                                "the population has no table \"%s\": delta-presence holds for whoever knows nothing of "
+                                "its rows",
+                                run->db->tables[t].name));
+    return KN_OK;
+}
+
 static kn_status read(kn_release_run *all, kn_error *err)
 {
     kn_database_run *run = kn_database_run_of(all);
@@ -216,7 +232,9 @@ static kn_status read(kn_release_run *all, kn_error *err)
     KN_TRY(read_database(run, err));
     KN_TRY(kn_database_choose(run->db, spec->entity_table, err));
     KN_TRY(kn_database_roles(run->db, spec->tables, spec->table_count, err));
+    KN_TRY(read_people(run, err));
     KN_TRY(kn_database_run_by_type(run, err));
+    if (run->people) KN_TRY(kn_people_widen(run->people, run->db, spec, err));
     KN_TRY(kn_database_run_references(run, err));
     KN_TRY(note_names(run, err));
     KN_TRY(note_dropped(run, err));
@@ -293,6 +311,7 @@ static void end(kn_release_run *all)
     kn_database_run *run = kn_database_run_of(all);
     kn_database_free(run->back);
     kn_free(run->map);
+    kn_people_free(run->people);
     kn_forest_free(run->forest);
     kn_database_free(run->db);
 }

@@ -27,6 +27,10 @@ static kn_status find_promises(kn_database_run *run, kn_error *err)
             if (m->k > run->k) run->k = m->k;
             continue;
         }
+        if (m->kind == KN_MODEL_PRESENCE) {
+            run->presence = true;
+            continue;
+        }
         if (!m->attribute || !kn_spec_find_column(spec, m->attribute, &table, &attribute))
             return kn_fail(err, KN_USAGE, "%s names no column of the database", kn_model_name(m->kind));
         if (m->kind == KN_MODEL_ALPHA_K && m->k > run->k) run->k = m->k;
@@ -39,14 +43,14 @@ static kn_status find_promises(kn_database_run *run, kn_error *err)
 
 /* ---- Methods ---- */
 
-static kn_status cluster(kn_database_run *run, bool *found, kn_error *err)
+static kn_status cluster_trees(kn_database_run *run, int64_t k, bool *found, kn_error *err)
 {
     const kn_spec         *spec = run->all.spec;
     kn_relational_problem  problem = KN_RELATIONAL_PROBLEM_INIT;
     kn_relational_counters c = {0};
     problem.forest = run->forest;
     problem.method = spec->method;
-    problem.k = run->k;
+    problem.k = k;
     problem.threshold = spec->threshold;
     problem.climit = spec->climit;
     problem.seed = spec->seed;
@@ -68,13 +72,13 @@ static kn_status cluster(kn_database_run *run, bool *found, kn_error *err)
     return kn_release_set_counters(&run->all, counters, count, err);
 }
 
-static kn_status cluster_bitmap(kn_database_run *run, bool *found, kn_error *err)
+static kn_status cluster_bitmap(kn_database_run *run, int64_t k, bool *found, kn_error *err)
 {
     const kn_spec     *spec = run->all.spec;
     kn_bitmap_problem  problem = KN_BITMAP_PROBLEM_INIT;
     kn_bitmap_counters c = {0};
     problem.forest = run->forest;
-    problem.k = run->k;
+    problem.k = k;
     problem.threshold = spec->threshold;
     problem.climit = spec->climit;
     problem.seed = spec->seed;
@@ -182,17 +186,18 @@ kn_status kn_database_run_search(kn_release_run *all, kn_error *err)
 {
     kn_database_run *run = kn_database_run_of(all);
     bool             found = false;
+    const char      *why = "no class of persons could be made that keeps every promise about sensitive values";
     KN_TRY(find_promises(run, err));
     if (run->forest->entities < run->k) {
-        char why[200];
-        snprintf(why, sizeof why, "k: it needs at least %lld persons, and table \"%.80s\" has %lld", (long long)run->k,
-                 run->db->tables[run->db->entity].name, (long long)run->forest->entities);
-        return kn_release_none(all, why, err);
+        char text[200];
+        snprintf(text, sizeof text, "k: it needs at least %lld persons, and table \"%.80s\" has %lld",
+                 (long long)run->k, run->db->tables[run->db->entity].name, (long long)run->forest->entities);
+        return kn_release_none(all, text, err);
     }
-    KN_TRY(all->spec->method == KN_METHOD_BITMAP ? cluster_bitmap(run, &found, err) : cluster(run, &found, err));
-    if (!found)
-        return kn_release_none(all, "no class of persons could be made that keeps every promise about sensitive values",
-                               err);
+    kn_database_cluster cluster = all->spec->method == KN_METHOD_BITMAP ? cluster_bitmap : cluster_trees;
+    KN_TRY(run->presence ? kn_database_run_present(run, cluster, &found, &why, err)
+                         : cluster(run, run->k, &found, err));
+    if (!found) return kn_release_none(all, why, err);
     run->result->head.found = true;
     return KN_OK;
 }

@@ -100,6 +100,25 @@ static int64_t promised_l(const kn_spec *spec)
     return l;
 }
 
+/* Entropy and recursive l-diversity. Classes of the vocabulary are those of the spec, in its order. */
+static kn_status take_promises(kn_records_run *run, kn_tree_problem *problem, kn_error *err)
+{
+    const kn_spec       *spec = run->all.spec;
+    const kn_vocabulary *v = run->records->vocabulary;
+    kn_tree_promise     *promises =
+        kn_release_alloc(&run->all, &run->all.scratch, (size_t)spec->model_count + 1, sizeof *promises, err);
+    if (!promises) return KN_MEMORY;
+    problem->promises = promises;
+    for (int i = 0; i < spec->model_count; i++) {
+        const kn_model *m = &spec->models[i];
+        if (m->kind != KN_MODEL_ENTROPY && m->kind != KN_MODEL_RECURSIVE) continue;
+        for (int c = 0; c < v->class_count; c++)
+            if (m->attribute && strcmp(v->class_names[c], m->attribute) == 0)
+                promises[problem->promise_count++] = (kn_tree_promise){(uint16_t)c, *m};
+    }
+    return KN_OK;
+}
+
 static kn_status copy_counters(kn_records_run *run, kn_error *err)
 {
     const kn_tree_counters  *c = &run->found->counters;
@@ -161,6 +180,7 @@ static kn_status search(kn_release_run *all, kn_error *err)
     const kn_spec  *spec = run->all.spec;
     kn_tree_problem problem = KN_TREE_PROBLEM_INIT;
     KN_TRY(take_weights(run, err));
+    KN_TRY(take_promises(run, &problem, err));
     problem.weights = run->weights;
     problem.records = run->records;
     problem.method = spec->method;

@@ -14,6 +14,7 @@
 #include "kn_table_run.h"
 #include "kn_table_stream.h"
 #include "kn_targets.h"
+#include "kn_verify_where.h"
 
 /* ---- What is released ---- */
 
@@ -200,7 +201,8 @@ static kn_status verify_together(kn_table_run *run, kn_error *err)
     if (!files[0]) return KN_OK;
     kn_release_union *both = kn_release_alloc(&run->all, run->all.arena, 1, sizeof *both, err);
     if (!both) return KN_MEMORY;
-    KN_TRY(kn_verify_together(&report, run->all.ctx, &run->effective, files, 2, err));
+    KN_TRY(kn_verify_together_by(&report, run->all.ctx, &run->effective, run->large ? run->writer.connection : NULL,
+                                 files, 2, err));
     double *reached =
         kn_release_alloc(&run->all, run->all.arena, (size_t)report->model_count + 1, sizeof *reached, err);
     kn_status st = reached ? KN_OK : KN_MEMORY;

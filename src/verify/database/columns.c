@@ -20,12 +20,15 @@ static kn_status read_original(kn_vdb *v, const kn_vdb_table *t, kn_vdb_column *
     uint32_t                count = column->cells.count;
     kn_attribute            a = *c->attribute;
     kn_vrows                rows = {0, NULL};
+    const kn_vcolumn       *people;
     c->of_original = kn_alloc_array(v->ctx, (size_t)count + 1, sizeof *c->of_original);
     if (!c->of_original) return kn_vdb_no_memory(v, err);
     if (a.type == KN_TYPE_AUTO && column->text) a.type = KN_TYPE_TEXT;
     if (t->refers[c->original] >= 0) a.type = KN_TYPE_TEXT;  /* keys are compared by their spelling */
     if (a.role != KN_ROLE_QUASI) a.role = KN_ROLE_SENSITIVE; /* what a table holds is compared by value */
-    KN_TRY(kn_vdomain_make(&c->domain, v->ctx, &v->plain, &a, &rows, &column->cells, NULL, v->zone, err));
+    KN_TRY(kn_vdb_people_column(&people, v, t, c, err));
+    KN_TRY(kn_vdomain_make(&c->domain, v->ctx, &v->plain, &a, &rows, &column->cells, people, v->zone, err));
+    if (people) c->domain.of_population[people->count] = KN_V_MISSING;
     for (uint32_t i = 0; i < count; i++) c->of_original[i] = c->domain.of_original[i];
     c->of_original[count] = KN_V_MISSING;
     return KN_OK;

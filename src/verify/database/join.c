@@ -175,7 +175,9 @@ static kn_status join_parent(kn_vdb *v, int t, bool release, kn_error *err)
     if (!r->parent) return kn_vdb_no_memory(v, err);
     KN_TRY(kn_vdb_look_up(r->parent, &twice, v, &l, err));
     if (twice < 0) return KN_OK;
-    if (!release) return kn_fail(err, KN_INPUT, "table \"%s\" of the original: two rows have the same key", up->name);
+    if (!release)
+        return kn_fail(err, KN_INPUT, "table \"%s\" of the %s: two rows have the same key", up->name,
+                       v->of_people ? "population" : "original");
     kn_vproblem(v->notes, "table \"%s\", row %" PRId64 ": its key is missing or that of an earlier row", up->name,
                 twice + 1);
     return KN_OK;
@@ -221,6 +223,11 @@ static kn_status mark_range(void *arg, int64_t begin, int64_t end, int worker, k
         m->rows->mark[row] = kn_hash_word(hash);
     }
     return KN_OK;
+}
+
+uint64_t kn_vdb_no_mark(void)
+{
+    return kn_hash_word(1);
 }
 
 static int by_mark(const void *arg, uint64_t a, uint64_t b)

@@ -103,8 +103,10 @@ typedef struct kn_vdb {
     const kn_spec                    *spec;
     kn_spec                           plain; /* the spec without texts for missing cells: here cells are already marked */
     const kn_database_verify_options *options;
-    const kn_cells                   *source[2];          /* of the original and of the release */
+    const kn_cells                   *source[3]; /* of the original, of the release, of the population (NULL: none, or a file) */
     kn_vsheets                        original, release;
+    kn_vsheets                        people; /* the population; ctx NULL: there is none */
+    bool                              of_people; /* the population is in the place of the original */
     kn_database_verify_report        *report;
     kn_vnotes                        *notes;
     kn_verified_table                *verified; /* the report's tables */
@@ -202,6 +204,7 @@ KN_CHECK kn_status kn_vdb_look_up(uint32_t *found, int64_t *twice, kn_vdb *v, co
 KN_CHECK kn_status kn_vdb_join(kn_vdb *v, kn_error *err);
 KN_CHECK kn_status kn_vdb_join_original(kn_vdb *v, kn_error *err);
 KN_CHECK kn_status kn_vdb_keys(kn_vdb *v, kn_error *err);
+uint64_t           kn_vdb_no_mark(void); /* of a row without copied cells */
 
 /* Classes of persons, k (classes.c), and rows that cannot be distinguished inside a class, for the tables with
  * promises. */
@@ -210,6 +213,16 @@ KN_CHECK kn_status kn_vdb_positions(kn_vdb *v, int table, kn_error *err);
 
 /* Every promise (models.c). KN_USAGE: one that cannot be made about a database. */
 KN_CHECK kn_status kn_vdb_models(kn_vdb *v, kn_error *err);
+
+/* ---- The population (people.c) ---- */
+
+/* Reads it; `cells` NULL: it is a file, the table of persons. */
+KN_CHECK kn_status kn_vdb_read_people(kn_vdb *v, const kn_cells *cells, kn_error *err);
+
+/* The population's column of a quasi-identifier; NULL: there is no population, or it lacks the table. */
+KN_CHECK kn_status kn_vdb_people_column(const kn_vcolumn **out, const kn_vdb *v, const kn_vdb_table *t,
+                                        const kn_vdb_column *c, kn_error *err);
+KN_CHECK kn_status kn_vdb_presence(kn_vdb *v, kn_verified_model *m, kn_error *err);
 
 /* The sensitive column that a model is about. KN_USAGE: none, or more than one. */
 KN_CHECK kn_status kn_vdb_find_sensitive(const kn_vdb *v, const kn_model *m, int *table, const kn_vdb_column **column,

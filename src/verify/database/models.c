@@ -334,8 +334,8 @@ kn_status kn_vdb_models(kn_vdb *v, kn_error *err)
             if (v->spec->anatomy) KN_TRY(kn_vdb_anatomy_sizes(v, m, err));
             if (!v->spec->anatomy) check_sizes(v, m);
             break;
+        case KN_MODEL_PRESENCE: KN_TRY(kn_vdb_presence(v, m, err)); break;
         case KN_MODEL_K_MAP:
-        case KN_MODEL_PRESENCE:
         case KN_MODEL_AVERAGE_RISK:
         case KN_MODEL_KINDS:
             return kn_fail(err, KN_USAGE, "%s cannot be promised of a database", kn_model_name(m->model.kind));

@@ -107,6 +107,7 @@ void kn_vdb_free(kn_vdb *v)
     kn_vdb_columns_free(v);
     kn_vsheets_free(&v->original);
     kn_vsheets_free(&v->release);
+    kn_vsheets_free(&v->people);
     kn_timezone_free(v->zone);
     kn_arena_free(&v->arena);
 }
@@ -155,6 +156,7 @@ static kn_status verify(kn_database_verify_report **out, kn_vdb *v, kn_error *er
     kn_arena_init(&v->arena, v->ctx);
     kn_status status = read_original(v, err);
     if (status == KN_OK) status = read_release(v, err);
+    if (status == KN_OK && v->spec->population) status = kn_vdb_read_people(v, v->source[2], err);
     if (status == KN_OK) status = make_report(v, err);
     if (v->options->time_limit > 0) kn_deadline_set(v->ctx, v->options->time_limit);
     if (status == KN_OK) status = check(v, err);
@@ -170,7 +172,7 @@ static kn_status verify(kn_database_verify_report **out, kn_vdb *v, kn_error *er
 kn_status kn_verify_database(kn_database_verify_report **out, kn_context *ctx, const kn_spec *spec,
                              const kn_database_verify_options *options, kn_error *err)
 {
-    kn_cells *original = NULL, *release = NULL;
+    kn_cells *original = NULL, *release = NULL, *people = NULL;
     *out = NULL;
     KN_SERVE(ctx, err);
     KN_OPTIONS(kn_database_verify_options, KN_DATABASE_VERIFY_OPTIONS_INIT, options, "verification options", err);
@@ -183,10 +185,14 @@ kn_status kn_verify_database(kn_database_verify_report **out, kn_context *ctx, c
     kn_vdb    v = {.ctx = ctx, .spec = spec, .options = options};
     kn_status status = kn_cells_open(&original, ctx, from, options->snapshot, err);
     if (status == KN_OK && !options->cells) status = kn_cells_open(&release, ctx, to, NULL, err);
+    if (status == KN_OK && spec->population && kn_database_named(spec->population))
+        status = kn_cells_open(&people, ctx, spec->population, NULL, err);
     v.source[0] = original;
+    v.source[2] = people;
     v.source[1] = options->cells ? options->cells : release;
     if (status == KN_OK) status = verify(out, &v, err);
     kn_cells_close(original);
     kn_cells_close(release);
+    kn_cells_close(people);
     return status;
 }

@@ -66,7 +66,8 @@ typedef struct kn_records_verifier {
     int64_t                          work_limit;
     int64_t                          record_limit; /* sets of values of one record */
     int64_t                          spare_nodes, spare_records; /* what suppression may take */
-    bool                             diverse; /* l-diversity is promised of some class */
+    bool                             diverse; /* l-diversity is promised of some class ... */
+    bool                             spread;  /* ... of a kind that is not distinct (spread.c) */
 } kn_records_verifier;
 
 /* Is it a value that attackers are assumed not to know, and that is published unchanged (III-F)? */

@@ -211,6 +211,12 @@ static bool keeps_columns(const kn_spec *spec)
     return false;
 }
 
+kn_status kn_vside_read(kn_vtable **out, kn_verifier *v, kn_vside *side, const kn_vread_options *options, kn_error *err)
+{
+    KN_TRY(describe(v, side, err));
+    return read_side(out, v, side, keeps_columns(v->spec), options, err);
+}
+
 /* ---- Form ---- */
 
 /* The place of a column among those that were grouped; -1: it is none of them. */

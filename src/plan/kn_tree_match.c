@@ -1,4 +1,4 @@
-/* kn_demo_match.c: is a released tree consistent with a known one? (kn_demo.h)
+/* kn_tree_match.c: is a released tree consistent with a known one? (kn_tree_match.h)
  *
  * From the roots down: cells must cover, then the children of each table are matched: a bipartite graph with an edge
  * where two children are consistent, and in it a matching that leaves no released child out (no known one where only some rows are
@@ -13,8 +13,8 @@
 
 #include "kn_alloc.h"
 #include "kn_bitset.h"
-#include "kn_demo.h"
 #include "kn_error.h"
+#include "kn_tree_match.h"
 
 #define NONE UINT32_MAX
 
@@ -24,9 +24,9 @@ typedef struct level {
     size_t capacity; /* words */
 } level;
 
-struct kn_demo_matcher {
+struct kn_tree_matcher {
     kn_context             *ctx;
-    const kn_demo_input    *in;
+    const kn_tree_match    *in;
     const kn_forest        *forest;
     const kn_database_plan *plan;
     bool                    failed;          /* out of memory */
@@ -49,25 +49,26 @@ static siblings of_table(const uint16_t *tables, uint32_t first, uint32_t count,
     return s;
 }
 
-static siblings known_children(const kn_demo_matcher *m, uint32_t node, int table)
+static siblings known_children(const kn_tree_matcher *m, uint32_t node, int table)
 {
     const kn_forest *f = m->forest;
     return of_table(f->table + m->known, f->first_child[m->known + node], f->child_count[m->known + node], table);
 }
 
-static siblings released_children(const kn_demo_matcher *m, uint32_t node, int table)
+static siblings released_children(const kn_tree_matcher *m, uint32_t node, int table)
 {
     const kn_database_plan *p = m->plan;
     uint64_t                at = m->released + node;
-    return of_table(p->table + m->released, p->first_child[at], p->child_count[at], table);
+    return of_table(p->table + m->released, p->first_child[at], p->child_count[at],
+                    m->in->numbers ? m->in->numbers[table] : table);
 }
 
-static bool covers(const kn_demo_matcher *m, uint32_t known, uint32_t released)
+static bool covers(const kn_tree_matcher *m, uint32_t known, uint32_t released)
 {
     int                      table = m->forest->table[m->known + known];
     const kn_database_table *t = &m->forest->db->tables[table];
     const uint32_t          *values = m->plan->values + (m->released + released) * (uint64_t)m->plan->width;
-    const kn_demo_cells     *cells = m->in->cells;
+    const kn_tree_cells     *cells = m->in->cells;
     for (int q = 0; q < t->quasi_count; q++) {
         uint32_t row = m->forest->row[m->known + known];
         bool     is =
@@ -92,7 +93,7 @@ typedef struct pairing {
     uint32_t *queue;          /* placed children                                       */
 } pairing;
 
-static bool make_pairing(pairing *p, kn_demo_matcher *m, int depth, siblings places, siblings placed)
+static bool make_pairing(pairing *p, kn_tree_matcher *m, int depth, siblings places, siblings placed)
 {
     level *l = &m->levels[depth];
     *p = (pairing){.places = places, .placed = placed, .words = kn_bitset_words(places.count)};
@@ -147,9 +148,9 @@ static bool augment(pairing *p, uint32_t start)
     return false;
 }
 
-static bool consistent(kn_demo_matcher *m, uint32_t known, uint32_t released, int depth);
+static bool consistent(kn_tree_matcher *m, uint32_t known, uint32_t released, int depth);
 
-static bool pair_up(kn_demo_matcher *m, siblings known, siblings released, int depth)
+static bool pair_up(kn_tree_matcher *m, siblings known, siblings released, int depth)
 {
     pairing  p;
     bool     some = m->in->some;
@@ -167,7 +168,7 @@ static bool pair_up(kn_demo_matcher *m, siblings known, siblings released, int d
 }
 
 /* Recursion goes as deep as the tables are nested. */
-static bool consistent(kn_demo_matcher *m, uint32_t known, uint32_t released, int depth)
+static bool consistent(kn_tree_matcher *m, uint32_t known, uint32_t released, int depth)
 {
     const kn_database_table *t = &m->forest->db->tables[m->forest->table[m->known + known]];
     if (!covers(m, known, released)) return false;
@@ -186,30 +187,30 @@ static bool consistent(kn_demo_matcher *m, uint32_t known, uint32_t released, in
 
 /* ---- The door ---- */
 
-kn_status kn_demo_matcher_make(kn_demo_matcher **out, kn_context *ctx, const kn_demo_input *in, kn_error *err)
+kn_status kn_tree_matcher_make(kn_tree_matcher **out, kn_context *ctx, const kn_tree_match *in, kn_error *err)
 {
     const kn_forest *forest = in->forest;
-    kn_demo_matcher *m = kn_alloc_zero(ctx, sizeof *m);
+    kn_tree_matcher *m = kn_alloc_zero(ctx, sizeof *m);
     *out = m;
     if (!m) return kn_fail_memory(err, ctx, "matching trees");
-    *m = (kn_demo_matcher){.ctx = ctx, .in = in, .forest = forest, .plan = in->plan};
+    *m = (kn_tree_matcher){.ctx = ctx, .in = in, .forest = forest, .plan = in->plan};
     for (int t = 0; t < forest->db->table_count; t++)
         if (forest->db->tables[t].depth >= m->level_count) m->level_count = forest->db->tables[t].depth + 1;
     m->levels = kn_alloc_array_zero(ctx, (size_t)m->level_count + 1, sizeof *m->levels);
     if (m->levels) return KN_OK;
-    kn_demo_matcher_free(m);
+    kn_tree_matcher_free(m);
     *out = NULL;
     return kn_fail_memory(err, ctx, "matching trees");
 }
 
-void kn_demo_matcher_free(kn_demo_matcher *m)
+void kn_tree_matcher_free(kn_tree_matcher *m)
 {
     if (!m) return;
     for (int i = 0; m->levels && i < m->level_count; i++) kn_free(m->levels[i].block);
     KN_FREE(m->levels, m);
 }
 
-kn_status kn_demo_consistent(bool *out, kn_demo_matcher *m, int64_t entity, uint32_t class_number, kn_error *err)
+kn_status kn_tree_consistent(bool *out, kn_tree_matcher *m, int64_t entity, uint32_t class_number, kn_error *err)
 {
     m->known = m->forest->start[entity];
     m->released = m->plan->node_start[class_number];
