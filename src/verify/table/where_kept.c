@@ -381,6 +381,29 @@ static kn_arrow_format format_of(const kn_vside *side, int column)
     return f;
 }
 
+/* Is a number with a fraction whole, and so small that all of its digits are written? */
+static void put_whole(kn_buffer *to, const kn_vside *side, int column)
+{
+    kn_vside_put(to, side, column);
+    kn_buffer_add(to, " = floor(");
+    kn_vside_put(to, side, column);
+    kn_buffer_add(to, ") AND abs(");
+    kn_vside_put(to, side, column);
+    kn_buffer_add(to, ") < 1e15");
+}
+
+/* A float by its digits. */
+static void put_float(kn_buffer *to, const kn_vside *side, int column)
+{
+    kn_buffer_add(to, "CASE WHEN ");
+    put_whole(to, side, column);
+    kn_buffer_add(to, " THEN CAST(");
+    kn_vside_put(to, side, column);
+    kn_buffer_add(to, " AS DOUBLE) ELSE CAST(CAST(");
+    kn_vside_put(to, side, column);
+    kn_buffer_format(to, " AS %s) AS DOUBLE) END", kn_vside_word(side));
+}
+
 /* A number with a fraction, or a whole one as such; what is none is missing. */
 static void put_number(kn_buffer *to, const kn_vside *side, int column)
 {
@@ -389,10 +412,14 @@ static void put_number(kn_buffer *to, const kn_vside *side, int column)
     if (fraction) kn_buffer_add(to, "CASE WHEN NOT isnan(");
     if (fraction) kn_vside_put(to, side, column);
     if (fraction) kn_buffer_add(to, ") THEN ");
-    kn_buffer_add(to, fraction && f.width < 8 ? "CAST(CAST(" : "CAST("); /* by its digits */
-    kn_vside_put(to, side, column);
-    if (fraction && f.width < 8) kn_buffer_format(to, " AS %s)", kn_vside_word(side));
-    kn_buffer_add(to, fraction ? " AS DOUBLE) END" : " AS DOUBLE)");
+    if (fraction && f.width < 8) {
+        put_float(to, side, column);
+    } else {
+        kn_buffer_add(to, "CAST(");
+        kn_vside_put(to, side, column);
+        kn_buffer_add(to, " AS DOUBLE)");
+    }
+    if (fraction) kn_buffer_add(to, " END");
 }
 
 /* The engine's text of a cell; where kanon writes another one, the comparison fails. */
@@ -408,14 +435,18 @@ static void put_text(kn_buffer *to, const kn_vside *side, int column)
     if (kind == KN_ARROW_TIMESTAMP) kn_buffer_add(to, ", ' ', 'T')");
 }
 
-/* The same for DuckDB's numbers with a fraction, of which those that are not whole need no look at their last digits. */
+/* The same for DuckDB's numbers with a fraction, of which few have to be looked at by their text. */
 static void put_fraction(kn_buffer *to, const kn_vside *side, int column)
 {
     kn_buffer_add(to, "CASE WHEN isnan(");
     kn_vside_put(to, side, column);
     kn_buffer_add(to, ") THEN NULL WHEN ");
+    put_whole(to, side, column);
+    kn_buffer_add(to, " THEN CAST(CAST(");
     kn_vside_put(to, side, column);
-    kn_buffer_add(to, " <> trunc(");
+    kn_buffer_add(to, " AS BIGINT) AS VARCHAR) WHEN ");
+    kn_vside_put(to, side, column);
+    kn_buffer_add(to, " <> floor(");
     kn_vside_put(to, side, column);
     kn_buffer_add(to, ") THEN CAST(");
     kn_vside_put(to, side, column);
