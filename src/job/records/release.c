@@ -28,6 +28,8 @@ kn_records_options kn_records_reading(const kn_spec *spec)
     options.classes = spec->classes;
     options.class_count = spec->class_count;
     options.delimiter = spec->csv.delimiter;
+    options.resources = spec->resources;
+    options.resource_count = spec->resource_count;
     return options;
 }
 
@@ -78,8 +80,9 @@ static kn_status read(kn_release_run *all, kn_error *err)
     if (r->head.dropped_count > 0 && all->spec->undeclared_refuse)
         return kn_fail(err, KN_INPUT, "\"%s\" belongs to no class (undeclared: refuse)", r->head.dropped[0]);
     if (run->records->orphans > 0)
-        KN_TRY(kn_release_note(all, err, "%lld %s to nobody and %s not released", (long long)run->records->orphans,
-                               run->records->orphans == 1 ? "row belongs" : "rows belong",
+        KN_TRY(kn_release_note(all, err, "%lld %s%s to nobody and %s not released", (long long)run->records->orphans,
+                               all->spec->resource_count > 0 ? "resource" : "row",
+                               run->records->orphans == 1 ? " belongs" : "s belong",
                                run->records->orphans == 1 ? "is" : "are"));
     if (r->merged > 0)
         KN_TRY(kn_release_note(all, err, "%lld %s equal to a sibling: how often somebody has a value is not released",

@@ -107,6 +107,17 @@ typedef struct kn_vpersons {
 KN_CHECK kn_status kn_vrecords_tell_persons(void *state, const kn_records_sink *sink, kn_records_layout *layout,
                                             kn_error *err);
 
+/* A file that is scanned. */
+typedef struct kn_vscanning {
+    kn_context        *ctx;
+    const char        *path;
+    kn_records_options options;
+} kn_vscanning;
+
+/* Records that are put together from resources (resources.c). */
+KN_CHECK kn_status kn_vrecords_tell_resources(const kn_vscanning *from, const kn_records_sink *sink,
+                                              kn_records_layout *layout, kn_error *err);
+
 /* Which class a text can belong to if its file does not say (classes.c): before labels are numbered. */
 typedef struct kn_vknown {
     kn_vtree **trees; /* per class; NULL: no file                           */
