@@ -24,9 +24,12 @@
     "split_part(s, 'e', 2)::INTEGER BETWEEN -6 AND -1 THEN '0.' || repeat('0', -1 - split_part(s, 'e', 2)::INTEGER) "  \
     "|| replace(split_part(s, 'e', 1), '.', '') ELSE split_part(s, 'e', 1) || 'e' || split_part(s, 'e', 2)::INTEGER "  \
     "END"
+/* Most need none of that: whole ones below 10^15, of which kanon writes every digit, also of a float that has fewer by itself, and
+ * those with digits behind the point that DuckDB writes without an exponent. */
 #define FRACTION                                                                                                       \
-    "CREATE OR REPLACE TEMP MACRO kanon_fraction(x) AS CASE WHEN x < 0 THEN '-' ELSE '' END || "                       \
-    "kanon_digits(abs(x)::VARCHAR)"
+    "CREATE OR REPLACE TEMP MACRO kanon_fraction(x) AS CASE WHEN x = trunc(x) AND abs(x) < 1e15 THEN "                 \
+    "x::BIGINT::VARCHAR WHEN x <> trunc(x) AND abs(x) BETWEEN 0.001 AND 1e15 THEN x::VARCHAR ELSE CASE WHEN x < 0 "    \
+    "THEN '-' ELSE '' END || kanon_digits(abs(x)::VARCHAR) END"
 
 static kn_status no_memory(const kn_carry *k, kn_error *err)
 {

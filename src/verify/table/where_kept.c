@@ -381,6 +381,29 @@ static kn_arrow_format format_of(const kn_vside *side, int column)
     return f;
 }
 
+/* Is a number with a fraction whole, and so small that all of its digits are written? */
+static void put_whole(kn_buffer *to, const kn_vside *side, int column)
+{
+    kn_vside_put(to, side, column);
+    kn_buffer_add(to, " = floor(");
+    kn_vside_put(to, side, column);
+    kn_buffer_add(to, ") AND abs(");
+    kn_vside_put(to, side, column);
+    kn_buffer_add(to, ") < 1e15");
+}
+
+/* A float by its digits. */
+static void put_float(kn_buffer *to, const kn_vside *side, int column)
+{
+    kn_buffer_add(to, "CASE WHEN ");
+    put_whole(to, side, column);
+    kn_buffer_add(to, " THEN CAST(");
+    kn_vside_put(to, side, column);
+    kn_buffer_add(to, " AS DOUBLE) ELSE CAST(CAST(");
+    kn_vside_put(to, side, column);
+    kn_buffer_format(to, " AS %s) AS DOUBLE) END", kn_vside_word(side));
+}
+
 /* A number with a fraction, or a whole one as such; what is none is missing. */
 static void put_number(kn_buffer *to, const kn_vside *side, int column)
 {
@@ -389,10 +412,14 @@ static void put_number(kn_buffer *to, const kn_vside *side, int column)
     if (fraction) kn_buffer_add(to, "CASE WHEN NOT isnan(");
     if (fraction) kn_vside_put(to, side, column);
     if (fraction) kn_buffer_add(to, ") THEN ");
-    kn_buffer_add(to, fraction && f.width < 8 ? "CAST(CAST(" : "CAST("); /* by its digits */
-    kn_vside_put(to, side, column);
-    if (fraction && f.width < 8) kn_buffer_format(to, " AS %s)", kn_vside_word(side));
-    kn_buffer_add(to, fraction ? " AS DOUBLE) END" : " AS DOUBLE)");
+    if (fraction && f.width < 8) {
+        put_float(to, side, column);
+    } else {
+        kn_buffer_add(to, "CAST(");
+        kn_vside_put(to, side, column);
+        kn_buffer_add(to, " AS DOUBLE)");
+    }
+    if (fraction) kn_buffer_add(to, " END");
 }
 
 /* The engine's text of a cell; where kanon writes another one, the comparison fails. */
@@ -408,6 +435,26 @@ static void put_text(kn_buffer *to, const kn_vside *side, int column)
     if (kind == KN_ARROW_TIMESTAMP) kn_buffer_add(to, ", ' ', 'T')");
 }
 
+/* The same for DuckDB's numbers with a fraction, of which few have to be looked at by their text. */
+static void put_fraction(kn_buffer *to, const kn_vside *side, int column)
+{
+    kn_buffer_add(to, "CASE WHEN isnan(");
+    kn_vside_put(to, side, column);
+    kn_buffer_add(to, ") THEN NULL WHEN ");
+    put_whole(to, side, column);
+    kn_buffer_add(to, " THEN CAST(CAST(");
+    kn_vside_put(to, side, column);
+    kn_buffer_add(to, " AS BIGINT) AS VARCHAR) WHEN ");
+    kn_vside_put(to, side, column);
+    kn_buffer_add(to, " <> floor(");
+    kn_vside_put(to, side, column);
+    kn_buffer_add(to, ") THEN CAST(");
+    kn_vside_put(to, side, column);
+    kn_buffer_add(to, " AS VARCHAR) ELSE ");
+    put_text(to, side, column);
+    kn_buffer_add(to, " END");
+}
+
 /* Without the apostrophe that keeps a spreadsheet from executing what begins by = or @; others are left to a comparison by codes. */
 static void put_unguarded(kn_buffer *to, const comparing *k, const kn_vside *side, int column)
 {
@@ -418,12 +465,25 @@ static void put_unguarded(kn_buffer *to, const comparing *k, const kn_vside *sid
     kn_buffer_add(to, guarded ? ", '^''(''*[=@].)', '\\1')" : "");
 }
 
+/* Is it one of DuckDB's numbers with a fraction, and is no spelling of missing cells a number? `count` -1: they end with NULL. */
+static bool is_plain_fraction(const kn_vside *side, int column, const char *const *na, int count)
+{
+    if (!side->real[column] || side->table->connection->dialect != KN_DIALECT_DUCKDB) return false;
+    for (int i = 0; count < 0 ? na[i] != NULL : i < count; i++)
+        if (strpbrk(na[i], "0123456789")) return false;
+    return true;
+}
+
 /* A text without those that are spellings of missing cells. */
 static void put_present(kn_buffer *to, const comparing *k, const kn_vside *side, int column)
 {
     const kn_csv_options *csv = &k->v->spec->csv;
     const char *const    *na = csv->na ? csv->na : kn_default_na();
     int                   put = 0;
+    if (is_plain_fraction(side, column, na, csv->na ? csv->na_count : -1)) {
+        put_fraction(to, side, column);
+        return;
+    }
     kn_buffer_add(to, "CASE WHEN trim(BOTH ' ' FROM ");
     put_text(to, side, column);
     for (int i = 0; csv->na ? i < csv->na_count : na[i] != NULL; i++) {
