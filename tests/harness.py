@@ -121,9 +121,18 @@ def seed():
     return given
 
 
+_beside_libraries = 0
+
+
 def environment(**more):
-    """A small environment, the same everywhere; what sanitizers are told is passed on."""
+    """A small environment, the same everywhere; what sanitizers are told is passed on. Beside a library that is preloaded for them,
+    DuckDB's, they look for leaks in every eighth process alone: it takes two seconds each time."""
+    global _beside_libraries
     keep = {name: value for name, value in os.environ.items() if name.endswith("SAN_OPTIONS") or name.startswith(("TMPDIR", "KANON_MUTANT"))}
+    if "LD_PRELOAD" in more:
+        _beside_libraries += 1
+        if _beside_libraries % 8 != 1 and not FULL:
+            keep["ASAN_OPTIONS"] = ":".join(filter(None, (keep.get("ASAN_OPTIONS"), "detect_leaks=0")))
     return {**keep, "PATH": "/usr/bin:/bin", "HOME": "/", "LC_ALL": "C.UTF-8", "TERM": "dumb", "NO_COLOR": "1", **more}
 
 

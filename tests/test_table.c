@@ -386,6 +386,44 @@ static void interns_exactly(void **unused)
     free(sizes);
 }
 
+/* Many at a time: the ids that they get one by one, in tables that caches hold and in larger ones. */
+static void interns_many_as_each(void **unused)
+{
+    (void)unused;
+    enum { N = 90000, MOST = 200 };
+    kn_rng rng;
+    kn_rng_init(&rng, testing_seed(), 5);
+    kn_context *ctx = testing_context(1);
+    kn_error    err = KN_ERROR_INIT;
+    kn_builder *b = NULL;
+    kn_string   names[] = {{"x", 1}, {"y", 1}};
+    assert_ok(kn_builder_create(&b, ctx, names, 2, 1, &err), err);
+    int repeated = 0, missing = 0;
+    for (int done = 0; done < N;) {
+        char      room[MOST][12];
+        kn_string texts[MOST];
+        uint32_t  ids[MOST];
+        int       count = 1 + (int)kn_rng_below(&rng, MOST);
+        for (int i = 0; i < count; i++) {
+            unsigned value = (unsigned)kn_rng_below(&rng, 60000);
+            texts[i] = (kn_string){room[i], (size_t)snprintf(room[i], sizeof room[i], "%u", value)};
+            if (value % 1000 == 7) texts[i] = (kn_string){NULL, 0};
+            if (value % 1000 == 8) texts[i].size = 0;
+        }
+        assert_true(kn_intern_all(kn_builder_interner(b, 0, 0), texts, count, ids));
+        for (int i = 0; i < count; i++) {
+            uint32_t expected = texts[i].data ? kn_intern(kn_builder_interner(b, 1, 0), texts[i]) : KN_ID_MISSING;
+            assert_int_equal(ids[i], expected);
+            missing += !texts[i].data;
+            repeated += i > 0 && ids[i] < ids[i - 1];
+        }
+        done += count;
+    }
+    assert_true(missing > 10 && repeated > 1000);
+    kn_builder_free(b);
+    testing_context_free(ctx);
+}
+
 /* ---- Memory and cancellation ---- */
 
 static void keeps_the_memory_limit(void **unused)
@@ -565,6 +603,7 @@ int main(void)
         cmocka_unit_test(rows_inside_cells_are_no_rows),
         cmocka_unit_test(builder_widens),
         cmocka_unit_test(interns_exactly),
+        cmocka_unit_test(interns_many_as_each),
         cmocka_unit_test(keeps_the_memory_limit),
         cmocka_unit_test(survives_failing_memory),
         cmocka_unit_test(cancels_and_frees),

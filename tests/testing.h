@@ -40,8 +40,8 @@ int testing_rounds(int n);
 /* How often something must have turned up in those rounds, where n is enough for n rounds: less where they are few. */
 int testing_least(int n);
 
-/* From one refused request to the next, in loops over all that a call makes: 1; more under a sanitizer, but not in
- * `make test-full`. */
+/* From one refused request to the next, in loops over all that a call makes: 1 in `make test-full`, else more, and most under
+ * a sanitizer. */
 int testing_step(void);
 
 /* KANON_SEED from the environment, or 1, the same in every run; printed, so that a failure can be repeated. */

@@ -15,6 +15,7 @@
 #include "kn_records_plan.h"
 #include "kn_rng.h"
 #include "kn_tree.h"
+#include "spread_testing.h"
 
 enum { TREE_VALUES = 128, TREE_NODES = 48 };
 
@@ -384,6 +385,8 @@ typedef struct tree_attack {
     int               m, n;
     kn_semantics      semantics;
     int64_t           l;                   /* 0: none                      */
+    const kn_tree_promise *promises;
+    int                    promise_count;
     uint32_t          values[TREE_VALUES]; /* that occur and may be known */
     int               value_count;
     uint32_t          pairs[TREE_VALUES * 8][2]; /* that occur                  */
@@ -482,7 +485,14 @@ static inline bool tree_safe(tree_attack *a)
     for (int64_t t = 0; t < r->count; t++) {
         if (!tree_matches(a, t)) continue;
         support++;
-        for (uint32_t u = 1; a->l > 0 && u < v->nodes; u++) with[u] += tree_sensitive(v, u) && tree_has_value(r, t, u);
+        for (uint32_t u = 1; a->l + a->promise_count > 0 && u < v->nodes; u++)
+            with[u] += tree_sensitive(v, u) && tree_has_value(r, t, u);
+    }
+    for (int i = 0; i < a->promise_count; i++) {
+        int64_t own[TREE_VALUES] = {0};
+        for (uint32_t u = 1; u < v->nodes; u++)
+            if (v->cls[u] == a->promises[i].cls) own[u] = with[u];
+        if (!naive_spread(&a->promises[i].model, own, (int)v->nodes, support)) return false;
     }
     for (uint32_t u = 1; a->l > 0 && u < v->nodes; u++)
         if (with[u] * a->l > support) return false;
@@ -537,9 +547,9 @@ static inline bool tree_try_values(tree_attack *a, int first)
     return true;
 }
 
-/* Is there no attacker, knowing also what of negative classes is not in the original record, who finds between 1 and k - 1 records, or, with l, a sensitive value in more than 1 / l of them? */
-static inline bool tree_holds_against(const kn_records *original, const kn_records *released, int64_t k, int m, int n,
-                                      kn_semantics semantics, int64_t l)
+/* Is there no attacker, knowing also what of negative classes is not in the original record (NULL: nothing), who finds between
+ * 1 and k - 1 records, or, with l, a sensitive value in more than 1 / l of them, or who breaks another promise? */
+static inline bool tree_keeps(const kn_records *original, const kn_records *released, const kn_tree_problem *p)
 {
     tree_attack *a = calloc(1, sizeof *a);
     assert_non_null(a);
@@ -549,11 +559,13 @@ static inline bool tree_holds_against(const kn_records *original, const kn_recor
         a->occurs[original->value[i]] = true;
         a->lacks |= original->vocabulary->negative[original->vocabulary->cls[original->value[i]]];
     }
-    a->k = k;
-    a->m = m;
-    a->n = n;
-    a->semantics = semantics;
-    a->l = l;
+    a->k = p->k;
+    a->m = p->m;
+    a->n = p->n;
+    a->semantics = p->semantics;
+    a->l = p->l;
+    a->promises = p->promises;
+    a->promise_count = p->promise_count;
     const kn_vocabulary *v = released->vocabulary;
     for (uint32_t u = 0; u < v->nodes; u++) {
         bool occurs = false;
@@ -573,6 +585,18 @@ static inline bool tree_holds_against(const kn_records *original, const kn_recor
     bool fine = tree_try_values(a, 0);
     free(a);
     return fine;
+}
+
+static inline bool tree_holds_against(const kn_records *original, const kn_records *released, int64_t k, int m, int n,
+                                      kn_semantics semantics, int64_t l)
+{
+    kn_tree_problem p = KN_TREE_PROBLEM_INIT;
+    p.k = k;
+    p.m = m;
+    p.n = n;
+    p.semantics = semantics;
+    p.l = l;
+    return tree_keeps(original, released, &p);
 }
 
 /* ... who knows only what is there? */

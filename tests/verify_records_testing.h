@@ -15,6 +15,7 @@
 #include "kn_rng.h"
 #include "kn_verify_records.h"
 #include "kn_vocabulary_make.h"
+#include "spread_testing.h"
 #include "testing.h"
 
 #define ROOT KN_RECORDS_ROOT
@@ -321,7 +322,12 @@ static inline void random_absent_problem(problem *p, kn_context *ctx, kn_rng *rn
     kn_kmn kmn = {1 + (int64_t)kn_rng_below(rng, 4), 1 + (int)kn_rng_below(rng, 3), (int)kn_rng_below(rng, 3)};
     set_spec(p, kmn, kn_rng_below(rng, 2) ? KN_SEMANTICS_PAIRS : KN_SEMANTICS_PATHS, kn_rng_below(rng, 2) == 0);
     if (secret >= 0 && kn_rng_below(rng, 2) == 0) {
-        p->models[0] = (kn_model){.kind = KN_MODEL_DISTINCT, .attribute = p->names[secret], .l = {1 + kn_rng_below(rng, 3), 1}};
+        static const kn_model_kind kinds[] = {KN_MODEL_DISTINCT, KN_MODEL_DISTINCT, KN_MODEL_ENTROPY, KN_MODEL_RECURSIVE};
+        p->models[0] = (kn_model){.kind = kinds[kn_rng_below(rng, 4)],
+                                  .attribute = p->names[secret],
+                                  .l = {1 + kn_rng_below(rng, 3), 1},
+                                  .c = {1 + kn_rng_below(rng, 5), 2}};
+        if (p->models[0].kind == KN_MODEL_ENTROPY) p->models[0].l = (kn_ratio){10 + kn_rng_below(rng, 20), 10};
         p->spec.model_count = 1;
     }
     bool all = kn_rng_below(rng, 3) == 0;
@@ -413,9 +419,11 @@ static inline void judge_attack(const problem *p, const trees *t, const attack *
     out->combinations++;
     if (out->k == 0 || found < out->k) out->k = found;
     out->violations += found < p->spec.kmn.k;
+    bool spread = sensitive >= 0 && p->models[0].kind != KN_MODEL_DISTINCT;
+    if (spread) out->uniform += !naive_spread(&p->models[0], with, (int)p->vocabulary->nodes, found);
     for (uint32_t value = 0; value < p->vocabulary->nodes && value < 256; value++) {
         if ((double)with[value] / (double)found > out->share) out->share = (double)with[value] / (double)found;
-        out->uniform += with[value] * (int64_t)l.numerator > found;
+        out->uniform += !spread && with[value] * (int64_t)l.numerator > found;
     }
 }
 

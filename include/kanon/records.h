@@ -38,9 +38,12 @@ typedef struct kn_records_options {
                                        order and nodes may have none: what kanon writes                     */
     const char *const   *more; /* further files or folders: records of one collection are in all of them     */
     int                  more_count;
+    const kn_spec_resource *resources; /* JSON: records are put together from these; NULL: each is one object. They, and the
+                                          classes, are valid as long as the records are                      */
+    int                     resource_count;
 } kn_records_options;
 
-#define KN_RECORDS_OPTIONS_INIT {sizeof(kn_records_options), KN_RECORDS_AUTO, NULL, NULL, 0, 0, false, NULL, 0}
+#define KN_RECORDS_OPTIONS_INIT {sizeof(kn_records_options), KN_RECORDS_AUTO, NULL, NULL, 0, 0, false, NULL, 0, NULL, 0}
 KN_API void kn_records_options_init(kn_records_options *options, size_t size);
 
 /* Reads all records of a file ("-": standard input) or of the files of a folder, in the order of their names, then those of

@@ -196,8 +196,19 @@ typedef struct kn_spec_class {
     int64_t           line, column;
     kn_ratio          weight; /* how much a broader value of it counts as a loss; 1/1 unless given            */
     const char       *path;  /* the keys or elements to it, "terms/state", from the record or the node around it; NULL: its name */
+    const char       *broader; /* of resources: the path at which broader values are written; NULL: where the others are */
     kn_hierarchy_spec KN_PRIVATE(hierarchy); /* kn_spec_class_hierarchy; the end                         */
 } kn_spec_class;
+
+/* A type of resources (FHIR): objects that say their type, and refer to one another. The first is that of persons. */
+typedef struct kn_spec_resource {
+    const char        *name; /* "Encounter"                                                               */
+    int                parent_count; /* 0: the type of persons                                            */
+    const char *const *parents;      /* elements that refer to what it belongs to; the first that leads there counts */
+    const int         *targets;      /* ... and to which type each leads, one that stands before this     */
+    int                fixed_count;  /* members that every released resource of the type has              */
+    const char *const *fixed, *const *fixed_texts; /* their names, and their values as JSON               */
+} kn_spec_resource;
 
 typedef struct kn_spec {
     const char *path; /* of the release file; NULL: none                                        */
@@ -278,6 +289,9 @@ typedef struct kn_spec {
                                 not from the order of the values                                        */
     bool        replace;     /* an existing table of a server or a SQLite file, which is not the input   */
     int64_t     clustering;  /* a kn_clustering: databases, except bitmap                               */
+    int                     resource_count;
+    const kn_spec_resource *KN_PRIVATE(resources); /* kn_spec_resource_at: of tree records: what they are put together from;
+                                                      none: a record is one object                       */
     kn_csv_options KN_PRIVATE(csv); /* kn_spec_csv: of the inputs; types are those of the attributes, na is the spec's; the end */
 } kn_spec;
 
@@ -286,6 +300,7 @@ KN_API const kn_attribute      *kn_spec_attribute_at(const kn_spec *spec, int in
 KN_API const kn_spec_table     *kn_spec_table_at(const kn_spec *spec, int index);
 KN_API const kn_attribute      *kn_spec_table_attribute_at(const kn_spec_table *table, int index);
 KN_API const kn_spec_class     *kn_spec_class_at(const kn_spec *spec, int index);
+KN_API const kn_spec_resource  *kn_spec_resource_at(const kn_spec *spec, int index);
 KN_API const kn_hierarchy_spec *kn_attribute_hierarchy(const kn_attribute *attribute);
 KN_API const kn_hierarchy_spec *kn_spec_class_hierarchy(const kn_spec_class *of);
 KN_API const kn_csv_options    *kn_spec_csv(const kn_spec *spec);

@@ -44,13 +44,13 @@ def opened(page):
         session = ask(page, "/api/session")
         if session["open"] or session.get("failure"):
             return session
-        time.sleep(0.05)
+        time.sleep(0.05)  # between two questions; how long it takes decides nothing
 
 
 def finished(page, kind):
     job = ask(page, "/api/jobs", {"kind": kind})
     while job["state"] not in ("done", "failed", "cancelled"):
-        time.sleep(0.05)
+        time.sleep(0.05)  # as above
         job = ask(page, f"/api/jobs/{job['id']}")
     assert job["state"] == "done", job
     return ask(page, f"/api/jobs/{job['id']}/answer")

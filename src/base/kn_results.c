@@ -44,6 +44,7 @@ PART(kn_spec_attribute_at, kn_spec, kn_attribute, int, attributes, attribute_cou
 PART(kn_spec_table_at, kn_spec, kn_spec_table, int, tables, table_count)
 PART(kn_spec_table_attribute_at, kn_spec_table, kn_attribute, int, attributes, attribute_count)
 PART(kn_spec_class_at, kn_spec, kn_spec_class, int, classes, class_count)
+PART(kn_spec_resource_at, kn_spec, kn_spec_resource, int, resources, resource_count)
 PART(kn_verified_model_at, kn_verify_report, kn_verified_model, int, models, model_count)
 PART(kn_database_verified_table_at, kn_database_verify_report, kn_verified_table, int, tables, table_count)
 PART(kn_database_verified_model_at, kn_database_verify_report, kn_verified_model, int, models, model_count)

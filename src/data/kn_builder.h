@@ -41,6 +41,10 @@ kn_interner *kn_builder_interner(kn_builder *builder, int column, int slot);
 /* The id of a text in this interner (>= 1), the same for equal texts; KN_ID_FAILED on failure. */
 uint32_t kn_intern(kn_interner *interner, kn_string text);
 
+/* The ids of several texts, KN_ID_MISSING where there is none (data is NULL); false: failed. Faster where a column has more
+ * distinct texts than the caches hold: the memory is asked for several of them at once. */
+bool kn_intern_all(kn_interner *interner, const kn_string *texts, int count, uint32_t *ids);
+
 /* Makes space for `rows` more rows, whose ids come from `slot`. */
 KN_CHECK kn_status kn_builder_extend(kn_builder *builder, int64_t rows, int slot, int64_t *first_row, kn_error *err);
 

@@ -9,7 +9,11 @@
 #include "kn_alloc.h"
 #include "kn_hash.h"
 
-enum { FIRST_SLOTS = 64 };
+enum {
+    FIRST_SLOTS = 64,
+    BLOCK = 32,           /* texts looked up together    */
+    NEAR_SLOTS = 1 << 15, /* a table that caches hold    */
+};
 
 void kn_interner_init(kn_interner *interner, kn_context *ctx)
 {
@@ -79,12 +83,12 @@ static bool make_room(kn_interner *in)
     size_t            wanted = slots ? slots * 2 : FIRST_SLOTS;
     kn_interner_slot *table = kn_alloc_array_zero(in->ctx, wanted, sizeof *table);
     if (!table) return false;
-    for (size_t i = 0; i < slots; i++) {
-        if (in->slots[i].id == 0) continue;
-        /* The stored half does not determine the slot in a larger table: hash again. */
-        size_t at = (size_t)hash_text(in->texts[in->slots[i].id - 1]) & (wanted - 1);
+    /* The stored half does not determine the slot in a larger table: hash again, in the order in which the texts lie. */
+    for (size_t i = 0; i < in->count; i++) {
+        uint64_t hash = hash_text(in->texts[i]);
+        size_t   at = (size_t)hash & (wanted - 1);
         while (table[at].id) at = (at + 1) & (wanted - 1);
-        table[at] = in->slots[i];
+        table[at] = (kn_interner_slot){(uint32_t)i + 1, (uint32_t)(hash >> 32)};
     }
     kn_free(in->slots);
     in->slots = table;
@@ -127,6 +131,39 @@ uint32_t kn_intern(kn_interner *interner, kn_string text)
     uint64_t hash = hash_text(text);
     uint32_t id = look_up(interner, text, hash);
     return id ? id : add(interner, text, hash, true);
+}
+
+/* Asks the memory for what look_up will read of each text: slots first, then the texts they name, then those texts' bytes. */
+static void fetch_block(const kn_interner *in, const uint64_t *hashes, int count)
+{
+    for (int i = 0; i < count; i++) __builtin_prefetch(&in->slots[hashes[i] & in->mask]);
+    for (int i = 0; i < count; i++) {
+        kn_interner_slot slot = in->slots[hashes[i] & in->mask];
+        if (slot.id) __builtin_prefetch(&in->texts[slot.id - 1]);
+    }
+    for (int i = 0; i < count; i++) {
+        kn_interner_slot slot = in->slots[hashes[i] & in->mask];
+        if (slot.id && slot.hash == (uint32_t)(hashes[i] >> 32)) __builtin_prefetch(in->texts[slot.id - 1].data);
+    }
+}
+
+bool kn_intern_all(kn_interner *in, const kn_string *texts, int count, uint32_t *ids)
+{
+    uint64_t hashes[BLOCK];
+    bool     ok = true;
+    for (int begin = 0; ok && begin < count; begin += BLOCK) {
+        int block = count - begin < BLOCK ? count - begin : BLOCK;
+        for (int i = 0; i < block; i++) hashes[i] = texts[begin + i].data ? hash_text(texts[begin + i]) : 0;
+        if (in->mask >= NEAR_SLOTS) fetch_block(in, hashes, block);
+        for (int i = 0; ok && i < block; i++) {
+            kn_string text = texts[begin + i];
+            uint32_t  id = text.data ? look_up(in, text, hashes[i]) : KN_ID_MISSING;
+            if (text.data && !id) id = add(in, text, hashes[i], true);
+            ids[begin + i] = id;
+            ok = id != KN_ID_FAILED;
+        }
+    }
+    return ok;
 }
 
 uint32_t kn_intern_borrowed(kn_interner *interner, kn_string text)

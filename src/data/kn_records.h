@@ -26,7 +26,7 @@ struct kn_records {
     /* Of what was read from a file. */
     kn_records_layout layout;
     int64_t           merged;        /* nodes that were equal to a sibling                               */
-    int64_t           orphans;       /* of a database: rows that belong to no person                     */
+    int64_t           orphans;       /* rows or resources that belong to no person                       */
     int               ignored_count; /* names of unknown elements, attributes and keys                   */
     char            **ignored;
 };

@@ -14,6 +14,7 @@ typedef struct kn_class_style {
     bool objects;         /* JSON: some nodes are objects, with a key for their value    */
     bool elements, attributes; /* XML: nodes are elements; attributes of the element around them */
     bool in_text, in_attribute; /* XML: an element's value is its text; an attribute of it        */
+    uint32_t lists;             /* resources: which steps of its path after the type are lists, as bits */
 } kn_class_style;
 
 /* Of a class directly below another, or below the record. */
@@ -40,6 +41,9 @@ typedef struct kn_records_layout {
     bool            nested;    /* JSON: class names are keys                                                     */
     bool            classes;   /* JSON: nodes say their class                                                    */
     char            delimiter; /* of baskets                                                                     */
+    const kn_spec_resource *resources; /* JSON: what records are put together from, as the options had it; NULL: objects */
+    int             resource_count;
+    int64_t         orphans;   /* resources that belong to no person                                             */
 } kn_records_layout;
 
 #endif

@@ -12,6 +12,7 @@
 
 #include "kn_alloc.h"
 #include "kn_error.h"
+#include "kn_value.h"
 
 #define WHAT "carrying kept columns"
 
@@ -37,7 +38,7 @@ static kn_status run_text(const kn_carry *k, const char *sql, kn_error *err)
     return kn_connection_run(k->engine->connection, k->engine->ctx, sql, k->engine->name, err);
 }
 
-/* Both free the statement's text. */
+/* All three free the statement's text. */
 static kn_status run(const kn_carry *k, kn_buffer *sql, kn_error *err)
 {
     const char *text = kn_buffer_text(sql);
@@ -50,6 +51,15 @@ static kn_status query(struct ArrowArrayStream *out, const kn_carry *k, kn_buffe
 {
     const char *text = kn_buffer_text(sql);
     kn_status   st = text ? kn_connection_query(out, k->engine->connection, k->engine->ctx, text, k->engine->name, err)
+                          : no_memory(k, err);
+    kn_buffer_free(sql);
+    return st;
+}
+
+static kn_status number(int64_t *out, const kn_carry *k, kn_buffer *sql, kn_error *err)
+{
+    const char *text = kn_buffer_text(sql);
+    kn_status   st = text ? kn_connection_number(out, k->engine->connection, k->engine->ctx, text, k->engine->name, err)
                           : no_memory(k, err);
     kn_buffer_free(sql);
     return st;
@@ -103,19 +113,24 @@ static void put_text(kn_buffer *to, const kn_carry *k, int column)
     kn_buffer_add(to, behind);
 }
 
+/* Has a cell no value? */
+static void put_null(kn_buffer *to, const kn_carry *k, int column)
+{
+    const kn_carried *c = &k->columns[column];
+    put_cell(to, k, c->name);
+    kn_buffer_add(to, " IS NULL");
+    if (c->format.kind != KN_ARROW_FLOAT) return;
+    kn_buffer_add(to, " OR isnan(");
+    put_cell(to, k, c->name);
+    kn_buffer_char(to, ')');
+}
+
 /* Is a cell missing? */
 static void put_missing(kn_buffer *to, const kn_carry *k, int column)
 {
-    const kn_carried *c = &k->columns[column];
-    bool              any = false;
+    bool any = false;
     kn_buffer_char(to, '(');
-    put_cell(to, k, c->name);
-    kn_buffer_add(to, " IS NULL");
-    if (c->format.kind == KN_ARROW_FLOAT) {
-        kn_buffer_add(to, " OR isnan(");
-        put_cell(to, k, c->name);
-        kn_buffer_char(to, ')');
-    }
+    put_null(to, k, column);
     for (int i = 0; is_na_possible(k, column) && i < k->na_count; i++) {
         if (!kn_carry_is_text(k, column) && !may_be_number(k->na[i])) continue;
         if (!any) {
@@ -217,6 +232,25 @@ static kn_status describe(kn_carry *k, kn_error *err)
                : kn_fail(err, KN_INPUT, "%.300s: a kept column is of a type that kanon does not read", k->engine->name);
 }
 
+/* A null is released as the empty text, which must be a spelling of missing cells then. */
+static kn_status check_nulls(const kn_carry *k, kn_error *err)
+{
+    for (int i = 0; i < k->na_count; i++)
+        if (kn_value_trim(kn_string_of(k->na[i])).size == 0) return KN_OK;
+    for (int i = 0; i < k->count; i++) {
+        int64_t   nulls = 0;
+        kn_buffer sql;
+        kn_buffer_init(&sql, k->engine->ctx);
+        kn_buffer_format(&sql, "SELECT count(*) FROM %s AS t WHERE ", k->engine->relation.data);
+        put_null(&sql, k, i);
+        KN_TRY(number(&nulls, k, &sql, err));
+        if (nulls > 0)
+            return kn_fail(err, KN_INPUT, "%.300s: column \"%.200s\": " KN_ARROW_NO_NULLS, k->engine->name,
+                           k->columns[i].name);
+    }
+    return KN_OK;
+}
+
 kn_status kn_carry_open(kn_carry *out, kn_engine *engine, const kn_csv_options *csv, const bool *kept,
                         const char *missing, bool guarded, kn_error *err)
 {
@@ -240,6 +274,7 @@ kn_status kn_carry_open(kn_carry *out, kn_engine *engine, const kn_csv_options *
             others[out->csv.column_count++] = name;
     }
     KN_TRY(describe(out, err));
+    KN_TRY(check_nulls(out, err));
     bool fractions = false;
     for (int i = 0; i < out->count; i++) fractions = fractions || out->columns[i].format.kind == KN_ARROW_FLOAT;
     if (fractions) KN_TRY(run_text(out, DIGITS, err));
@@ -358,11 +393,7 @@ kn_status kn_carry_alone(int64_t *out, const kn_carry *k, int numbers, kn_error 
     put_joined(&sql, k);
     for (int i = 1; i <= numbers + k->count; i++) kn_buffer_format(&sql, i > 1 ? ", %d" : " GROUP BY %d", i);
     kn_buffer_add(&sql, ") AS c WHERE r = 1");
-    const char *text = kn_buffer_text(&sql);
-    kn_status   st = text ? kn_connection_number(out, k->engine->connection, k->engine->ctx, text, k->engine->name, err)
-                          : no_memory(k, err);
-    kn_buffer_free(&sql);
-    return st;
+    return number(out, k, &sql, err);
 }
 
 kn_status kn_carry_rows(struct ArrowArrayStream *out, const kn_carry *k, int column, const kn_carry_release *release,

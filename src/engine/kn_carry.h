@@ -4,7 +4,7 @@
  *     kn_carry_group(&table, &carry, err);                // the combinations of the others, as counted rows; the engine keeps them
  *     kn_carry_give(&carry, &numbers, err);               // what is to be said of each combination that is shown
  *     kn_carry_alone(&rows, &carry, 2, err);              // asked about rows with these numbers
- *     kn_carry_write(&carry, &release, err);              // rows in their order, out of the engine into Parquet
+ *     kn_carry_write(&carry, &release, err);              // rows in their order, out of the engine into a file
  *     kn_carry_close(&carry);
  *
  * So a frequency set does not grow by columns that nobody generalizes, and a column that is different in every row never comes here but for
@@ -20,6 +20,7 @@
 #include "kn_arena.h"
 #include "kn_arrow.h"
 #include "kn_engine.h"
+#include "kn_output.h"
 
 /* A kept column. */
 typedef struct kn_carried {
@@ -76,6 +77,8 @@ typedef struct kn_carry_release {
     const char       *starred_name; /* the last such column that is copied                                   */
     const char       *path, *name; /* as for kn_engine_write                                                 */
     bool              parts;
+    kn_output        *output; /* CSV goes here instead, from batches of texts; NULL: Parquet is written        */
+    char              delimiter; /* ... its cells are separated by this                                      */
     int64_t          *formulas; /* per kept column: is filled in with the cells that a spreadsheet would execute */
 } kn_carry_release;
 

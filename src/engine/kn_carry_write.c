@@ -1,4 +1,4 @@
-/* kn_carry_write.c: a release out of entries and of the kept cells that the engine sends, written as Parquet. Interface: kn_carry.h.
+/* kn_carry_write.c: a release out of entries and of the kept cells that the engine sends, written as Parquet or CSV. Interface: kn_carry.h.
  *
  * The rows come in the order of the release, with the number of their entry; the entry says what the other columns show. What a
  * column's type is has to be known before its first row: cells are looked at until no type is possible, or one is certain. Suppressed rows
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "kn_alloc.h"
-#include "kn_carry.h"
+#include "kn_carry_csv.h"
 #include "kn_context.h"
 #include "kn_csv_write.h"
 #include "kn_error.h"
@@ -172,6 +172,7 @@ typedef struct writing {
     released               *columns;
     kn_parquet_column      *named;
     kn_parquet             *file;
+    kn_carry_csv            csv; /* instead, where there is an output for it          */
     size_t                  part;
     int64_t                 rows, file_rows; /* of the group, of the file before it    */
     int64_t                 last;            /* entry of the row before; -1: none in this group */
@@ -202,6 +203,13 @@ static kn_string dictionary_text(const kn_batch_column *c, int64_t index)
     int64_t begin = kn_arrow_load_signed((const char *)c->offsets + index * width, width);
     int64_t end = kn_arrow_load_signed((const char *)c->offsets + (index + 1) * width, width);
     return (kn_string){c->bytes + begin, (size_t)(end - begin)};
+}
+
+kn_string kn_carry_entry_text(const kn_batch_column *c, int64_t entry)
+{
+    bool missing = c->validity && !kn_arrow_bit(c->validity, entry);
+    if (missing) return (kn_string){"", 0};
+    return dictionary_text(c, kn_arrow_load_signed((const char *)c->data + entry * c->width, c->width));
 }
 
 static int32_t entry_code(writing *w, int column, int64_t entry)
@@ -314,9 +322,7 @@ static bool looks_suppressed(const writing *w, int64_t entry)
     for (int i = 0; i < w->carry->all - w->carry->count; i++) {
         const kn_batch_column *c = &b->columns[i];
         if (!w->release->starred[i]) continue;
-        if (!c->text_format || (c->validity && !kn_arrow_bit(c->validity, entry))) return false;
-        if (!is_star(dictionary_text(c, kn_arrow_load_signed((const char *)c->data + entry * c->width, c->width))))
-            return false;
+        if (!c->text_format || !is_star(kn_carry_entry_text(c, entry))) return false;
     }
     return true;
 }
@@ -398,14 +404,15 @@ static kn_status take_row(writing *w, int64_t entry, kn_string *texts, kn_error 
 static kn_status put_row(writing *w, kn_string *texts, int64_t *before, kn_error *err)
 {
     int64_t entry = kn_arrow_load_signed(w->in.entry.data + (w->in.entry.start + w->in.row) * 8, 8);
+    bool    text = w->release->output != NULL;
     KN_TRY(take_row(w, entry, texts, err));
     if (*before >= 0 && !in_order(w, *before, entry, texts))
         return kn_fail(err, KN_INTERNAL, "%.300s: the engine does not sort as kanon does", w->carry->engine->name);
-    KN_TRY(make_room(w, err));
-    put_entry(w, entry);
+    KN_TRY(text ? kn_carry_csv_row(&w->csv, entry, texts, err) : make_room(w, err));
+    if (!text) put_entry(w, entry);
     for (int i = 0; i < w->carry->count; i++) {
         bool same = w->rows > 0 && *before >= 0 && kn_string_equal(w->before[i], texts[i]);
-        if (!same) KN_TRY(put_kept(w, i, texts[i], err));
+        if (!same && !text) KN_TRY(put_kept(w, i, texts[i], err));
         if (!same || *before < 0) KN_TRY(remember(w, i, texts[i], err));
     }
     *before = entry;
@@ -452,6 +459,18 @@ static kn_status put_suppressed(writing *w, kn_error *err)
     return KN_OK;
 }
 
+/* The same as CSV. */
+static kn_status put_suppressed_text(writing *w, kn_error *err)
+{
+    kn_string *stars = kn_alloc_array(w->ctx, (size_t)w->carry->count + 1, sizeof *stars);
+    kn_status  st = stars ? KN_OK : no_memory(w, err);
+    for (int i = 0; stars && i < w->carry->count; i++) stars[i] = (kn_string){"*", 1};
+    for (int64_t e = w->release->shown; e < w->entries; e++)
+        for (; st == KN_OK && w->left[e] > 0; w->left[e]--) st = kn_carry_csv_row(&w->csv, e, stars, err);
+    kn_free(stars);
+    return st;
+}
+
 /* ---- All of it ---- */
 
 static kn_status open_columns(writing *w, kn_error *err)
@@ -495,16 +514,24 @@ static kn_status open_writing(writing *w, kn_error *err)
     for (int i = 0; i < k->count; i++) kn_buffer_init(&w->held[i], w->ctx);
     const int64_t *counts = b->columns[b->column_count - KN_ENGINE_COUNTS].data;
     if (w->entries > 0) memcpy(w->left, counts, (size_t)w->entries * sizeof *w->left);
-    return open_columns(w, err);
+    return w->release->output ? kn_carry_csv_open(&w->csv, k, w->release, err) : open_columns(w, err);
 }
 
 static void end_writing(writing *w)
 {
     kn_parquet_abandon(w->file);
+    kn_carry_csv_end(&w->csv);
     for (int i = 0; w->columns && i < w->carry->all; i++) kn_free(w->columns[i].codes);
     for (int i = 0; w->held && i < w->carry->count; i++) kn_buffer_free(&w->held[i]);
     KN_FREE(w->columns, w->named, w->left, w->before, w->held);
     kn_arena_free(&w->room);
+}
+
+static kn_status finish_file(writing *w, kn_error *err)
+{
+    if (!w->file) KN_TRY(open_file(w, err));
+    KN_TRY(end_group(w, err));
+    return close_file(w, err);
 }
 
 kn_status kn_carry_write(kn_carry *k, const kn_carry_release *release, kn_error *err)
@@ -514,10 +541,8 @@ kn_status kn_carry_write(kn_carry *k, const kn_carry_release *release, kn_error 
     for (int i = 0; i < k->count; i++) release->formulas[i] = 0;
     kn_status st = open_writing(&w, err);
     if (st == KN_OK) st = put_shown(&w, err);
-    if (st == KN_OK) st = put_suppressed(&w, err);
-    if (st == KN_OK && !w.file) st = open_file(&w, err);
-    if (st == KN_OK) st = end_group(&w, err);
-    if (st == KN_OK) st = close_file(&w, err);
+    if (st == KN_OK) st = release->output ? put_suppressed_text(&w, err) : put_suppressed(&w, err);
+    if (st == KN_OK) st = release->output ? kn_carry_csv_finish(&w.csv, err) : finish_file(&w, err);
     end_writing(&w);
     return st;
 }

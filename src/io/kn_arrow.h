@@ -7,6 +7,9 @@
 
 #include "kn_string.h"
 
+/* Why a null is refused where the empty text, as which it is released, is no spelling of missing cells. */
+#define KN_ARROW_NO_NULLS "a cell is null, and \"na\" does not list the empty text; add it"
+
 typedef enum kn_arrow_kind {
     KN_ARROW_NULL,
     KN_ARROW_BOOL,

@@ -454,8 +454,7 @@ static kn_status value_id(const import *im, column *c, const kn_arrow_view *v, i
 /* A cell without a value is a missing one, if there is a text for it. */
 static kn_status null_cell(const import *im, const column *c, int64_t row, kn_error *err)
 {
-    return im->no_nulls ? fail_cell(im, c, row, "a cell is null, and \"na\" does not list the empty text; add it", err)
-                        : KN_OK;
+    return im->no_nulls ? fail_cell(im, c, row, KN_ARROW_NO_NULLS, err) : KN_OK;
 }
 
 /* NaN becomes missing here and is counted per row, even if it is in a dictionary. */

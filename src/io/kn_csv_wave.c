@@ -38,6 +38,8 @@ kn_string kn_csv_cell_text(const kn_csv_reader *r, kn_csv_worker *w, kn_csv_fiel
     return text;
 }
 
+enum { TOGETHER = 64 }; /* texts that are interned at a time */
+
 /* Interns one column of a batch of records; false: out of memory. */
 static bool intern_column(kn_csv_reader *r, kn_csv_worker *w, kn_csv_piece *p, int selected, size_t records,
                           uint32_t *ids)
@@ -45,15 +47,17 @@ static bool intern_column(kn_csv_reader *r, kn_csv_worker *w, kn_csv_piece *p, i
     kn_interner        *interner = kn_builder_interner(r->builder, selected, p->slot);
     const kn_csv_field *field = w->fields + r->select[selected];
     bool                utf8 = r->opt->encoding == KN_ENCODING_UTF8;
+    kn_string           texts[TOGETHER];
+    int                 held = 0; /* texts before record i whose ids are still to be found */
     for (size_t i = 0; i < records; i++, field += r->columns) {
-        kn_string text = {r->buffer + field->begin, field->size};
-        if (field->doubled || !utf8) {
-            text = kn_csv_cell_text(r, w, *field);
-            if (!text.data) return false;
-        }
-        if (r->opt->guarded) text = kn_csv_unguarded(text);
-        ids[i] = kn_intern(interner, text);
-        if (ids[i] == KN_ID_FAILED) return false;
+        bool made = field->doubled || !utf8; /* in a buffer that the next such text takes */
+        texts[held] = made ? kn_csv_cell_text(r, w, *field) : (kn_string){r->buffer + field->begin, field->size};
+        if (!texts[held].data) return false;
+        if (r->opt->guarded) texts[held] = kn_csv_unguarded(texts[held]);
+        held++;
+        if (held < TOGETHER && !made && i + 1 < records) continue;
+        if (!kn_intern_all(interner, texts, held, ids + i + 1 - (size_t)held)) return false;
+        held = 0;
     }
     return true;
 }

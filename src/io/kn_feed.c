@@ -14,6 +14,8 @@
 #include "kn_interner.h"
 #include "kn_utf8.h"
 
+enum { TOGETHER = 64 }; /* texts that are interned at a time */
+
 kn_status kn_feed_open(kn_feed *f, kn_context *ctx, const char *source, const kn_catalog_table *table, kn_error *err)
 {
     *f = (kn_feed){.ctx = ctx, .source = source, .table = table->name, .columns = table};
@@ -60,12 +62,18 @@ static bool like_above(const kn_interner *known, uint32_t above, kn_string text)
     return other.size == text.size && memcmp(other.data, text.data, text.size) == 0;
 }
 
+/* Not UTF-8. */
+static bool is_wrong(kn_string text)
+{
+    return text.size > 0 && !kn_plain_ascii(text.data, text.size) && kn_utf8_check(text.data, text.size) < text.size;
+}
+
 /* `above`: the id of the cell before, KN_ID_MISSING: there is none. *wrong: it is not UTF-8. */
 static uint32_t id_of(kn_interner *known, uint32_t above, kn_string text, bool *wrong)
 {
     if (!text.data) return KN_ID_MISSING;
     if (like_above(known, above, text)) return above;
-    *wrong = !kn_plain_ascii(text.data, text.size) && kn_utf8_check(text.data, text.size) < text.size;
+    *wrong = is_wrong(text);
     return *wrong ? KN_ID_MISSING : kn_intern(known, text);
 }
 
@@ -85,18 +93,51 @@ kn_status kn_feed_cell(void *feed, kn_string text, kn_error *err)
     return ++f->batch == KN_CELL_ROWS ? write_batch(f, err) : KN_OK;
 }
 
+/* Texts of a column, front to back, that wait for their ids; rows that show what the row above shows share one. */
+typedef struct waiting {
+    kn_interner *known;
+    kn_string    texts[TOGETHER];
+    int64_t      ends[TOGETHER]; /* the row after the last that shows it */
+    int          count;
+    int64_t      rows; /* have their ids */
+    uint32_t    *ids;
+} waiting;
+
+static bool is_above(const waiting *w, kn_string text)
+{
+    if (w->count == 0) return false;
+    kn_string above = w->texts[w->count - 1];
+    return !above.data == !text.data && kn_string_equal(above, text);
+}
+
+static bool give_ids(waiting *w)
+{
+    uint32_t found[TOGETHER];
+    if (!kn_intern_all(w->known, w->texts, w->count, found)) return false;
+    for (int i = 0; i < w->count; i++)
+        while (w->rows < w->ends[i]) w->ids[w->rows++] = found[i];
+    w->count = 0;
+    return true;
+}
+
 static kn_status take_column(void *state, int column, const kn_cell_rows *rows, int64_t *wrong, kn_error *err)
 {
-    kn_feed     *f = state;
-    kn_interner *known = kn_builder_interner(f->builder, column, 0);
-    uint32_t    *ids = f->ids + (size_t)column * KN_CELL_ROWS;
-    for (int64_t i = 0; i < rows->count; i++) {
-        bool bad = false;
-        ids[i] = id_of(known, i > 0 ? ids[i - 1] : KN_ID_MISSING, kn_cell_rows_text(rows, column, i), &bad);
-        if (ids[i] == KN_ID_FAILED) return kn_fail_memory(err, f->ctx, f->source);
-        if (bad && *wrong < 0) *wrong = i;
+    kn_feed *f = state;
+    waiting  w = {.known = kn_builder_interner(f->builder, column, 0), .ids = f->ids + (size_t)column * KN_CELL_ROWS};
+    bool     ok = true;
+    for (int64_t i = 0; ok && i < rows->count; i++) {
+        kn_string text = kn_cell_rows_text(rows, column, i);
+        if (!is_above(&w, text)) {
+            if (w.count == TOGETHER) ok = give_ids(&w);
+            if (is_wrong(text)) {
+                if (*wrong < 0) *wrong = i;
+                text = (kn_string){NULL, 0};
+            }
+            w.texts[w.count++] = text;
+        }
+        w.ends[w.count - 1] = i + 1;
     }
-    return KN_OK;
+    return ok && give_ids(&w) ? KN_OK : kn_fail_memory(err, f->ctx, f->source);
 }
 
 static kn_status take_rows(void *state, const kn_cell_rows *rows, kn_error *err)

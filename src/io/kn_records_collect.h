@@ -9,6 +9,7 @@
 #include "kn_buffer.h"
 #include "kn_interner.h"
 #include "kn_records_scan.h"
+#include "kn_resources.h"
 #include "kn_source.h"
 
 /* A node of the current record. */
@@ -25,6 +26,7 @@ typedef struct kn_collector {
     kn_context               *ctx;
     const kn_records_options *options;
     const kn_records_sink    *sink;
+    const kn_resources_sink  *resources; /* receives resources instead of records; NULL: none */
     kn_records_layout        *layout; /* never NULL */
     kn_source                *source;
     const char               *file;
@@ -53,6 +55,9 @@ KN_CHECK kn_status kn_collector_ignore(kn_collector *c, const char *prefix, kn_s
 
 /* A name that a parser remembers: counted with them, not reported. */
 KN_CHECK kn_status kn_collector_count(kn_collector *c, kn_string name, kn_error *err);
+
+/* Without the white space around it. */
+kn_string kn_records_trimmed(kn_string text);
 
 void kn_collector_begin(kn_collector *c, int64_t line, int64_t column);
 

@@ -393,6 +393,7 @@ static kn_status finish(reader *r, kn_records **out, kn_error *err)
         return st;
     }
     (*out)->layout = r->layout;
+    (*out)->orphans = r->layout.orphans;
     (*out)->ignored = r->ignored;
     (*out)->ignored_count = r->ignored_count;
     r->layout.path = r->layout.namespaces = NULL;

@@ -77,7 +77,7 @@ void kn_collector_begin(kn_collector *c, int64_t line, int64_t column)
     kn_buffer_clear(&c->bytes);
 }
 
-static kn_string trimmed(kn_string text)
+kn_string kn_records_trimmed(kn_string text)
 {
     static const char space[] = " \t\r\n";
     while (text.size > 0 && memchr(space, text.data[0], sizeof space - 1)) {
@@ -104,7 +104,7 @@ static kn_status keep(kn_collector *c, kn_string text, int64_t line, int64_t col
 kn_status kn_collector_id(kn_collector *c, kn_string id, int64_t line, int64_t column, kn_error *err)
 {
     if (c->has_id) return kn_fail_at(err, KN_INPUT, c->file, line, column, "the record has an id already");
-    id = trimmed(id);
+    id = kn_records_trimmed(id);
     KN_TRY(keep(c, id, line, column, &c->id, err));
     c->id_size = id.size;
     c->has_id = true;
@@ -127,7 +127,7 @@ kn_status kn_collector_value(kn_collector *c, int64_t node, kn_string text, kn_e
 {
     kn_collected *n = &c->nodes[node];
     if (n->has_value) return kn_fail_at(err, KN_INPUT, c->file, n->line, n->column, "a node with two values");
-    text = trimmed(text);
+    text = kn_records_trimmed(text);
     KN_TRY(keep(c, text, n->line, n->column, &n->text, err));
     n->size = (uint32_t)text.size;
     n->has_value = true;
@@ -159,6 +159,7 @@ kn_status kn_collector_end(kn_collector *c, kn_error *err)
 
 static kn_status read_form(kn_collector *c, kn_error *err)
 {
+    if (c->resources) return kn_resources_read(c, c->layout->form == KN_RECORDS_JSON_LINES, err);
     switch (c->layout->form) {
     case KN_RECORDS_XML: return kn_xml_read(c, err);
     case KN_RECORDS_JSON: return kn_json_read(c, false, err);
@@ -213,6 +214,8 @@ static kn_status check_options(const kn_records_options *options, kn_records_for
 {
     if (form == KN_RECORDS_DATABASE)
         return kn_fail(err, KN_USAGE, "the persons of a database are read through its tables");
+    if (options->resource_count > 0 && form != KN_RECORDS_JSON && form != KN_RECORDS_JSON_LINES)
+        return kn_fail(err, KN_USAGE, "%s: resources are in JSON or JSON Lines; leave resources out", path);
     for (int i = 0; i < options->class_count; i++)
         if (options->classes[i].path && (options->class_count > KN_STYLE_CLASSES || form == KN_RECORDS_BASKETS))
             return kn_fail(err, KN_USAGE,
@@ -225,29 +228,56 @@ static kn_status check_options(const kn_records_options *options, kn_records_for
     return KN_OK;
 }
 
+/* Reads all files with a collector that has its context, options and a sink. */
+static kn_status scan_files(kn_collector *c, const char *path, kn_records_layout *layout, kn_resources_join *join,
+                            kn_error *err)
+{
+    const kn_records_options *options = c->options;
+    kn_arena                  arena = {.ctx = c->ctx};
+    kn_records_files          files = {0};
+    *c->layout =
+        (kn_records_layout){.form = options->form == KN_RECORDS_AUTO ? kn_records_form_of(path) : options->form};
+    KN_TRY(check_options(options, c->layout->form, path, err));
+    c->layout->resources = options->resources;
+    c->layout->resource_count = options->resource_count;
+    kn_interner_init(&c->names, c->ctx);
+    kn_buffer_init(&c->bytes, c->ctx);
+    kn_status st = kn_records_files_list(&files, &arena, path, options->more, options->more_count, err);
+    if (st == KN_OK) st = read_files(c, &files, err);
+    if (st == KN_OK && join) st = kn_resources_join_tell(join, err);
+    kn_free(c->nodes);
+    kn_buffer_free(&c->bytes);
+    kn_interner_free(&c->names);
+    kn_arena_free(&arena);
+    if (st != KN_OK || !layout) {
+        KN_FREE(c->layout->path, c->layout->namespaces, c->layout->style);
+        c->layout->path = c->layout->namespaces = NULL;
+        c->layout->style = NULL;
+    }
+    return st;
+}
+
 kn_status kn_records_scan(kn_context *ctx, const char *path, const kn_records_options *options,
                           const kn_records_sink *sink, kn_records_layout *layout, kn_error *err)
 {
-    kn_records_layout own = {.form = KN_RECORDS_AUTO};
+    kn_records_layout  own = {.form = KN_RECORDS_AUTO};
+    kn_resources_join *join = NULL;
     KN_OPTIONS(kn_records_options, KN_RECORDS_OPTIONS_INIT, options, "options of tree records", err);
-    kn_collector     c = {.ctx = ctx, .options = options, .sink = sink, .layout = layout ? layout : &own};
-    kn_arena         arena = {.ctx = ctx};
-    kn_records_files files = {0};
-    *c.layout =
-        (kn_records_layout){.form = options->form == KN_RECORDS_AUTO ? kn_records_form_of(path) : options->form};
-    KN_TRY(check_options(options, c.layout->form, path, err));
-    kn_interner_init(&c.names, ctx);
-    kn_buffer_init(&c.bytes, ctx);
-    kn_status st = kn_records_files_list(&files, &arena, path, options->more, options->more_count, err);
-    if (st == KN_OK) st = read_files(&c, &files, err);
-    kn_free(c.nodes);
-    kn_buffer_free(&c.bytes);
-    kn_interner_free(&c.names);
-    kn_arena_free(&arena);
-    if (st != KN_OK || !layout) {
-        KN_FREE(c.layout->path, c.layout->namespaces, c.layout->style);
-        c.layout->path = c.layout->namespaces = NULL;
-        c.layout->style = NULL;
-    }
+    kn_collector      c = {.ctx = ctx, .options = options, .sink = sink, .layout = layout ? layout : &own};
+    kn_resources_sink resources = {.resource = kn_resources_join_add};
+    kn_status         st = options->resource_count > 0 ? kn_resources_join_create(&join, &c, err) : KN_OK;
+    resources.state = join;
+    if (join) c.resources = &resources;
+    if (st == KN_OK) st = scan_files(&c, path, layout, join, err);
+    kn_resources_join_free(join);
     return st;
+}
+
+kn_status kn_resources_scan(kn_context *ctx, const char *path, const kn_records_options *options,
+                            const kn_resources_sink *sink, kn_records_layout *layout, kn_error *err)
+{
+    KN_OPTIONS(kn_records_options, KN_RECORDS_OPTIONS_INIT, options, "options of tree records", err);
+    kn_records_sink names = {.state = sink->state, .ignored = sink->ignored};
+    kn_collector    c = {.ctx = ctx, .options = options, .sink = &names, .resources = sink, .layout = layout};
+    return scan_files(&c, path, layout, NULL, err);
 }

@@ -12,7 +12,9 @@
 
 #include "kn_alloc.h"
 #include "kn_error.h"
+#include "kn_json_put.h"
 #include "kn_records_scan.h"
+#include "kn_resources.h"
 
 #define ROOT KN_RECORDS_ROOT
 
@@ -243,57 +245,11 @@ static void xml_record(const writing *w, kn_buffer *to, int64_t record)
 
 /* ---- JSON ---- */
 
-static void json_text(kn_buffer *to, kn_string text)
-{
-    static const char from[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
-    size_t            done = 0;
-    kn_buffer_char(to, '"');
-    for (size_t i = 0; i < text.size; i++) {
-        unsigned char c = (unsigned char)text.data[i];
-        if (c >= 0x20 && c != '"' && c != '\\') continue;
-        const char *found = c ? strchr(from, c) : NULL;
-        kn_buffer_append(to, text.data + done, i - done);
-        done = i + 1;
-        if (found) {
-            kn_buffer_char(to, '\\');
-            kn_buffer_char(to, letters[found - from]);
-        } else {
-            kn_buffer_format(to, "\\u%04x", c);
-        }
-    }
-    kn_buffer_append(to, text.data + done, text.size - done);
-    kn_buffer_char(to, '"');
-}
-
 static const char *json_key(const writing *w, int cls)
 {
     const char *value = place_of(w, cls);
     if (!value) return "v";
     return value + (value[0] == '@');
-}
-
-/* A number, true or false, as JSON has them. */
-static bool is_literal(kn_string s)
-{
-    const char *at = s.data, *end = s.data + s.size;
-    if (kn_string_equal(s, kn_string_of("true")) || kn_string_equal(s, kn_string_of("false"))) return true;
-    if (at < end && *at == '-') at++;
-    const char *digits = at;
-    while (at < end && *at >= '0' && *at <= '9') at++;
-    if (at == digits || (*digits == '0' && at - digits > 1)) return false;
-    if (at < end && *at == '.') {
-        digits = ++at;
-        while (at < end && *at >= '0' && *at <= '9') at++;
-        if (at == digits) return false;
-    }
-    if (at < end && (*at == 'e' || *at == 'E')) {
-        at++;
-        if (at < end && (*at == '+' || *at == '-')) at++;
-        digits = at;
-        while (at < end && *at >= '0' && *at <= '9') at++;
-        if (at == digits) return false;
-    }
-    return at == end;
 }
 
 /* A value of the original is written as it was, one above it as a text. */
@@ -302,10 +258,10 @@ static void json_value(const writing *w, kn_buffer *to, uint32_t value)
     const kn_vocabulary *v = w->records->vocabulary;
     kn_string            label = kn_vocabulary_label(v, value);
     int                  cls = class_of(w, value);
-    if (cls >= 0 && w->bare[cls] && v->height[value] == 0 && is_literal(label))
+    if (cls >= 0 && w->bare[cls] && v->height[value] == 0 && kn_json_is_literal(label))
         kn_buffer_append(to, label.data, label.size);
     else
-        json_text(to, label);
+        kn_json_put_text(to, label);
 }
 
 static void json_members(const writing *w, kn_buffer *to, uint64_t first, uint32_t from, uint32_t end, int above,
@@ -321,12 +277,12 @@ static void json_node(const writing *w, kn_buffer *to, uint64_t first, uint32_t 
         return;
     }
     kn_buffer_char(to, '{');
-    json_text(to, kn_string_of(json_key(w, cls)));
+    kn_json_put_text(to, kn_string_of(json_key(w, cls)));
     kn_buffer_add(to, ": ");
     json_value(w, to, value);
     if (cls >= 0 && w->say_class && !w->layout->nested) {
         kn_buffer_add(to, ", \"class\": ");
-        json_text(to, kn_string_of(name_of(w, cls)));
+        kn_json_put_text(to, kn_string_of(name_of(w, cls)));
     }
     json_members(w, to, first, node + 1, end, cls, true);
     kn_buffer_char(to, '}');
@@ -354,7 +310,7 @@ static void json_begin(const writing *w, kn_buffer *to, int cls, bool *begun)
     const char *name = cls < 0 ? "children" : last_of(w, cls);
     if (*begun) kn_buffer_add(to, ", ");
     *begun = true;
-    json_text(to, kn_string_of(name));
+    kn_json_put_text(to, kn_string_of(name));
     kn_buffer_add(to, ": ");
 }
 
@@ -422,7 +378,7 @@ static void json_paths(const writing *w, kn_buffer *to, uint64_t first, const fa
         bool inside = false;
         if (*begun) kn_buffer_add(to, ", ");
         *begun = true;
-        json_text(to, (kn_string){rest, (size_t)(slash - rest)});
+        kn_json_put_text(to, (kn_string){rest, (size_t)(slash - rest)});
         kn_buffer_add(to, ": {");
         json_paths(w, to, first, of, above, path, (size_t)(slash - path) + 1, done, &inside);
         kn_buffer_char(to, '}');
@@ -465,7 +421,7 @@ static void json_keys(kn_buffer *to, const char *path, size_t most, bool closing
         size = strcspn(path, "/");
         kn_buffer_char(to, closing ? '}' : '{');
         if (closing) continue;
-        json_text(to, (kn_string){path, size});
+        kn_json_put_text(to, (kn_string){path, size});
         kn_buffer_add(to, ": ");
     }
 }
@@ -534,7 +490,9 @@ static kn_status write_piece(void *arg, int64_t piece, kn_buffer *to, kn_error *
     int64_t        begin = piece * RECORDS_PER_PIECE, end = begin + RECORDS_PER_PIECE;
     if (end > w->records->count) end = w->records->count;
     for (int64_t i = begin; i < end; i++) {
-        if (w->layout->form == KN_RECORDS_XML)
+        if (w->layout->resources)
+            KN_TRY(kn_resources_write(to, w->records, w->layout, w->classes, w->bare, i, err));
+        else if (w->layout->form == KN_RECORDS_XML)
             xml_record(w, to, i);
         else if (w->layout->form == KN_RECORDS_BASKETS)
             KN_TRY(basket(w, to, i, err));
@@ -633,7 +591,9 @@ static void json_frame(const writing *w, kn_buffer *to, const char *path, bool c
 
 static kn_status frame(const writing *w, kn_buffer *to, bool closing, kn_error *err)
 {
-    if (w->layout->form == KN_RECORDS_XML)
+    if (w->layout->resources)
+        kn_resources_frame(to, w->layout, closing);
+    else if (w->layout->form == KN_RECORDS_XML)
         xml_frame(w, to, w->path, closing);
     else if (w->layout->form != KN_RECORDS_BASKETS)
         json_frame(w, to, w->path, closing);

@@ -91,8 +91,9 @@ KN_CHECK kn_status kn_read_attribute_alone(kn_reader *r, const kn_yaml *key, con
 KN_CHECK kn_status kn_read_tables(kn_reader *r, const kn_yaml *value, void *target);
 KN_CHECK kn_status kn_read_entity(kn_reader *r, const kn_yaml *value, void *target);
 
-/* record: and classes: of tree records; k-mn: {k, m, n} among the models. */
+/* record:, resources: and classes: of tree records; k-mn: {k, m, n} among the models. */
 KN_CHECK kn_status kn_read_record(kn_reader *r, const kn_yaml *value, void *target);
+KN_CHECK kn_status kn_read_resources(kn_reader *r, const kn_yaml *value, void *target);
 KN_CHECK kn_status kn_read_classes(kn_reader *r, const kn_yaml *value, void *target);
 KN_CHECK kn_status kn_read_kmn(kn_reader *r, const kn_yaml *value);
 KN_CHECK kn_status kn_read_hierarchy(kn_reader *r, const kn_yaml *value, kn_hierarchy_spec *out);

@@ -27,6 +27,7 @@ typedef enum kn_field {
     KN_FIELD_ENTITY,
     KN_FIELD_TABLES,
     KN_FIELD_RECORD,
+    KN_FIELD_RESOURCES,
     KN_FIELD_CLASSES,
     KN_FIELD_UNDECLARED,
     KN_FIELD_MISSING,
@@ -148,5 +149,8 @@ KN_CHECK kn_status kn_spec_check_applies(const kn_spec_inner *inner, kn_error *e
 /* What a database, or records that are trees, must have. */
 KN_CHECK kn_status kn_spec_check_database(const kn_spec_inner *inner, kn_error *err);
 KN_CHECK kn_status kn_spec_check_records(const kn_spec_inner *inner, kn_error *err);
+
+/* The paths of classes fit the resources (kn_spec_resources.c). */
+KN_CHECK kn_status kn_spec_check_resources(const kn_spec_inner *inner, kn_error *err);
 
 #endif

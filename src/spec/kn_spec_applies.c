@@ -64,6 +64,7 @@ static const entry table[KN_FIELDS_AND_OPTIONS] = {
     [KN_FIELD_RECORD] = {TREES,
                          "it names what is one record of XML or JSON (a release file with classes); entity says whose "
                          "row it is in a table or a database"},
+    [KN_FIELD_RESOURCES] = {TREES, ONLY_TREES},
     [KN_FIELD_MISSING] = {TABLES, "missing cells of a database are a value, and trees have none; leave it out"},
     [KN_FIELD_SUPPRESSION] = {TABLES | TREES, SUPPRESSING},
     [KN_FIELD_SUPPRESSED] = {TABLES, "it says how suppressed rows of one table are shown; leave it out"},

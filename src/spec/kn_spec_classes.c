@@ -22,9 +22,12 @@ static kn_status read_value(kn_reader *r, const kn_yaml *value, void *target)
 
 static kn_status check_path(kn_reader *r, const kn_yaml *value, const char *path)
 {
-    size_t size = strlen(path);
-    if (path[0] != '/' && path[size - 1] != '/' && !strstr(path, "//")) return KN_OK;
-    return kn_field_fail(r, value, "a path is names with one / between them");
+    bool inside = false, good = path[0] != '/' && path[strlen(path) - 1] != '/';
+    for (const char *at = path; *at; at++) { /* a condition of resources, in brackets, may hold slashes */
+        if (*at == '[' || *at == ']') inside = *at == '[';
+        good = good && (inside || strncmp(at, "//", 2) != 0);
+    }
+    return good ? KN_OK : kn_field_fail(r, value, "a path is names with one / between them");
 }
 
 static kn_status read_path(kn_reader *r, const kn_yaml *value, void *target)
@@ -32,6 +35,13 @@ static kn_status read_path(kn_reader *r, const kn_yaml *value, void *target)
     kn_spec_class *c = target;
     KN_TRY(kn_read_text(r, value, "a key or a path of them", &c->path));
     return check_path(r, value, c->path);
+}
+
+static kn_status read_broader(kn_reader *r, const kn_yaml *value, void *target)
+{
+    kn_spec_class *c = target;
+    KN_TRY(kn_read_text(r, value, "a path of keys", &c->broader));
+    return check_path(r, value, c->broader);
 }
 
 static kn_status read_class_hierarchy(kn_reader *r, const kn_yaml *value, void *target)
@@ -61,6 +71,7 @@ static kn_status read_class(kn_reader *r, const kn_yaml *key, const kn_yaml *val
 {
     static const kn_key keys[] = {{"value", read_value, 0},
                                   {"path", read_path, 0},
+                                  {"broader", read_broader, 0},
                                   {"hierarchy", read_class_hierarchy, 0},
                                   {"role", read_class_role, offsetof(kn_spec_class, sensitive)},
                                   {"negative", kn_read_bool, offsetof(kn_spec_class, negative)},

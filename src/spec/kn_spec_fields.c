@@ -246,6 +246,7 @@ static const kn_key fields[KN_FIELDS_AND_OPTIONS] = {
     [KN_FIELD_ENTITY] = {"entity", kn_read_entity, 0},
     [KN_FIELD_TABLES] = {"tables", kn_read_tables, 0},
     [KN_FIELD_RECORD] = {"record", kn_read_record, 0},
+    [KN_FIELD_RESOURCES] = {"resources", kn_read_resources, 0},
     [KN_FIELD_CLASSES] = {"classes", kn_read_classes, 0},
     [KN_FIELD_UNDECLARED] = {"undeclared", read_undeclared, AT(undeclared_refuse)},
     [KN_FIELD_MISSING] = {"missing", read_missing, AT(missing)},

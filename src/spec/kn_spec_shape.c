@@ -236,10 +236,11 @@ kn_status kn_spec_check_records(const kn_spec_inner *inner, kn_error *err)
         return kn_spec_fail_lacking(inner, err, "records that are trees need classes, as they nest (classes: ...)");
     if (spec->kmn.k == 0)
         return kn_spec_fail_lacking(inner, err, "trees need a promise of k-mn (privacy: [{k-mn: {k: 3, m: 2, n: 1}}])");
+    KN_TRY(kn_spec_check_resources(inner, err));
     for (int i = 0; i < spec->model_count; i++)
         if (!kn_method_keeps(spec->method, spec->models[i].kind))
             return kn_spec_fail_place(inner, inner->state.model_places[i], err,
-                                      "%s: for trees only k-mn and l-diversity (kind: distinct) can be promised",
+                                      "%s: for trees only k-mn and l-diversity can be promised",
                                       kn_model_name(spec->models[i].kind));
     return KN_OK;
 }

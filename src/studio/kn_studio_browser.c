@@ -17,10 +17,12 @@
 
 extern char **environ;
 
-/* A page that leads to the address, in a file of the user's own; false: there is none. */
+/* A page that leads to the address, in a file that only the user reads; false: there is none. It is where the session keeps its files,
+ * or where temporary files are. */
 static bool write_door(char *path, size_t size, const char *address)
 {
     const char *folder = getenv("XDG_RUNTIME_DIR");
+    if (!folder || !*folder) folder = getenv("TMPDIR");
     snprintf(path, size, "%s/kanon-studio-XXXXXX.html", folder && *folder ? folder : "/tmp");
     int fd = mkstemps(path, (int)strlen(".html"));
     if (fd < 0) return false;

@@ -288,6 +288,7 @@ json_t *kn_studio_jobs_json(kn_studio_jobs *jobs, int64_t *since)
     json_t *list = json_array(), *out = json_object();
     pthread_mutex_lock(&jobs->session->lock);
     json_object_set_new(out, "revision", json_integer(jobs->session->revision));
+    json_object_set_new(out, "saved", json_boolean(kn_studio_session_saved(jobs->session)));
     pthread_mutex_unlock(&jobs->session->lock);
     pthread_mutex_lock(&jobs->lock);
     for (int i = 0; i < KN_STUDIO_MOST_JOBS; i++) {

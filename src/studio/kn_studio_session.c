@@ -161,6 +161,11 @@ bool kn_studio_session_move(kn_studio_session *s, int by)
     return fits;
 }
 
+bool kn_studio_session_saved(const kn_studio_session *s)
+{
+    return s->count > 0 && s->saved == s->revision;
+}
+
 json_t *kn_studio_session_json(kn_studio_session *s)
 {
     static const char *const shapes[] = {"table", "database", "records"};
@@ -168,7 +173,7 @@ json_t *kn_studio_session_json(kn_studio_session *s)
     bool    open = s->count > 0;
     json_t *out =
         json_pack("{s:I, s:s, s:b, s:b, s:i, s:i}", "revision", (json_int_t)s->revision, "path", s->path, "open", open,
-                  "saved", open && s->saved == s->revision, "undo", s->at, "redo", open ? s->count - 1 - s->at : 0);
+                  "saved", kn_studio_session_saved(s), "undo", s->at, "redo", open ? s->count - 1 - s->at : 0);
     if (s->input) json_object_set_new(out, "input", json_string(s->input));
     if (s->choosing) json_object_set_new(out, "choosing", json_true());
     if (s->failure) json_object_set_new(out, "failure", json_string(s->failure));

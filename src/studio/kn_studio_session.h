@@ -69,6 +69,9 @@ bool kn_studio_session_move(kn_studio_session *session, int by);
 /* Everything but the table, as studio/protocol.json says ("session"). */
 json_t *kn_studio_session_json(kn_studio_session *session);
 
+/* Is the release file saved as it is? With the lock. */
+bool kn_studio_session_saved(const kn_studio_session *session);
+
 /* Writes the release file and its hierarchies to the working folder, each whole or not at all. KN_USAGE: one of them is
  * there already, is not ours, and `replace` is false; nothing is written then. */
 KN_CHECK kn_status kn_studio_session_save(kn_studio_session *session, bool replace, kn_error *err);

@@ -379,6 +379,8 @@ static kn_status record_trees(kn_studio_question *q, kn_error *err)
     options.classes = kn_spec_class_at(q->spec, 0);
     options.class_count = q->spec->class_count;
     options.delimiter = kn_spec_csv(q->spec)->delimiter;
+    options.resources = kn_spec_resource_at(q->spec, 0);
+    options.resource_count = q->spec->resource_count;
     options.more = q->spec->inputs + 1;
     options.more_count = q->spec->input_count - 1;
     st = kn_records_read(&before, q->ctx, q->spec->inputs[0], &options, err);

@@ -210,7 +210,8 @@ bool kn_method_keeps(kn_method method, int model)
     case KN_FAMILY_RELATIONAL:
         return model == KN_MODEL_K || model == KN_MODEL_PRESENCE ||
                (method == KN_METHOD_DMIRACLE && is_of_values(model));
-    case KN_FAMILY_TREE: return model == KN_CATALOGUE_KMN || model == KN_MODEL_DISTINCT;
+    case KN_FAMILY_TREE:
+        return model == KN_CATALOGUE_KMN || (model >= KN_MODEL_DISTINCT && model <= KN_MODEL_RECURSIVE);
     }
     return false;
 }

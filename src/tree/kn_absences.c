@@ -80,7 +80,7 @@ static int64_t covered(const int64_t *most, int budget, int64_t support)
 /* Can rows that represent at least this many records be bad? */
 static bool may_be_bad(const kn_badness *bad, int64_t records, int64_t share)
 {
-    return records < bad->k || (bad->l > 0 && (records < 1 || share > records / bad->l));
+    return records < bad->k || bad->promise_count > 0 || (bad->l > 0 && (records < 1 || share > records / bad->l));
 }
 
 static bool has_item(const kn_absences *a, uint32_t row, uint32_t item)
@@ -122,7 +122,7 @@ static kn_found explore(kn_combinations *c, size_t level, const kn_row_entry *en
         bool deeper = rest > 0 && may_be_bad(bad, left - covered(most, rest, left), share);
         if (!deeper && !may_be_bad(bad, left, share)) continue;
         if (!take_lacking(c, l, entries, count, item)) return KN_FOUND_NO_MEMORY;
-        if (bad->l > 0 && kn_is_bad(c, bad, l->entries, l->entry_count, left)) return KN_FOUND_BAD;
+        if (bad->diverse && kn_is_bad(c, bad, l->entries, l->entry_count, left)) return KN_FOUND_BAD;
         kn_found found =
             deeper ? explore(c, level + 1, l->entries, l->entry_count, left, item, rest, bad) : KN_FOUND_NONE;
         if (found != KN_FOUND_NONE) return found;

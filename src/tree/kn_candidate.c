@@ -27,7 +27,8 @@ bool kn_cut_state_fits(kn_key_layout *out, const kn_tree_problem *p, const kn_sy
         if (depth > deepest) deepest = depth;
     }
     *out = (kn_key_layout){width, p->m, deepest + 1};
-    if (p->semantics != KN_SEMANTICS_PAIRS || p->strict || p->l > 0 || p->method == KN_METHOD_ACS) return false;
+    if (p->semantics != KN_SEMANTICS_PAIRS || p->strict || kn_tree_asks_diversity(p) || p->method == KN_METHOD_ACS)
+        return false;
     for (int c = 0; c < s->vocabulary->class_count; c++)
         if (s->vocabulary->sensitive[c]) return false;
     if (s->records >= INT32_MAX || deepest > KN_ROW_VALUES || s->rows.start[s->rows.count] >= UINT32_MAX) return false;

@@ -12,6 +12,7 @@
 #include "kn_absences.h"
 #include "kn_alloc.h"
 #include "kn_context.h"
+#include "kn_spread.h"
 
 bool kn_combinations_prepare(kn_combinations *c, size_t items, size_t levels)
 {
@@ -46,21 +47,36 @@ static bool is_excluded(const kn_combinations *c, uint32_t item)
     return false;
 }
 
+/* Do the sensitive values that were counted, those of the touched places, break l or a promise? */
+static bool breaks_promise(const kn_badness *bad, size_t n, int64_t support)
+{
+    for (size_t i = 0; i < n && bad->l > 0; i++)
+        if (bad->sensitive_count[bad->touched[i]] > support / bad->l) return true;
+    for (int p = 0; p < bad->promise_count; p++) {
+        size_t values = 0;
+        for (size_t i = 0; i < n; i++)
+            if (bad->cls[bad->touched[i]] == bad->promises[p].cls)
+                bad->counts[values++] = bad->sensitive_count[bad->touched[i]];
+        if (!kn_spread_holds(&bad->promises[p].model, bad->counts, values, support)) return true;
+    }
+    return false;
+}
+
 bool kn_is_bad(const kn_combinations *c, const kn_badness *bad, const kn_row_entry *entries, size_t count,
                int64_t support)
 {
     if (support < bad->k) return true;
-    if (bad->l == 0) return false;
-    bool            found = false;
+    if (!bad->diverse) return false;
+    size_t          n = 0;
     const uint64_t *start = bad->sensitive.start;
-    for (int pass = 0; pass < 2; pass++) /* the second one clears the counts */
-        for (size_t e = 0; e < count; e++)
-            for (uint64_t i = start[entries[e].row]; i < start[entries[e].row + 1]; i++) {
-                int64_t *with = &bad->sensitive_count[bad->sensitive.items[i]];
-                if (pass == 0) *with += c->weight[entries[e].row];
-                if (pass == 0 && *with > support / bad->l) found = true;
-                if (pass == 1) *with = 0;
-            }
+    for (size_t e = 0; e < count; e++)
+        for (uint64_t i = start[entries[e].row]; i < start[entries[e].row + 1]; i++) {
+            uint32_t place = bad->sensitive.items[i];
+            if (bad->sensitive_count[place] == 0) bad->touched[n++] = place;
+            bad->sensitive_count[place] += c->weight[entries[e].row];
+        }
+    bool found = breaks_promise(bad, n, support);
+    for (size_t i = 0; i < n; i++) bad->sensitive_count[bad->touched[i]] = 0;
     return found;
 }
 
@@ -147,7 +163,7 @@ static kn_found extend_each(kn_combinations *c, size_t level, kn_row_items items
         const kn_combination_level *l = &c->levels[level];
         uint32_t                    to = l->touched[n + i];
         c->chosen[c->chosen_count++] = l->touched[i];
-        if (bad->l > 0) {
+        if (bad->diverse) {
             int64_t support = 0;
             for (uint32_t e = from; e < to; e++) support += c->weight[l->entries[e].row];
             if (kn_is_bad(c, bad, l->entries + from, to - from, support)) found = KN_FOUND_BAD;
@@ -202,7 +218,7 @@ kn_found kn_combinations_extend(kn_combinations *c, size_t level, kn_row_items i
         if (lacking != KN_FOUND_NONE) return lacking;
     }
     kn_combination_level *l = &c->levels[level];
-    if (more == 1 && bad->l == 0) return extend_last(c, l, items, entries, count, bad->k);
+    if (more == 1 && !bad->diverse) return extend_last(c, l, items, entries, count, bad->k);
     size_t  total;
     int64_t n = touch(c, l, items, entries, count, &total);
     if (n < 0) return KN_FOUND_NO_MEMORY;
@@ -213,7 +229,7 @@ kn_found kn_combinations_extend(kn_combinations *c, size_t level, kn_row_items i
             found = KN_FOUND_BAD;
             c->chosen[c->chosen_count++] = l->touched[i];
         }
-    bool deeper = found == KN_FOUND_NONE && (more > 1 || bad->l > 0);
+    bool deeper = found == KN_FOUND_NONE && (more > 1 || bad->diverse);
     if (deeper && !sort_entries(c, l, items, entries, count, (size_t)n, total)) found = KN_FOUND_NO_MEMORY;
     forget(c, l->touched, (size_t)n);
     return deeper && found == KN_FOUND_NONE ? extend_each(c, level, items, (size_t)n, more, bad) : found;

@@ -35,12 +35,19 @@ typedef struct kn_absence_level {
     size_t        entry_count, entry_capacity;
 } kn_absence_level;
 
-/* What makes a combination bad: fewer than k records, or, with l > 0, a sensitive value in more than 1 / l of them. */
+/* What makes a combination bad: fewer than k records, or, with l > 0, a sensitive value in more than 1 / l of them, or a
+ * promise about a sensitive class that they break. */
 typedef struct kn_badness {
-    int64_t         k; /* 0: not asked */
-    int64_t         l; /* 0: not asked */
-    kn_row_items    sensitive; /* of each row; with l */
-    int64_t        *sensitive_count; /* per place, all zero */
+    int64_t                k; /* 0: not asked */
+    int64_t                l; /* 0: not asked */
+    const kn_tree_promise *promises;
+    int                    promise_count;
+    bool                   diverse;   /* l or promises are asked; then: */
+    kn_row_items           sensitive; /* of each row */
+    int64_t               *sensitive_count; /* per place, all zero */
+    const uint16_t        *cls;     /* per place */
+    uint32_t              *touched; /* scratch: places ... */
+    int64_t               *counts;  /* ... and the counts of those of one class */
 } kn_badness;
 
 /* The scratch of one thread. */

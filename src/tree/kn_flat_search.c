@@ -346,7 +346,7 @@ static kn_status run(flat *f, double deadline, bool *repeated, kn_error *err)
 
 bool kn_flat_fits(const kn_tree_problem *p, const kn_synopsis *s)
 {
-    if (p->method == KN_METHOD_ACS || p->l > 0 || s->absence || !s->value_start) return false;
+    if (p->method == KN_METHOD_ACS || kn_tree_asks_diversity(p) || s->absence || !s->value_start) return false;
     for (int c = 0; c < s->vocabulary->class_count; c++)
         if (s->vocabulary->sensitive[c]) return false;
     for (uint32_t i = 0; i < s->nodes; i++)

@@ -60,7 +60,8 @@
  *
  * A cut is followed if it passes ValueCheck and, for OCS, needs no disassociation. A cut that is followed is a
  * solution if, with l > 0, it is diverse too: for every combination with support s > 0, each sensitive value of the
- * cut is in at most s / l of these records. ACS follows every cut. GCS and OCS begin with {*} and follow the g best
+ * cut is in at most s / l of these records; and if every other promise about a sensitive class (entropy and recursive
+ * l-diversity: kn_spread.h) holds of these records. ACS follows every cut. GCS and OCS begin with {*} and follow the g best
  * of all cuts that the step before led to and no earlier step had seen (K10, K11). Fewer than k records, or {*} not
  * followed: nothing is found.
  *
@@ -73,7 +74,15 @@
 #ifndef KN_TREE_H
 #define KN_TREE_H
 
+#include <kanon/models.h>
+
 #include "kn_records_plan.h"
+
+/* Entropy or recursive l-diversity of a sensitive class. */
+typedef struct kn_tree_promise {
+    uint16_t cls;
+    kn_model model;
+} kn_tree_promise;
 
 typedef struct kn_tree_problem {
     const kn_records *records;
@@ -92,9 +101,18 @@ typedef struct kn_tree_problem {
     int64_t           spare_records; /* ... and of its records                                                      */
     bool              as_is;         /* records that keep the promise as they are stay so: without, a blur may cost less */
     const kn_ratio   *weights;       /* per class, greater than 0; NULL: RPDa is the cost                          */
+    const kn_tree_promise *promises; /* besides l                                                                  */
+    int                    promise_count;
 } kn_tree_problem;
 
-#define KN_TREE_PROBLEM_INIT {NULL, KN_METHOD_GCS, 2, 2, 1, 2, KN_SEMANTICS_PAIRS, false, false, 0, 0, false, 0, 0, false, NULL}
+#define KN_TREE_PROBLEM_INIT                                                                                           \
+    {NULL, KN_METHOD_GCS, 2, 2, 1, 2, KN_SEMANTICS_PAIRS, false, false, 0, 0, false, 0, 0, false, NULL, NULL, 0}
+
+/* Is anything promised about sensitive values? */
+static inline bool kn_tree_asks_diversity(const kn_tree_problem *p)
+{
+    return p->l > 0 || p->promise_count > 0;
+}
 
 typedef struct kn_tree_counters {
     int64_t cuts;          /* looked at                                                   */

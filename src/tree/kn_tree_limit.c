@@ -39,7 +39,7 @@ static double sets_of(uint64_t n, int m)
 static bool is_known(const kn_tree_problem *p, uint32_t value)
 {
     const kn_vocabulary *v = p->records->vocabulary;
-    return p->l == 0 || v->cls[value] == KN_VOCABULARY_NO_CLASS || !v->sensitive[v->cls[value]];
+    return !kn_tree_asks_diversity(p) || v->cls[value] == KN_VOCABULARY_NO_CLASS || !v->sensitive[v->cls[value]];
 }
 
 /* The values of a record that may be known, and all those above them, each once. */

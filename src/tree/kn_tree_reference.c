@@ -21,6 +21,7 @@
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_hash.h"
+#include "kn_spread.h"
 #include "kn_tree_reference_internal.h"
 
 #define NONE KN_REFERENCE_NONE
@@ -51,14 +52,24 @@ static bool name_of_rare(kn_reference *r, const kn_id_list *records)
     return false;
 }
 
-/* One sensitive value is in more than 1 / l of the records. */
+/* One sensitive value is in more than 1 / l of the records, or they break a promise about a sensitive class. */
 static bool is_uniform(kn_reference *r, const kn_id_list *records)
 {
-    kn_id_list *with = &r->relation_stack[r->problem->n + 2];
-    for (uint32_t p = 0; p < r->cut->size; p++) {
+    kn_id_list            *with = &r->relation_stack[r->problem->n + 2];
+    const kn_tree_problem *problem = r->problem;
+    for (uint32_t p = 0; p < r->cut->size && problem->l > 0; p++) {
         if (!sensitive(r, r->cut->values[p])) continue;
         kn_reference_intersect(r, with, records, &r->with_value[p]);
-        if ((int64_t)with->count > (int64_t)records->count / r->problem->l) return true;
+        if ((int64_t)with->count > (int64_t)records->count / problem->l) return true;
+    }
+    for (int i = 0; i < problem->promise_count; i++) {
+        size_t values = 0;
+        for (uint32_t p = 0; p < r->cut->size; p++) {
+            if (r->vocabulary->cls[r->cut->values[p]] != problem->promises[i].cls) continue;
+            kn_reference_intersect(r, with, records, &r->with_value[p]);
+            if (with->count > 0) r->spread[values++] = (int64_t)with->count;
+        }
+        if (!kn_spread_holds(&problem->promises[i].model, r->spread, values, (int64_t)records->count)) return true;
     }
     return false;
 }
@@ -503,7 +514,7 @@ static kn_status evaluate(kn_reference *r, uint32_t number, bool *follow, kn_ref
             KN_TRY(rpda(r, cost, err));
         *follow = true;
         /* Diversity does not prune: a finer cut may have it (K18). */
-        if (r->problem->l == 0 || !kn_reference_visit(r, 0, r->problem->n, is_uniform))
+        if (!kn_tree_asks_diversity(r->problem) || !kn_reference_visit(r, 0, r->problem->n, is_uniform))
             KN_TRY(remember(r, number, *cost, err));
     }
     return r->cancelled ? kn_fail_cancelled(err) : KN_OK;
@@ -596,8 +607,9 @@ static kn_status prepare(kn_reference *r, kn_error *err)
     if (!KN_ALLOC(r->ctx, r->domain, values) || !KN_ALLOC(r->ctx, r->image, values) ||
         !KN_ALLOC(r->ctx, r->place, values) || !KN_ALLOC(r->ctx, r->plain, values) ||
         !KN_ALLOC(r->ctx, r->absence, values) || !KN_ALLOC_ZERO(r->ctx, r->occurs, kn_bitset_words(values) + 1) ||
-        !KN_ALLOC(r->ctx, r->with_value, values) || !KN_ALLOC(r->ctx, r->value_ids, nodes + 1) ||
-        !KN_ALLOC(r->ctx, r->size, (size_t)records->count + 1) || !KN_ALLOC(r->ctx, r->nodes, nodes + 1) ||
+        !KN_ALLOC(r->ctx, r->with_value, values) || !KN_ALLOC(r->ctx, r->spread, values) ||
+        !KN_ALLOC(r->ctx, r->value_ids, nodes + 1) || !KN_ALLOC(r->ctx, r->size, (size_t)records->count + 1) ||
+        !KN_ALLOC(r->ctx, r->nodes, nodes + 1) ||
         !(r->scratch = kn_alloc_array(r->ctx, widest + 1, KN_RECORD_SCRATCH)) ||
         !KN_ALLOC(r->ctx, r->trie_of, widest + 1) || !KN_ALLOC(r->ctx, r->trie, r->trie_capacity) ||
         !KN_ALLOC_ZERO(r->ctx, r->class_pairs, kn_bitset_words(classes * (classes + 1)) + 1))
@@ -615,10 +627,10 @@ static kn_status prepare(kn_reference *r, kn_error *err)
 static void release(kn_reference *r)
 {
     for (size_t i = 0; i < r->cut_count; i++) kn_free(r->cuts[i].values);
-    KN_FREE(r->domain, r->class_pairs, r->image, r->place, r->plain, r->with_value, r->value_ids, r->size, r->nodes,
-            r->scratch, r->trie_of, r->trie, r->value_stack, r->relation_stack, r->stack_ids, r->chosen, r->node_of,
-            r->among, r->known, r->named, r->pairs, r->relations, r->relation_ids, r->sd, r->cuts, r->table, r->best_sd,
-            r->absence, r->occurs);
+    KN_FREE(r->spread, r->domain, r->class_pairs, r->image, r->place, r->plain, r->with_value, r->value_ids, r->size,
+            r->nodes, r->scratch, r->trie_of, r->trie, r->value_stack, r->relation_stack, r->stack_ids, r->chosen,
+            r->node_of, r->among, r->known, r->named, r->pairs, r->relations, r->relation_ids, r->sd, r->cuts, r->table,
+            r->best_sd, r->absence, r->occurs);
 }
 
 static kn_status make_plan(const kn_reference *r, kn_records_plan **out, kn_error *err)

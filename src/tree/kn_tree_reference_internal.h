@@ -79,6 +79,7 @@ typedef struct kn_reference {
     uint32_t   *absence; /* per place: values to be known for it to be absent; 0: it never is */
     uint64_t   *occurs;  /* bit per value: some record has it           */
     bool        lacks;   /* that a record lacks something may be known  */
+    int64_t    *spread;  /* records with each value of a sensitive class */
     bool        cancelled, late;
 
     kn_disassociation *sd;

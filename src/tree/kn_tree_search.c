@@ -95,7 +95,7 @@ static kn_status look_into(search *s, const bool *known, kn_projection *projecti
     if (!out->followed) return KN_OK;
     KN_TRY(kn_rpda(&out->cost, structure, s->domain, err));
     out->solution = true;
-    if (s->problem->l > 0) KN_TRY(kn_diversity_check(structure, scratch, &out->solution, err));
+    if (kn_tree_asks_diversity(s->problem)) KN_TRY(kn_diversity_check(structure, scratch, &out->solution, err));
     out->disassociations = structure->disassociations;
     out->count = structure->count;
     structure->disassociations = NULL;
@@ -504,6 +504,9 @@ static kn_status check_options(const kn_tree_problem *p, kn_error *err)
         return kn_fail(err, KN_USAGE, "n must be between 0 and m (m - 1) / 2: %d values have no more relations", p->m);
     if (p->g < 1 && p->method != KN_METHOD_ACS) return kn_fail(err, KN_USAGE, "g must be at least 1");
     if (p->l < 0) return kn_fail(err, KN_USAGE, "l must be at least 1, or 0 for none");
+    for (int i = 0; i < p->promise_count; i++)
+        if (p->promises[i].model.kind != KN_MODEL_ENTROPY && p->promises[i].model.kind != KN_MODEL_RECURSIVE)
+            return kn_fail(err, KN_USAGE, "%s is not a promise about trees", kn_model_name(p->promises[i].model.kind));
     if (p->spare_nodes < 0 || p->spare_records < 0)
         return kn_fail(err, KN_USAGE, "the suppression budget must not be negative");
     if (p->strict && kn_tree_suppresses(p))

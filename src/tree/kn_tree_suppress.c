@@ -20,6 +20,7 @@
 #include "kn_compare.h"
 #include "kn_context.h"
 #include "kn_error.h"
+#include "kn_spread.h"
 #include "kn_tree_work.h"
 
 #define WHAT "looking for what to suppress"
@@ -203,7 +204,23 @@ static bool any_flag(const bool *flags, size_t count)
     return memchr(flags, true, count) != NULL;
 }
 
-/* Where absences may be known nothing at all may be, too (kn_tree.h): is each sensitive value in at most 1 / l of what stays?
+/* Do the sensitive values keep what is promised, if `with` of `stay` records have each of them? `counts`: scratch. */
+static bool keeps_promises(const suppressing *s, const int64_t *with, int64_t stay, int64_t *counts)
+{
+    const kn_vocabulary   *v = s->vocabulary;
+    const kn_tree_problem *p = s->problem;
+    for (uint32_t u = 1; u < v->nodes && p->l > 0; u++)
+        if (v->sensitive[v->cls[u]] && with[u] > stay / p->l) return false;
+    for (int i = 0; i < p->promise_count; i++) {
+        size_t values = 0;
+        for (uint32_t u = 1; u < v->nodes; u++)
+            if (v->cls[u] == p->promises[i].cls && with[u] > 0) counts[values++] = with[u];
+        if (!kn_spread_holds(&p->promises[i].model, counts, values, stay)) return false;
+    }
+    return true;
+}
+
+/* Where absences may be known nothing at all may be, too (kn_tree.h): do all that stay keep what is promised of sensitive values?
  * The search counts that only while a value that may be absent is left. */
 static kn_status check_all(const suppressing *s, bool *ok, kn_error *err)
 {
@@ -224,8 +241,7 @@ static kn_status check_all(const suppressing *s, bool *ok, kn_error *err)
             last[value] = t + 1;
         }
     }
-    for (uint32_t u = 1; with && last && absent && u < v->nodes; u++)
-        if (v->sensitive[v->cls[u]] && with[u] > stay / s->problem->l) *ok = false;
+    if (with && last && absent) *ok = keeps_promises(s, with, stay, last); /* `last` is not needed any more */
     kn_status st = with && last ? KN_OK : kn_fail_memory(err, s->ctx, WHAT);
     KN_FREE(with, last);
     return st;
@@ -237,7 +253,7 @@ static kn_status judge(suppressing *s, kn_tree_result *found, kn_error *err)
     size_t       values = s->vocabulary->nodes, records = (size_t)s->problem->records->count;
     kn_tree_loss loss;
     bool         ok = true;
-    if (s->problem->l > 0) KN_TRY(check_all(s, &ok, err));
+    if (kn_tree_asks_diversity(s->problem)) KN_TRY(check_all(s, &ok, err));
     if (!ok) return KN_OK;
     if (any_flag(s->given_up, values)) KN_TRY(copy_flags(&found->plan->given_up, s->ctx, s->given_up, values, err));
     if (s->leaving) KN_TRY(copy_flags(&found->plan->left_out, s->ctx, s->left_out, records, err));

@@ -79,8 +79,21 @@ kn_status kn_diversity_check(kn_structure *s, kn_combinations *c, bool *ok, kn_e
     uint64_t            *start = kn_alloc_array(s->ctx, (size_t)p->rows.count + 1, sizeof *start);
     uint32_t            *items = kn_alloc_array(s->ctx, (size_t)p->rows.start[p->rows.count] + 1, sizeof *items);
     int64_t             *count = kn_alloc_array_zero(s->ctx, (size_t)p->places + 1, sizeof *count);
-    kn_badness           uneven = {.l = s->problem->l, .sensitive = {start, items}, .sensitive_count = count};
-    kn_status            st = start && items && count ? KN_OK : kn_fail_memory(err, s->ctx, WHAT);
+    int64_t             *counts = kn_alloc_array(s->ctx, (size_t)p->places + 1, sizeof *counts);
+    uint32_t            *touched = kn_alloc_array(s->ctx, (size_t)p->places + 1, sizeof *touched);
+    uint16_t            *cls = kn_alloc_array(s->ctx, (size_t)p->places + 1, sizeof *cls);
+    kn_badness           uneven = {.l = s->problem->l,
+                                   .promises = s->problem->promises,
+                                   .promise_count = s->problem->promise_count,
+                                   .diverse = true,
+                                   .sensitive = {start, items},
+                                   .sensitive_count = count,
+                                   .cls = cls,
+                                   .touched = touched,
+                                   .counts = counts};
+    bool                 there = start && items && count && counts && touched && cls;
+    kn_status            st = there ? KN_OK : kn_fail_memory(err, s->ctx, WHAT);
+    for (uint32_t i = 0; there && i < p->places; i++) cls[i] = s->synopsis->vocabulary->cls[p->values[i]];
     if (st == KN_OK) st = list_sensitive(s, start, items, err);
     if (st == KN_OK) st = check_values(p, c, s->problem->m, &uneven, ok, err);
     for (int j = 1; j <= s->problem->n && st == KN_OK && *ok; j++) {
@@ -88,6 +101,6 @@ kn_status kn_diversity_check(kn_structure *s, kn_combinations *c, bool *ok, kn_e
         st = kn_structure_check(s, c, j, &uneven, true, &any, err);
         *ok = !any;
     }
-    KN_FREE(start, items, count);
+    KN_FREE(start, items, count, counts, touched, cls);
     return st;
 }

@@ -423,7 +423,7 @@ typedef struct kn_vwhere {
     kn_vside          original, release;
     const kn_vcolumn *stars; /* of the released rows: "*" where every kept column is; NULL: there is no such column */
     bool              whole; /* kept columns are among the combinations: judged here, not by the engine            */
-    bool              local; /* the release has no level per column, and the engine cannot judge kept columns      */
+    bool              local; /* the release has no level per column, and classes overlap: the engine cannot judge kept columns */
     bool              apart; /* the original's combinations are not to be read: its rows stay in the engine (table/where_coded.c) */
     struct kn_vcoded *coded; /* they do; NULL: they were read */
     double            squares; /* then: of the sizes of the original's classes at the levels of the release; NAN: not known */
@@ -479,6 +479,8 @@ const char        *kn_verify_needs_rows(const kn_spec *spec, const kn_verify_opt
 
 /* Kept columns of tables that stay where they are, compared there (table/where_kept.c). */
 KN_CHECK kn_status kn_verify_kept(kn_verifier *v, kn_error *err);
+/* Of a release without levels: hands the classes to the engine, if each combination of the original has at most one (table/where_classes.c). */
+KN_CHECK kn_status kn_vclasses_give(kn_verifier *v, bool *single, kn_error *err);
 /* The original by the values of its columns, and its rows as numbers in the engine; then, once levels are known, whether every released
  * row has an original of its own, by the engine (table/where_coded.c). */
 KN_CHECK kn_status kn_vcoded_read(kn_verifier *v, const kn_vread_options *options, kn_error *err);
@@ -491,6 +493,13 @@ int64_t kn_vcell_code(const kn_vquasi *q, int level, const kn_vcell *cell);
 int                kn_vside_find(const kn_vside *side, const char *name);                  /* -1: there is none */
 const char        *kn_vside_word(const kn_vside *side);                                    /* for texts        */
 void               kn_vside_put(struct kn_buffer *to, const kn_vside *side, int column);   /* a cell of "t"     */
+
+/* The distinct rows of a table, with their counts; kept columns only say whether they are "*" (where->stars). */
+KN_CHECK kn_status kn_vside_read(kn_vtable **out, kn_verifier *v, kn_vside *side, const kn_vread_options *options, kn_error *err);
+
+/* Several releases as one table, v->release (table/together.c): whole, or as distinct rows where v->where names a connection. */
+KN_CHECK kn_status kn_vtogether_read(kn_verifier *v, const char *const *releases, int count, const kn_vread_options *read,
+                                     kn_error *err);
 
 /* Rows that stand for several (table/counts.c): the counts of both files. Of the original rows that stand for none are taken out;
  * a release that does not count as it should is a problem, and where it cannot be read at all nothing more is said of it. */

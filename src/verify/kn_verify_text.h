@@ -11,6 +11,10 @@
 KN_CHECK kn_status kn_vtext_fits(bool *out, kn_context *ctx, const kn_connection *c, const char *const *paths, int count,
                                  const kn_vread_options *options, kn_error *err);
 
+/* Keeps a file on disk, under this name (kn_text_table.h), and adds what stands behind FROM for it. */
+KN_CHECK kn_status kn_vtext_keep(kn_buffer *to, kn_context *ctx, const kn_connection *c, const char *name, const char *path,
+                                 const kn_vread_options *options, kn_error *err);
+
 /* The original and the release, if they are CSV. */
 typedef struct kn_vtexts {
     kn_engine_table tables[2];

@@ -10,6 +10,7 @@
 
 #include <kanon/verify.h>
 
+struct kn_connection;
 struct kn_engine_table; /* kn_connection.h */
 
 /* The same answer and figures as kn_verify. Of the options `levels`, `suppressed`, `work_limit` and `time_limit` are used as there;
@@ -27,5 +28,11 @@ KN_CHECK kn_status kn_verify_where(kn_verify_report **out, kn_context *ctx, cons
 KN_CHECK kn_status kn_verify_apart(kn_verify_report **out, kn_context *ctx, const kn_spec *spec,
                                    const struct kn_engine_table *original, const struct kn_engine_table *release,
                                    const kn_verify_options *options, kn_error *err);
+
+/* kn_verify_together, of releases that are not read whole but as distinct rows: Parquet and CSV, by a DuckDB with a folder for what does
+ * not fit. `engine` NULL: they are read whole. */
+KN_CHECK kn_status kn_verify_together_by(kn_verify_report **out, kn_context *ctx, const kn_spec *spec,
+                                         const struct kn_connection *engine, const char *const *releases, int count,
+                                         kn_error *err);
 
 #endif

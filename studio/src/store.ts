@@ -2,7 +2,7 @@
 // is the one that counts: a reload, or another tab, shows the same.
 // SPDX-License-Identifier: Apache-2.0
 import {createContext} from "preact";
-import {useContext, useEffect, useRef, useState} from "preact/hooks";
+import {useContext, useEffect, useMemo, useRef, useState} from "preact/hooks";
 import * as api from "./api";
 import type {StudioFailure, StudioJob, StudioSession} from "./answers";
 import {Release} from "./release";
@@ -51,10 +51,12 @@ export function useSession(): {store: Store | null; refused: string | null} {
         for (const id of [...after.keys()].sort((a, b) => a - b).slice(0, -64)) after.delete(id);
         return after;
       });
-      if (event.revision !== latest.current?.revision || !latest.current.saved) void refresh();
+      const known = latest.current;
+      if (!known?.open || event.revision !== known.revision || event.saved !== known.saved) void refresh();
     }, () => setLost(true));
   }, []);
 
+  const release = useMemo(() => new Release(session?.release ?? ""), [session?.release]);
   if (!session) return {store: null, refused};
 
   const send = async (text: string, files: Record<string, string>): Promise<StudioFailure | null> => {
@@ -72,7 +74,7 @@ export function useSession(): {store: Store | null; refused: string | null} {
   };
   const store: Store = {
     session,
-    release: new Release(session.release ?? ""),
+    release,
     jobs,
     failure,
     lost,

@@ -57,9 +57,11 @@ static int code_of(const kn_pg *pg, kn_status st, const kn_error *said, char *me
 
 static int run(void *state, const char *sql, char *message, size_t room)
 {
-    kn_pg   *pg = state;
-    kn_error said = KN_ERROR_INIT;
-    return code_of(pg, kn_pg_run(pg, sql, &said), &said, message, room);
+    kn_pg    *pg = state;
+    kn_error  said = KN_ERROR_INIT;
+    kn_status st = kn_server_temporary(pg, &said); /* these statements make and remove temporary tables */
+    if (st == KN_OK) st = kn_pg_run(pg, sql, &said);
+    return code_of(pg, st, &said, message, room);
 }
 
 static kn_status run_one(kn_pg *pg, PGresult **out, const char *before, const char *sql, const char *behind,

@@ -28,6 +28,8 @@ kn_records_options kn_records_reading(const kn_spec *spec)
     options.classes = spec->classes;
     options.class_count = spec->class_count;
     options.delimiter = spec->csv.delimiter;
+    options.resources = spec->resources;
+    options.resource_count = spec->resource_count;
     return options;
 }
 
@@ -78,8 +80,9 @@ static kn_status read(kn_release_run *all, kn_error *err)
     if (r->head.dropped_count > 0 && all->spec->undeclared_refuse)
         return kn_fail(err, KN_INPUT, "\"%s\" belongs to no class (undeclared: refuse)", r->head.dropped[0]);
     if (run->records->orphans > 0)
-        KN_TRY(kn_release_note(all, err, "%lld %s to nobody and %s not released", (long long)run->records->orphans,
-                               run->records->orphans == 1 ? "row belongs" : "rows belong",
+        KN_TRY(kn_release_note(all, err, "%lld %s%s to nobody and %s not released", (long long)run->records->orphans,
+                               all->spec->resource_count > 0 ? "resource" : "row",
+                               run->records->orphans == 1 ? " belongs" : "s belong",
                                run->records->orphans == 1 ? "is" : "are"));
     if (r->merged > 0)
         KN_TRY(kn_release_note(all, err, "%lld %s equal to a sibling: how often somebody has a value is not released",
@@ -98,6 +101,25 @@ static int64_t promised_l(const kn_spec *spec)
             l = (int64_t)(m->l.numerator / m->l.denominator);
     }
     return l;
+}
+
+/* Entropy and recursive l-diversity. Classes of the vocabulary are those of the spec, in its order. */
+static kn_status take_promises(kn_records_run *run, kn_tree_problem *problem, kn_error *err)
+{
+    const kn_spec       *spec = run->all.spec;
+    const kn_vocabulary *v = run->records->vocabulary;
+    kn_tree_promise     *promises =
+        kn_release_alloc(&run->all, &run->all.scratch, (size_t)spec->model_count + 1, sizeof *promises, err);
+    if (!promises) return KN_MEMORY;
+    problem->promises = promises;
+    for (int i = 0; i < spec->model_count; i++) {
+        const kn_model *m = &spec->models[i];
+        if (m->kind != KN_MODEL_ENTROPY && m->kind != KN_MODEL_RECURSIVE) continue;
+        for (int c = 0; c < v->class_count; c++)
+            if (m->attribute && strcmp(v->class_names[c], m->attribute) == 0)
+                promises[problem->promise_count++] = (kn_tree_promise){(uint16_t)c, *m};
+    }
+    return KN_OK;
 }
 
 static kn_status copy_counters(kn_records_run *run, kn_error *err)
@@ -161,6 +183,7 @@ static kn_status search(kn_release_run *all, kn_error *err)
     const kn_spec  *spec = run->all.spec;
     kn_tree_problem problem = KN_TREE_PROBLEM_INIT;
     KN_TRY(take_weights(run, err));
+    KN_TRY(take_promises(run, &problem, err));
     problem.weights = run->weights;
     problem.records = run->records;
     problem.method = spec->method;

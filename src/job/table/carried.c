@@ -11,6 +11,7 @@
 #include "kn_error.h"
 #include "kn_job_texts.h"
 #include "kn_kept.h"
+#include "kn_recipe.h"
 #include "kn_table_run.h"
 #include "kn_targets.h"
 
@@ -38,8 +39,8 @@ bool kn_table_run_can_carry(const kn_table_run *run)
     int            kept = 0;
     if (run->engine.connection->dialect != KN_DIALECT_DUCKDB || run->engine.connection != &run->engine.own)
         return false;
-    if (run->target || kn_table_run_to_text(run)) return false;
-    if (!spec->method_auto && !kn_table_run_full_domain(run)) return false;
+    if (run->target) return false;
+    if (!spec->method_auto && kn_recipe_parts_equal_rows(spec->method)) return false;
     for (int i = 0; i < spec->attribute_count; i++) {
         if (spec->attributes[i].role != KN_ROLE_KEEP) continue;
         if (!is_spelled(&spec->attributes[i])) return false;
@@ -256,6 +257,8 @@ kn_status kn_table_run_put_carried(kn_table_run *run, kn_batches *batches, kn_er
                                 .path = kn_output_temporary(run->all.output),
                                 .name = run->all.spec->output,
                                 .parts = kn_target_in_parts(run->all.spec),
+                                .output = kn_table_run_to_text(run) ? run->all.output : NULL,
+                                .delimiter = run->delimiter,
                                 .formulas = run->kept_formulas};
     if (st == KN_OK) st = kn_carry_write(&run->carry, &release, err);
     end_entries(&e);

@@ -9,6 +9,7 @@
 #include "kn_error.h"
 #include "kn_recipe.h"
 #include "kn_table_run.h"
+#include "kn_text_table.h"
 
 /* Can the text be on the level? */
 static bool fits(const kn_hierarchy *h, uint32_t level, kn_string text, bool from_file)
@@ -46,6 +47,24 @@ static kn_status check_labels(const kn_table_run *run, const kn_table *earlier, 
     return KN_OK;
 }
 
+/* Where this release is not in memory, its engine groups the earlier one. */
+static kn_status read_labels(kn_table **out, kn_table_run *run, const kn_csv_options *csv, kn_error *err)
+{
+    kn_context *ctx = run->all.ctx;
+    const char *path = run->all.options->earlier;
+    kn_engine   engine = run->writer; /* the same connection, with a table */
+    if (!run->large) return kn_table_read_csv(out, ctx, path, csv, err);
+    kn_buffer_init(&engine.relation, ctx);
+    engine.name = path;
+    kn_status st = kn_columnar_kind_of(ctx, path) != KN_COLUMNAR_NONE
+                       ? kn_columnar_relation(&engine.relation, engine.connection, ctx, &path, 1, csv->columns,
+                                              csv->column_count, err)
+                       : kn_text_files_keep(&engine.relation, engine.connection, ctx, "earlier", &path, 1, csv, err);
+    if (st == KN_OK) st = kn_engine_group(out, &engine, csv, err);
+    kn_buffer_free(&engine.relation);
+    return st;
+}
+
 kn_status kn_table_run_check_earlier(kn_table_run *run, kn_error *err)
 {
     kn_csv_options  csv = KN_CSV_OPTIONS_INIT;
@@ -57,7 +76,7 @@ kn_status kn_table_run_check_earlier(kn_table_run *run, kn_error *err)
     csv.type_count = run->quasi_count;
     csv.columns = run->quasi_names;
     csv.column_count = run->quasi_count;
-    kn_status st = kn_table_read_csv(&earlier, run->all.ctx, run->all.options->earlier, &csv, err);
+    kn_status st = read_labels(&earlier, run, &csv, err);
     if (st == KN_OK) st = check_labels(run, earlier, err);
     kn_table_free(earlier);
     kn_free(types);

@@ -37,6 +37,15 @@ static bool has_pseudonyms(const kn_spec *spec)
     return false;
 }
 
+/* An earlier release that cannot be grouped together with this one. */
+static bool has_other_earlier(const kn_table_run *run)
+{
+    const char *earlier = run->all.options->earlier;
+    if (!earlier) return false;
+    return run->target || is_engine(run) ||
+           (!kn_columnar_stays(run->all.ctx, earlier) && !kn_csv_stream_possible(run->all.ctx, earlier));
+}
+
 /* What of the request needs every row by itself; NULL: nothing. */
 static const char *needs_rows(const kn_table_run *run)
 {
@@ -47,7 +56,7 @@ static const char *needs_rows(const kn_table_run *run)
     if (has_pseudonyms(spec)) return "a pseudonym";
     if (spec->dependency_count > 0) return "a dependency";
     if (spec->csv.count) return "a column of counts";
-    if (run->all.options->earlier) return "an earlier release";
+    if (has_other_earlier(run)) return "an earlier release, unless that and this one are CSV or Parquet";
     if (run->all.options->dry_run) return NULL;
     if (is_engine(run)) return kn_name_engine(spec->output) ? NULL : "an output elsewhere than in its engine";
     return kn_table_run_cannot_write(run);

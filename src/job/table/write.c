@@ -14,6 +14,7 @@
 #include "kn_table_run.h"
 #include "kn_table_stream.h"
 #include "kn_targets.h"
+#include "kn_verify_where.h"
 
 /* ---- What is released ---- */
 
@@ -71,7 +72,8 @@ const char *kn_table_run_written(const kn_table_run *run)
 
 kn_recode_input kn_table_run_recode_input(const kn_table_run *run)
 {
-    bool counted = run->large && !kn_table_run_to_text(run);
+    bool texts = run->carried && kn_table_run_to_text(run),
+         counted = run->large && (texts || !kn_table_run_to_text(run));
     return (kn_recode_input){.table = run->table,
                              .plan = run->plan,
                              .hierarchies = (const kn_hierarchy *const *)run->hierarchies,
@@ -88,7 +90,8 @@ kn_recode_input kn_table_run_recode_input(const kn_table_run *run)
                              .missing = kn_table_run_missing_text(run->all.spec),
                              .parquet = kn_target_is_parquet(run->all.spec) || kn_target_in_engine(run->all.spec),
                              .parts = kn_target_in_parts(run->all.spec),
-                             .columns_wanted = kn_target_has_columns(run->all.ctx, run->all.spec) ||
+                             .texts = texts,
+                             .columns_wanted = texts || kn_target_has_columns(run->all.ctx, run->all.spec) ||
                                                kn_target_is_parquet(run->all.spec) ||
                                                kn_target_in_engine(run->all.spec)};
 }
@@ -198,7 +201,8 @@ static kn_status verify_together(kn_table_run *run, kn_error *err)
     if (!files[0]) return KN_OK;
     kn_release_union *both = kn_release_alloc(&run->all, run->all.arena, 1, sizeof *both, err);
     if (!both) return KN_MEMORY;
-    KN_TRY(kn_verify_together(&report, run->all.ctx, &run->effective, files, 2, err));
+    KN_TRY(kn_verify_together_by(&report, run->all.ctx, &run->effective, run->large ? run->writer.connection : NULL,
+                                 files, 2, err));
     double *reached =
         kn_release_alloc(&run->all, run->all.arena, (size_t)report->model_count + 1, sizeof *reached, err);
     kn_status st = reached ? KN_OK : KN_MEMORY;

@@ -3,7 +3,7 @@
  *
  * A column is made directly from the classes and codes of its rows: an index per row into the texts that are shown,
  * in byte order. If all of them are numbers or dates in exactly the form of Arrow's types, the column is int64,
- * double or date32 instead. A missing cell is null, unless the request gives it a non-empty text. Nothing in a batch
+ * double or date32 instead, unless texts are asked for. A missing cell is null, unless the request gives it a non-empty text. Nothing in a batch
  * depends on a value that no row shows: no dictionary entry, no width of an index and no type.
  *
  * Cost: O(rows) per column, columns in parallel. Memory: 1, 2, 4 or 8 bytes per cell.
@@ -269,7 +269,7 @@ static kn_status build(building *b, int64_t rows, kn_error *err)
     KN_TRY(write_validity(b, rows, err));
     uint64_t *values = kn_alloc_array(b->all->ctx, (size_t)b->entries + 1, sizeof *values);
     if (!values) return kn_fail_memory(err, b->all->ctx, making);
-    const char *type = type_of(b, values);
+    const char *type = b->all->input->texts ? NULL : type_of(b, values);
     kn_status   st = type ? write_values(b, values, type, rows, err) : write_indices(b, rows, err);
     kn_free(values);
     return st;

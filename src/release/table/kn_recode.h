@@ -47,6 +47,7 @@ typedef struct kn_recode_input {
     char                       delimiter;
     const char                *missing; /* how a missing cell is written; NULL: empty           */
     bool                       columns_wanted; /* the rows become Arrow batches, not CSV: in memory   */
+    bool                       texts; /* ... whose columns are all of texts                     */
     bool                       parquet; /* ... or, of a file, Parquet                           */
     bool                       parts;   /* ... in parts: the output's temporary path is a folder */
     /* ... or batches of counted rows for somebody else, who takes them over, with a further column: the rows before; NULL: nobody */

@@ -37,11 +37,12 @@ typedef struct numbers {
 
 /* What one task found. */
 typedef struct task {
-    uint64_t   least; /* fewest records of a combination */
-    int64_t    violations;
-    int64_t    record, support; /* the first rare one: a record that it finds, -1: none; how many it finds */
-    int        labels, relations, lacking;
-    kn_vshare *shares; /* per class */
+    uint64_t    least; /* fewest records of a combination */
+    int64_t     violations;
+    int64_t     record, support; /* the first rare one: a record that it finds, -1: none; how many it finds */
+    int         labels, relations, lacking;
+    kn_vshare  *shares;  /* per class             */
+    kn_vspread *spreads; /* per model of the spec */
 } task;
 
 typedef struct relation {
@@ -52,7 +53,9 @@ typedef struct relation {
 typedef struct seeker {
     struct absence *a;
     task           *task;
-    uint64_t       *count; /* per rank, all zero */
+    uint64_t       *count;   /* per rank, all zero */
+    uint64_t       *spread;  /* the counts of one class */
+    uint32_t       *touched; /* ranks                   */
     numbers         having[MOST_M + 1], related[MOST_M * MOST_M + 1], lacking[MOST_M + 1], seen[MOST_M + 1];
     uint32_t        chosen[MOST_M]; /* ranks, ascending */
     int             size;
@@ -153,26 +156,59 @@ static uint64_t weigh(const seeker *s, const uint32_t *records, size_t count)
     return sum;
 }
 
-/* The share of each sensitive value among these records. */
+/* The sensitive labels of these records, counted: how many there are, in s->touched. */
+static size_t count_sensitive(seeker *s, const uint32_t *records, size_t count)
+{
+    const kn_vview *w = &s->a->view;
+    size_t          n = 0;
+    for (size_t x = 0; x < count; x++)
+        for (uint64_t i = w->start[records[x]]; i < w->start[records[x] + 1]; i++) {
+            uint32_t rank = w->ranks[i];
+            if (rank < w->known) continue;
+            if (s->count[rank] == 0) s->touched[n++] = rank;
+            s->count[rank] += (uint64_t)w->weight[records[x]];
+        }
+    return n;
+}
+
+static int class_of_rank(const absence *a, uint32_t rank)
+{
+    return a->v->class_of[a->view.label_of[rank]];
+}
+
+/* Entropy and recursive l-diversity, of the sensitive labels that were counted. */
+static void judge_spreads(seeker *s, size_t touched, uint64_t support)
+{
+    const kn_spec *spec = s->a->v->spec;
+    for (int i = 0; i < spec->model_count; i++) {
+        const kn_model *m = &spec->models[i];
+        int             cls = kn_vspread_asked(m) ? kn_vrecords_class_of_model(s->a->v, m) : -1;
+        size_t          count = 0;
+        double          reached;
+        if (cls < 0) continue;
+        for (size_t j = 0; j < touched; j++)
+            if (class_of_rank(s->a, s->touched[j]) == cls) s->spread[count++] = s->count[s->touched[j]];
+        bool holds = kn_vspread_holds(m, s->spread, count, support, &reached);
+        kn_vspread_add(&s->task->spreads[i], m, reached, !holds);
+    }
+}
+
+/* What these records have in common of sensitive values. */
 static void judge_shares(seeker *s, const uint32_t *records, size_t count, uint64_t support)
 {
-    const kn_vview            *w = &s->a->view;
     const kn_records_verifier *v = s->a->v;
-    for (int pass = 0; pass < 2; pass++) /* the second one judges and clears the counts */
-        for (size_t x = 0; x < count; x++)
-            for (uint64_t i = w->start[records[x]]; i < w->start[records[x] + 1]; i++) {
-                uint32_t rank = w->ranks[i];
-                if (rank < w->known) continue;
-                if (pass == 0) s->count[rank] += (uint64_t)w->weight[records[x]];
-                int cls = v->class_of[w->label_of[rank]];
-                if (pass == 0 || s->count[rank] == 0 || v->classes[cls].model < 0) continue;
-                kn_vshare *share = &s->task->shares[cls];
-                kn_vshare_add(share, s->count[rank], support);
-                share->violations += !kn_vshare_holds(v->classes[cls].l, s->count[rank], support);
-                s->count[rank] = 0;
-            }
-    for (size_t x = 0; x < count; x++) /* of classes without a promise */
-        for (uint64_t i = w->start[records[x]]; i < w->start[records[x] + 1]; i++) s->count[w->ranks[i]] = 0;
+    size_t                     touched = count_sensitive(s, records, count);
+    if (v->spread) judge_spreads(s, touched, support);
+    for (size_t i = 0; i < touched; i++) {
+        uint32_t   rank = s->touched[i];
+        int        cls = class_of_rank(s->a, rank);
+        kn_vshare *share = &s->task->shares[cls];
+        if (v->classes[cls].model >= 0) {
+            kn_vshare_add(share, s->count[rank], support);
+            share->violations += !kn_vshare_holds(v->classes[cls].l, s->count[rank], support);
+        }
+        s->count[rank] = 0;
+    }
 }
 
 static void note(seeker *s, const uint32_t *records, size_t count, uint64_t support, int lacking)
@@ -413,14 +449,20 @@ static kn_status make_tasks(absence *a, kn_error *err)
     kn_vshare *shares = kn_arena_array_zero(room, tasks * classes + 1, sizeof *shares);
     a->seekers = kn_arena_array_zero(room, (size_t)threads, sizeof *a->seekers);
     a->tasks = kn_arena_array_zero(room, tasks, sizeof *a->tasks);
+    size_t      models = (size_t)a->v->spec->model_count, labels = (size_t)a->view.labels + 1;
+    kn_vspread *spreads = kn_arena_array_zero(room, tasks * models + 1, sizeof *spreads);
     if (room->failed) return kn_vrecords_no_memory(a->v, err);
     int64_t found = a->v->report->k;
     for (size_t i = 0; i < tasks; i++)
-        a->tasks[i] =
-            (task){.least = found > 0 ? (uint64_t)found : UINT64_MAX, .record = -1, .shares = shares + i * classes};
+        a->tasks[i] = (task){.least = found > 0 ? (uint64_t)found : UINT64_MAX,
+                             .record = -1,
+                             .shares = shares + i * classes,
+                             .spreads = spreads + i * models};
     for (int i = 0; i < threads; i++) {
         a->seekers[i].a = a;
-        a->seekers[i].count = kn_arena_array_zero(room, (size_t)a->view.labels + 1, sizeof *a->seekers[i].count);
+        a->seekers[i].count = kn_arena_array_zero(room, labels, sizeof *a->seekers[i].count);
+        a->seekers[i].spread = kn_arena_array(room, labels, sizeof *a->seekers[i].spread);
+        a->seekers[i].touched = kn_arena_array(room, labels, sizeof *a->seekers[i].touched);
     }
     return room->failed ? kn_vrecords_no_memory(a->v, err) : KN_OK;
 }
@@ -478,6 +520,23 @@ static void report_all(const absence *a)
     }
 }
 
+static void report_spread(const absence *a, int model, kn_verified_model *m)
+{
+    kn_vspread worst = {.reached = m->reached, .any = true, .violations = 0};
+    for (uint32_t t = 0; t <= a->view.known; t++) {
+        const kn_vspread *x = &a->tasks[t].spreads[model];
+        if (x->any) kn_vspread_add(&worst, &m->model, x->reached, x->violations);
+    }
+    m->reached = worst.reached;
+    if (worst.violations == 0) return;
+    m->classes += worst.violations;
+    m->holds = false;
+    kn_vproblem(
+        a->v->notes,
+        "whoever knows what is absent finds records whose values of class \"%s\" are less diverse than promised",
+        m->model.attribute);
+}
+
 /* The shares for attackers who know absences, in addition to those of count.c. */
 static void report_shares(const absence *a)
 {
@@ -490,8 +549,11 @@ static void report_shares(const absence *a)
             worst.violations += a->tasks[t].shares[c].violations;
             kn_vshare_add(&worst, a->tasks[t].shares[c].with, a->tasks[t].shares[c].of);
         }
+        if (c >= 0 && kn_vspread_asked(&m->model)) report_spread(a, i, m);
         if (worst.of == 0) continue;
         double largest = (double)worst.with / (double)worst.of;
+        if (largest > v->report->largest_share) v->report->largest_share = largest;
+        if (kn_vspread_asked(&m->model)) continue;
         if (!kn_vshare_holds(m->model.l, worst.with, worst.of)) {
             m->classes += worst.violations;
             m->holds = false;
@@ -501,7 +563,6 @@ static void report_shares(const absence *a)
                         worst.of, worst.with, v->classes[c].spec->name);
         }
         if ((double)worst.of / (double)worst.with < m->reached) m->reached = (double)worst.of / (double)worst.with;
-        if (largest > v->report->largest_share) v->report->largest_share = largest;
     }
 }
 

@@ -7,7 +7,8 @@
  * counted for every combination it has. Combinations are divided into shards by their first label (the rarest one),
  * large ones by their second label too; one worker counts a shard in its own table, so that nothing is merged and
  * memory is bounded by the shard. Keys are packed exactly: ranks, a matrix of relations and, for l-diversity, one
- * sensitive label.
+ * sensitive label. For entropy and recursive l-diversity the counts of a combination's sensitive labels are then chained
+ * to its own.
  *
  * Cost: for each different record the sum over s <= m of C(labels, s) sets, each with its sets of relations; 16 bytes
  * (m = 3) for each different combination of a shard. Limits: m (or the most labels of a record) up to 16.
@@ -116,11 +117,12 @@ typedef struct finding {
 
 /* First labels of ranks [low, high); second ones whose rank leaves `part` when divided by `parts`. */
 typedef struct shard {
-    uint32_t   low, high, part, parts;
-    uint64_t   least;
-    int64_t    combinations, violations;
-    kn_vshare *shares; /* per class */
-    finding    rare, uniform;
+    uint32_t    low, high, part, parts;
+    uint64_t    least;
+    int64_t     combinations, violations;
+    kn_vshare  *shares;  /* per class            */
+    kn_vspread *spreads; /* per model of the spec */
+    finding     rare, uniform;
 } shard;
 
 typedef enum mode { COUNT, FIND_RARE, FIND_UNIFORM } mode;
@@ -135,6 +137,11 @@ typedef struct counter {
     shard               *shard;
     mode                 mode;
     finding             *found;
+    /* Per slot of the table, for entropy and recursive l-diversity: the slot (+ 1) of a sensitive label of its combination, of a
+     * label's slot: of the next one. */
+    uint64_t *chain;
+    size_t    chain_capacity;
+    uint64_t *spread; /* the counts of one class */
     /* The current record. */
     int64_t         number, weight;
     const uint32_t *ranks, *positions, *parents;
@@ -237,6 +244,56 @@ static void keep_finding(counter *c, uint64_t support, uint64_t with, int cls)
     }
 }
 
+/* ---- Entropy and recursive l-diversity ---- */
+
+static size_t slot_number(const table *t, const uint64_t *slot)
+{
+    return (size_t)(slot - t->slots) / ((size_t)t->words + 1);
+}
+
+/* Chains the sensitive labels of each combination to it. */
+static bool chain_labels(counter *c)
+{
+    const table *t = &c->table;
+    size_t       stride = (size_t)t->words + 1;
+    if (!KN_GROW(t->ctx, &c->chain, &c->chain_capacity, t->size)) return false;
+    memset(c->chain, 0, t->size * sizeof *c->chain);
+    for (size_t i = 0; i < t->size; i++) {
+        const uint64_t *slot = t->slots + i * stride;
+        uint64_t        key[KEY_WORDS], extra = slot[0] == 0 ? 0 : key_get(slot + 1, extra_at(c), c->label_bits);
+        if (extra == 0) continue;
+        memcpy(key, slot + 1, (size_t)t->words * sizeof *key);
+        key_xor(key, extra_at(c), extra, c->label_bits);
+        uint64_t *head = &c->chain[slot_number(t, find_slot(t, key))];
+        c->chain[i] = *head;
+        *head = i + 1;
+    }
+    return true;
+}
+
+/* The class of the first promise that a combination breaks; -1: none. With `note` all are judged and added up. */
+static int judge_spreads(counter *c, const uint64_t *slot, bool note)
+{
+    const kn_spec *spec = c->v->spec;
+    size_t         stride = (size_t)c->table.words + 1;
+    for (int i = 0; i < spec->model_count; i++) {
+        const kn_model *m = &spec->models[i];
+        int             cls = kn_vspread_asked(m) ? kn_vrecords_class_of_model(c->v, m) : -1;
+        size_t          count = 0;
+        double          reached;
+        if (cls < 0) continue;
+        for (uint64_t at = c->chain[slot_number(&c->table, slot)]; at > 0; at = c->chain[at - 1]) {
+            const uint64_t *label = c->table.slots + (at - 1) * stride;
+            uint64_t        extra = key_get(label + 1, extra_at(c), c->label_bits);
+            if (class_of_rank(c, (uint32_t)extra - 1 + c->view->known) == cls) c->spread[count++] = label[0];
+        }
+        bool holds = kn_vspread_holds(m, c->spread, count, slot[0], &reached);
+        if (note) kn_vspread_add(&c->shard->spreads[i], m, reached, !holds);
+        if (!note && !holds) return cls;
+    }
+    return -1;
+}
+
 /* true: what was looked for is found. */
 static bool look(counter *c)
 {
@@ -244,6 +301,11 @@ static bool look(counter *c)
     if (c->mode == FIND_RARE) {
         if (support >= (uint64_t)c->v->spec->kmn.k) return false;
         keep_finding(c, support, 0, -1);
+        return true;
+    }
+    int uneven = c->v->spread ? judge_spreads(c, find_slot(&c->table, c->key), false) : -1;
+    if (uneven >= 0) {
+        keep_finding(c, support, 0, uneven);
         return true;
     }
     for (uint32_t s = c->known; s < c->labels; s++) {
@@ -413,6 +475,7 @@ static void judge(counter *c)
         }
         s->combinations++;
         s->violations += slot[0] < (uint64_t)c->v->spec->kmn.k;
+        if (c->v->spread) judge_spreads(c, slot, true);
         if (slot[0] < s->least) s->least = slot[0];
     }
 }
@@ -424,9 +487,11 @@ static kn_status count_shard(counter *c, shard *s, kn_error *err)
     c->mode = COUNT;
     if (!table_clear(&c->table)) return kn_vrecords_no_memory(c->v, err);
     KN_TRY(visit_all(c, err));
+    if (c->v->spread && !chain_labels(c)) return kn_vrecords_no_memory(c->v, err);
     judge(c);
     s->rare.record = s->uniform.record = -1;
     for (int i = 0; i < c->v->class_count; i++) uniform = uniform || s->shares[i].violations > 0;
+    for (int i = 0; i < c->v->spec->model_count; i++) uniform = uniform || s->spreads[i].violations > 0;
     if (s->violations > 0) { /* look for the first one */
         c->mode = FIND_RARE;
         c->found = &s->rare;
@@ -454,7 +519,7 @@ typedef struct counting {
 static void counting_free(counting *a)
 {
     for (int i = 0; a->counters && i < kn_context_threads(a->v->ctx); i++) {
-        kn_free(a->counters[i].table.slots);
+        KN_FREE(a->counters[i].table.slots, a->counters[i].chain);
     }
     kn_free(a->shards);
     kn_arena_free(&a->view.room);
@@ -516,10 +581,15 @@ static kn_status cut_shards(counting *a, const double *work, double total, kn_er
         low = i + 1;
         sum = 0;
     }
-    size_t     classes = (size_t)a->v->class_count;
-    kn_vshare *shares = kn_arena_array_zero(&a->view.room, a->shard_count * classes + 1, sizeof *shares);
-    if (!shares) return kn_vrecords_no_memory(a->v, err);
-    for (size_t s = 0; s < a->shard_count; s++) a->shards[s].shares = shares + s * classes;
+    size_t      classes = (size_t)a->v->class_count;
+    kn_vshare  *shares = kn_arena_array_zero(&a->view.room, a->shard_count * classes + 1, sizeof *shares);
+    size_t      models = (size_t)a->v->spec->model_count;
+    kn_vspread *spreads = kn_arena_array_zero(&a->view.room, a->shard_count * models + 1, sizeof *spreads);
+    if (!shares || !spreads) return kn_vrecords_no_memory(a->v, err);
+    for (size_t s = 0; s < a->shard_count; s++) {
+        a->shards[s].shares = shares + s * classes;
+        a->shards[s].spreads = spreads + s * models;
+    }
     return KN_OK;
 }
 
@@ -539,6 +609,7 @@ static kn_status make_counters(counting *a, kn_error *err)
         c->below = kn_arena_array(&a->view.room, labels * row, sizeof *c->below);
         c->head = kn_arena_array(&a->view.room, labels, sizeof *c->head);
         c->next = kn_arena_array(&a->view.room, (size_t)a->view.most_nodes + 1, sizeof *c->next);
+        c->spread = kn_arena_array(&a->view.room, (size_t)a->view.labels + 1, sizeof *c->spread);
     }
     return a->view.room.failed ? kn_vrecords_no_memory(v, err) : KN_OK;
 }
@@ -586,7 +657,11 @@ static void report_findings(const counting *a, bool uniform)
         if (!f) return;
         after = f->record;
         describe(f, who, sizeof who);
-        if (uniform)
+        if (uniform && f->with == 0)
+            kn_vproblem(v->notes,
+                        "%s finds %" PRIu64 " record%s, whose values of class \"%s\" are less diverse than promised",
+                        who, f->support, f->support == 1 ? "" : "s", v->classes[f->cls].spec->name);
+        else if (uniform)
             kn_vproblem(v->notes,
                         "%s finds %" PRIu64 " records, of which %" PRIu64 " have the same value of class \"%s\"", who,
                         f->support, f->with, v->classes[f->cls].spec->name);
@@ -615,6 +690,18 @@ static void sum_up(const counting *a)
     report_findings(a, false);
 }
 
+static void sum_up_spread(const counting *a, int model, kn_verified_model *m)
+{
+    kn_vspread worst = {.reached = m->model.kind == KN_MODEL_RECURSIVE ? 0 : INFINITY};
+    for (size_t s = 0; s < a->shard_count; s++) {
+        const kn_vspread *x = &a->shards[s].spreads[model];
+        if (x->any) kn_vspread_add(&worst, &m->model, x->reached, x->violations);
+    }
+    m->holds = worst.violations == 0;
+    m->classes = worst.violations;
+    m->reached = worst.reached;
+}
+
 /* The promises about sensitive classes, possibly several about one. */
 static void sum_up_shares(const counting *a)
 {
@@ -628,9 +715,13 @@ static void sum_up_shares(const counting *a)
             worst.violations += a->shards[s].shares[c].violations;
             kn_vshare_add(&worst, a->shards[s].shares[c].with, a->shards[s].shares[c].of);
         }
-        m->holds = worst.of == 0 || kn_vshare_holds(m->model.l, worst.with, worst.of);
-        m->classes = m->holds ? 0 : worst.violations;
-        m->reached = worst.of == 0 ? INFINITY : (double)worst.of / (double)worst.with;
+        if (kn_vspread_asked(&m->model)) {
+            sum_up_spread(a, i, m);
+        } else {
+            m->holds = worst.of == 0 || kn_vshare_holds(m->model.l, worst.with, worst.of);
+            m->classes = m->holds ? 0 : worst.violations;
+            m->reached = worst.of == 0 ? INFINITY : (double)worst.of / (double)worst.with;
+        }
         double largest = worst.of == 0 ? 0 : (double)worst.with / (double)worst.of;
         if (largest > v->report->largest_share) v->report->largest_share = largest;
     }

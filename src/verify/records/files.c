@@ -9,16 +9,10 @@
 #include "kn_verify_records.h"
 #include "kn_verify_rowmap.h"
 
-/* A file that is scanned. */
-typedef struct scanning {
-    kn_context        *ctx;
-    const char        *path;
-    kn_records_options options;
-} scanning;
-
 static kn_status scan(void *state, const kn_records_sink *sink, kn_records_layout *layout, kn_error *err)
 {
-    const scanning *s = state;
+    const kn_vscanning *s = state;
+    if (s->options.resource_count > 0) return kn_vrecords_tell_resources(s, sink, layout, err);
     return kn_records_scan(s->ctx, s->path, &s->options, sink, layout, err);
 }
 
@@ -44,9 +38,11 @@ kn_status kn_verify_records_files(kn_records_verify_report **out, kn_context *ct
     read.classes = spec->classes;
     read.class_count = spec->class_count;
     read.delimiter = spec->csv.delimiter;
-    scanning    from = {ctx, original, read}, to = {ctx, release, read};
-    kn_vpersons persons = {ctx, spec, original, o->snapshot};
-    kn_vteller  first = {&from, scan}, second = {&to, scan};
+    read.resources = spec->resources;
+    read.resource_count = spec->resource_count;
+    kn_vscanning from = {ctx, original, read}, to = {ctx, release, read};
+    kn_vpersons  persons = {ctx, spec, original, o->snapshot};
+    kn_vteller   first = {&from, scan}, second = {&to, scan};
     from.options.more = as_said ? spec->inputs + 1 : NULL;
     from.options.more_count = as_said ? spec->input_count - 1 : 0;
     if (spec->table_count > 0) first = (kn_vteller){&persons, kn_vrecords_tell_persons};

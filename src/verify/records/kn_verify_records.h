@@ -66,7 +66,8 @@ typedef struct kn_records_verifier {
     int64_t                          work_limit;
     int64_t                          record_limit; /* sets of values of one record */
     int64_t                          spare_nodes, spare_records; /* what suppression may take */
-    bool                             diverse; /* l-diversity is promised of some class */
+    bool                             diverse; /* l-diversity is promised of some class ... */
+    bool                             spread;  /* ... of a kind that is not distinct (spread.c) */
 } kn_records_verifier;
 
 /* Is it a value that attackers are assumed not to know, and that is published unchanged (III-F)? */
@@ -105,6 +106,17 @@ typedef struct kn_vpersons {
 
 KN_CHECK kn_status kn_vrecords_tell_persons(void *state, const kn_records_sink *sink, kn_records_layout *layout,
                                             kn_error *err);
+
+/* A file that is scanned. */
+typedef struct kn_vscanning {
+    kn_context        *ctx;
+    const char        *path;
+    kn_records_options options;
+} kn_vscanning;
+
+/* Records that are put together from resources (resources.c). */
+KN_CHECK kn_status kn_vrecords_tell_resources(const kn_vscanning *from, const kn_records_sink *sink,
+                                              kn_records_layout *layout, kn_error *err);
 
 /* Which class a text can belong to if its file does not say (classes.c): before labels are numbered. */
 typedef struct kn_vknown {

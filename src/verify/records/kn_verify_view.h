@@ -45,6 +45,23 @@ static inline bool kn_vshare_holds(kn_ratio l, uint64_t with, uint64_t of)
     return (kn_u128)with * l.numerator <= (kn_u128)of * l.denominator;
 }
 
+/* Entropy and recursive l-diversity (spread.c): what the worst combination reaches, and how many break the promise. */
+typedef struct kn_vspread {
+    double  reached;
+    bool    any; /* a combination was judged */
+    int64_t violations;
+} kn_vspread;
+
+/* Is it a promise of that kind? */
+static inline bool kn_vspread_asked(const kn_model *m)
+{
+    return m->kind == KN_MODEL_ENTROPY || m->kind == KN_MODEL_RECURSIVE;
+}
+
+/* Does it hold of `of` records, of which `counts` have each value? The counts are sorted. */
+bool kn_vspread_holds(const kn_model *m, uint64_t *counts, size_t count, uint64_t of, double *reached);
+void kn_vspread_add(kn_vspread *to, const kn_model *m, double reached, int64_t violations);
+
 /* The class that a promise of l-diversity is about; -1: the promise is of another kind. */
 int kn_vrecords_class_of_model(const kn_records_verifier *v, const kn_model *m);
 

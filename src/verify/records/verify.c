@@ -3,7 +3,7 @@
  * Interface: kn_vrecords_verify (kn_verify_records.h).
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "kn_verify_records.h"
+#include "kn_verify_view.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -68,17 +68,23 @@ static void take_models(kn_records_verifier *v)
     for (int i = 0; i < spec->model_count; i++) {
         const kn_model *m = &spec->models[i];
         int             c = m->attribute ? find_class(spec, m->attribute) : -1;
-        if (m->kind != KN_MODEL_DISTINCT || c < 0 || !spec->classes[c].sensitive) {
+        bool            spread = kn_vspread_asked(m);
+        if ((m->kind != KN_MODEL_DISTINCT && !spread) || c < 0 || !spec->classes[c].sensitive) {
             kn_vproblem(v->notes, "promise %d cannot be made about tree records", i + 1);
             continue;
         }
         kn_vclass *class = &v->classes[c];
+        v->diverse = true;
+        v->spread = v->spread || spread;
+        if (spread) {
+            if (class->model < 0) class->model = i; /* its values are counted; no share is asked */
+            continue;
+        }
         kn_u128 asked = (kn_u128)m->l.numerator * (class->l.denominator ? class->l.denominator : 1),
                 before = (kn_u128) class->l.numerator * m->l.denominator;
         if (class->model >= 0 && asked <= before) continue; /* the stricter one decides for both */
         class->l = m->l;
         class->model = i;
-        v->diverse = true;
     }
 }
 

@@ -182,7 +182,8 @@ kn_status kn_vview_make(kn_vview *out, kn_records_verifier *v, kn_error *err)
 
 int kn_vrecords_class_of_model(const kn_records_verifier *v, const kn_model *m)
 {
-    for (int c = 0; m->kind == KN_MODEL_DISTINCT && m->attribute && c < v->class_count; c++)
+    for (int c = 0; m->kind >= KN_MODEL_DISTINCT && m->kind <= KN_MODEL_RECURSIVE && m->attribute && c < v->class_count;
+         c++)
         if (strcmp(v->classes[c].spec->name, m->attribute) == 0) return c;
     return -1;
 }

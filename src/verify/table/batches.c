@@ -88,7 +88,7 @@ static kn_status add_text(const column *c, kn_string text, uint32_t *code, kn_er
 static kn_status missing_cell(column *c, uint32_t *code, kn_error *err)
 {
     c->nulls = true;
-    if (!c->empty) return fail_cell(c, "a cell is null, and \"na\" does not list the empty text; add it", err);
+    if (!c->empty) return fail_cell(c, KN_ARROW_NO_NULLS, err);
     return add_text(c, (kn_string){"", 0}, code, err);
 }
 

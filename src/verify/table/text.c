@@ -224,6 +224,18 @@ static kn_status read_side(kn_vtexts *t, kn_vside *side, int which, kn_context *
     return KN_OK;
 }
 
+kn_status kn_vtext_keep(kn_buffer *to, kn_context *ctx, const kn_connection *c, const char *name, const char *path,
+                        const kn_vread_options *options, kn_error *err)
+{
+    struct ArrowArrayStream rows;
+    kn_csv_seen             seen = KN_CSV_SEEN_INIT;
+    kn_vtable              *table = NULL;
+    kn_status               st = open_blocks(&rows, &table, ctx, &path, 1, options, 0, &seen, err);
+    if (st == KN_OK) st = kn_text_table_keep(to, c, name, &rows, &seen, kn_path_name(ctx, path), err);
+    kn_vtable_free(table);
+    return st;
+}
+
 kn_status kn_vtexts_read(kn_vtexts *t, kn_vwhere *where, kn_context *ctx, const kn_spec *spec,
                          const kn_verify_options *o, kn_error *err)
 {

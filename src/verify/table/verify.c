@@ -19,6 +19,7 @@
 
 #include "kn_alloc.h"
 #include "kn_buffer.h"
+#include "kn_connection.h"
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_memory.h"
@@ -27,6 +28,7 @@
 #include "kn_parallel.h"
 #include "kn_verify_internal.h"
 #include "kn_verify_rowmap.h"
+#include "kn_verify_where.h"
 
 /* ---- The report ---- */
 
@@ -463,10 +465,8 @@ static kn_status read_together(kn_verifier *v, const char *const *releases, int 
                              .header = names,
                              .header_count = named,
                              .guarded = v->spec->spreadsheet_safe};
-    KN_TRY(kn_vtable_read(&v->release, v->ctx, releases, count, &read, err));
+    KN_TRY(kn_vtogether_read(v, releases, count, &read, err));
     v->original = v->release;
-    if (!check_header(v) || v->release->name_count != named)
-        return kn_fail(err, KN_INPUT, "%s: it does not have the columns of this release", releases[0]);
     return KN_OK;
 }
 
@@ -541,11 +541,10 @@ kn_status kn_verify(kn_verify_report **out, kn_context *ctx, const kn_spec *spec
     return st;
 }
 
-kn_status kn_verify_together(kn_verify_report **out, kn_context *ctx, const kn_spec *spec, const char *const *releases,
-                             int count, kn_error *err)
+kn_status kn_verify_together_by(kn_verify_report **out, kn_context *ctx, const kn_spec *spec,
+                                const kn_connection *engine, const char *const *releases, int count, kn_error *err)
 {
     *out = NULL;
-    KN_SERVE(ctx, err);
     KN_TRY(kn_spec_check_one_table(spec, NULL, err));
     if (count < 1) return kn_fail(err, KN_USAGE, "no release was given");
     if (spec->entity_count > 0)
@@ -554,15 +553,26 @@ kn_status kn_verify_together(kn_verify_report **out, kn_context *ctx, const kn_s
                        "(entity): what several releases tell together is not known");
     kn_verify_options options = KN_VERIFY_OPTIONS_INIT;
     kn_spec           all = *spec;
+    kn_engine_table   table = {.connection = engine};
+    kn_vwhere         where = {.release = {.table = &table}};
     all.suppression_is_count = false; /* each release has kept its budget */
     all.suppression = (kn_fraction){1, 1};
     all.population = NULL;
-    kn_verifier v = {.ctx = ctx, .spec = &all, .options = &options, .arena = {.ctx = ctx}};
-    kn_status   st = check_together(&v, releases, count, err);
+    kn_verifier v = {
+        .ctx = ctx, .spec = &all, .options = &options, .arena = {.ctx = ctx}, .where = engine ? &where : NULL};
+    kn_status st = check_together(&v, releases, count, err);
     kn_verifier_free(&v);
     if (st == KN_OK)
         *out = v.report;
     else
         kn_verify_report_free(v.report);
     return st;
+}
+
+kn_status kn_verify_together(kn_verify_report **out, kn_context *ctx, const kn_spec *spec, const char *const *releases,
+                             int count, kn_error *err)
+{
+    *out = NULL;
+    KN_SERVE(ctx, err);
+    return kn_verify_together_by(out, ctx, spec, NULL, releases, count, err);
 }

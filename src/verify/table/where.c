@@ -3,8 +3,8 @@
  * Of both tables the distinct combinations of quasi-identifiers, sensitive and weight columns are read, with their counts:
  * these are tables of counted rows, which everything else judges as it judges any (table/verify.c): the promises, the budget, the
  * levels, the metrics, and whether every released row has an original of its own. Kept columns, which would make every
- * combination different, are compared by the engine (table/where_kept.c). It can do that where each column has one level; where
- * regions or groups of rows have their own ranges, kept columns are read among the combinations, and if these do not fit, it stays
+ * combination different, are compared by the engine (table/where_kept.c). It can do that where each column has one level, or each
+ * combination one class; where classes overlap, kept columns are read among the combinations, and if these do not fit, it stays
  * open whether they belong to their rows. What can mark a row although the cells do not show it is seen in the groups, or asked
  * for by one more statement, and a Parquet file or folder behind the release is looked at as ever.
  *
@@ -209,6 +209,12 @@ static bool keeps_columns(const kn_spec *spec)
     for (int i = 0; i < spec->attribute_count; i++)
         if (spec->attributes[i].role == KN_ROLE_KEEP) return true;
     return false;
+}
+
+kn_status kn_vside_read(kn_vtable **out, kn_verifier *v, kn_vside *side, const kn_vread_options *options, kn_error *err)
+{
+    KN_TRY(describe(v, side, err));
+    return read_side(out, v, side, keeps_columns(v->spec), options, err);
 }
 
 /* ---- Form ---- */
@@ -434,13 +440,14 @@ static kn_status check_request(const kn_spec *spec, const kn_verify_options *o, 
     return KN_OK;
 }
 
-/* Is it known that the release has no level per column? */
-static bool is_local(const kn_spec *spec)
+/* Is it known that equal rows may be in different classes? */
+static bool parts_rows(const kn_spec *spec)
 {
-    return spec->method_given && !spec->method_auto && kn_method_family(spec->method) != KN_FAMILY_FULL_DOMAIN;
+    return spec->method_given && !spec->method_auto &&
+           (spec->method == KN_METHOD_MONDRIAN_RELAXED || kn_method_family(spec->method) == KN_FAMILY_KMSD);
 }
 
-/* With kept columns among the combinations, or compared by the engine; *local: which needs a level per column. */
+/* With kept columns among the combinations, or compared by the engine; *local: which cannot, as classes overlap. */
 static kn_status verify_once(kn_verify_report **out, bool *local, const kn_verifier *request, bool whole, kn_error *err)
 {
     kn_verifier v = *request;
@@ -467,7 +474,7 @@ static kn_status verify_tables(kn_verify_report **out, kn_context *ctx, const kn
                                const kn_verify_options *options, kn_error *err)
 {
     kn_verify_report *other = NULL;
-    bool              local = false, whole = keeps_columns(spec) && is_local(spec);
+    bool              local = false, whole = keeps_columns(spec) && parts_rows(spec);
     kn_verifier       request = {.ctx = ctx, .spec = spec, .options = options, .where = where};
     kn_status         st = verify_once(out, &local, &request, whole, err);
     if (whole && st == KN_MEMORY) return verify_once(out, &local, &request, false, err);

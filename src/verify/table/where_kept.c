@@ -1,6 +1,7 @@
 /* table/where_kept.c: do the kept cells of released rows belong to them? Answered by the engine that holds both tables.
  *
- * Rows are compared as a whole: quasi-identifiers at the level that the release shows, sensitive, weight and kept cells. A cell is
+ * Rows are compared as a whole: quasi-identifiers at the level that the release shows, or by the class that shows them where columns have
+ * no level (table/where_classes.c), sensitive, weight and kept cells. A cell is
  * compared by a number: the distinct values of each column are read from both sides, the verifier's own reading of the
  * hierarchies and of values says which are equal, and the numbers go back as small tables (value, code) that the statement joins.
  * Kept columns, of which every row may have its own value, are compared by the engine itself where it can: of one type as they are, else as
@@ -55,7 +56,8 @@ typedef struct comparing {
     const kn_vside *sides[SIDES];
     compared       *columns;
     int             count;
-    int            *levels; /* per quasi-identifier */
+    int            *levels;   /* per quasi-identifier */
+    bool            by_class; /* quasi-identifiers are compared together, by the class that shows them */
     bool            ambiguous;
 } comparing;
 
@@ -100,10 +102,19 @@ static int64_t copy_code(const kn_vcopy *c, int side, kn_string text)
     return value == KN_V_MISSING ? MISSING : (int64_t)value;
 }
 
+/* The number of a text among the values of the original, or the texts of the release. */
+static int64_t class_code(const kn_vquasi *q, int side, kn_string text, uint32_t number)
+{
+    uint32_t code = side == ORIGINAL ? kn_vdomain_find(&q->domain, text) : number;
+    if (code == KN_V_NONE) return side == ORIGINAL ? NO_ORIGINAL : NO_RELEASE;
+    return code == KN_V_MISSING ? MISSING : (int64_t)code;
+}
+
 /* Of a text; `number`: that it has among the release's texts of a quasi-identifier, or KN_V_NONE. */
 static int64_t code_of(const comparing *k, const compared *c, int side, kn_string text, uint32_t number)
 {
     if (!c->quasi) return copy_code(c->copy, side, text);
+    if (k->by_class) return class_code(c->quasi, side, text, number);
     int level = k->levels[c->quasi - k->v->quasi];
     if (side == ORIGINAL) return kn_vquasi_code(k->v, c->quasi, level, kn_vdomain_find(&c->quasi->domain, text));
     return number == KN_V_NONE ? NO_RELEASE : kn_vcell_code(c->quasi, level, &c->quasi->cells[number]);
@@ -435,26 +446,74 @@ static void put_native(kn_buffer *to, const comparing *k, const compared *c, int
         kn_vside_put(to, s, c->column[side]);
 }
 
+/* ---- Nulls ---- */
+
+/* A null of a kept column is refused as one that is read. */
+static kn_status check_nulls(const comparing *k, kn_error *err)
+{
+    const kn_vside *s = k->sides[ORIGINAL];
+    for (int i = 0; i < k->count && !kn_v_is_missing(k->v->spec, (kn_string){"", 0}); i++) {
+        const compared *c = &k->columns[i];
+        int64_t         nulls = 0;
+        kn_buffer       sql;
+        if (c->copy != &c->own) continue;
+        kn_buffer_init(&sql, k->v->ctx);
+        kn_buffer_format(&sql, "SELECT count(*) FROM %s AS t WHERE ", s->table->relation);
+        if (s->real[c->column[ORIGINAL]])
+            put_number(&sql, s, c->column[ORIGINAL]); /* NaN is none */
+        else
+            kn_vside_put(&sql, s, c->column[ORIGINAL]);
+        kn_buffer_add(&sql, " IS NULL");
+        const char *text = kn_buffer_text(&sql);
+        kn_status   st = text ? kn_connection_number(&nulls, s->table->connection, k->v->ctx, text, s->table->name, err)
+                              : no_memory(k, err);
+        kn_buffer_free(&sql);
+        if (st != KN_OK) return st;
+        if (nulls > 0)
+            return kn_fail(err, KN_INPUT, "%.300s: column \"%.200s\": " KN_ARROW_NO_NULLS, s->table->name,
+                           s->names[c->column[ORIGINAL]]);
+    }
+    return KN_OK;
+}
+
 /* ---- The statement ---- */
+
+/* Is the column a part of the class, by which rows are compared then? */
+static bool in_class(const comparing *k, int i)
+{
+    return k->by_class && k->columns[i].quasi;
+}
+
+static int no_code(int side)
+{
+    return side == ORIGINAL ? NO_ORIGINAL : NO_RELEASE;
+}
+
+static void put_code(kn_buffer *to, const comparing *k, int i, int side)
+{
+    const compared *c = &k->columns[i];
+    kn_buffer_add(to, "CASE WHEN ");
+    kn_vside_put(to, k->sides[side], c->column[side]);
+    kn_buffer_format(to, " IS NULL THEN %" PRId64 " ELSE coalesce(m%d.code, %d) END", c->missing[side], i,
+                     no_code(side));
+}
 
 static void put_cells(kn_buffer *to, const comparing *k, int side)
 {
+    if (k->by_class) kn_buffer_format(to, "coalesce(k.n%d, %d) AS x, ", k->v->quasi_count, no_code(side));
     for (int i = 0; i < k->count; i++) {
-        const compared *c = &k->columns[i];
-        if (!c->native) kn_buffer_add(to, "CASE WHEN ");
-        if (c->native)
-            put_native(to, k, c, side);
+        if (in_class(k, i)) continue;
+        if (k->columns[i].native)
+            put_native(to, k, &k->columns[i], side);
         else
-            kn_vside_put(to, k->sides[side], c->column[side]);
-        if (!c->native)
-            kn_buffer_format(to, " IS NULL THEN %" PRId64 " ELSE coalesce(m%d.code, %d) END", c->missing[side], i,
-                             side == ORIGINAL ? NO_ORIGINAL : NO_RELEASE);
+            put_code(to, k, i, side);
         kn_buffer_format(to, " AS x%d, ", i);
     }
 }
 
 static void put_joins(kn_buffer *to, const comparing *k, int side)
 {
+    int parts = 0;
     for (int i = 0; i < k->count; i++) {
         if (k->columns[i].native) continue;
         kn_buffer_add(to, " LEFT JOIN ");
@@ -462,6 +521,13 @@ static void put_joins(kn_buffer *to, const comparing *k, int side)
         kn_buffer_format(to, " AS m%d ON ", i);
         kn_vside_put(to, k->sides[side], k->columns[i].column[side]);
         kn_buffer_format(to, " = m%d.value", i);
+    }
+    if (k->by_class) kn_buffer_format(to, " LEFT JOIN kanon_classes_%d AS k ON ", side);
+    for (int i = 0; i < k->count; i++) {
+        if (!in_class(k, i)) continue;
+        kn_buffer_format(to, "%sk.n%d = ", parts > 0 ? " AND " : "", parts);
+        put_code(to, k, i, side);
+        parts++;
     }
 }
 
@@ -482,12 +548,27 @@ static void put_shown(kn_buffer *to, const comparing *k)
     kn_buffer_add(to, ", false)");
 }
 
+/* Rows with a missing quasi-identifier take no part if these are dropped. */
+static void put_taking_part(kn_buffer *to, const comparing *k)
+{
+    int put = 0;
+    if (k->v->spec->missing != KN_MISSING_DROP) return;
+    if (k->by_class) kn_buffer_format(to, " WHERE x <> %d", LEFT_OUT);
+    for (int i = 0; i < k->count && !k->by_class; i++)
+        if (k->columns[i].quasi) kn_buffer_format(to, "%s x%d <> %d", put++ > 0 ? " AND" : " WHERE", i, LEFT_OUT);
+}
+
 static void put_statement(kn_buffer *to, const comparing *k)
 {
-    int out = 0;
+    int columns = k->by_class;
     kn_buffer_add(to, "SELECT CAST(coalesce(sum(CASE WHEN n < 0 THEN -n ELSE 0 END), 0) AS BIGINT) AS a, "
                       "CAST(coalesce(sum(CASE WHEN n > 0 THEN n ELSE 0 END), 0) AS BIGINT) AS b FROM (SELECT ");
-    for (int i = 0; i < k->count; i++) kn_buffer_format(to, "x%d, ", i);
+    if (k->by_class) kn_buffer_add(to, "x, ");
+    for (int i = 0; i < k->count; i++) {
+        if (in_class(k, i)) continue;
+        kn_buffer_format(to, "x%d, ", i);
+        columns++;
+    }
     kn_buffer_add(to, "sum(n) AS n FROM (SELECT ");
     put_cells(to, k, ORIGINAL);
     kn_buffer_format(to, "1 AS n FROM %s AS t", k->sides[ORIGINAL]->table->relation);
@@ -498,9 +579,8 @@ static void put_statement(kn_buffer *to, const comparing *k)
     put_joins(to, k, RELEASE);
     put_shown(to, k);
     kn_buffer_add(to, ") AS u");
-    for (int i = 0; i < k->count && k->v->spec->missing == KN_MISSING_DROP; i++)
-        if (k->columns[i].quasi) kn_buffer_format(to, "%s x%d <> %d", out++ > 0 ? " AND" : " WHERE", i, LEFT_OUT);
-    for (int i = 1; i <= k->count; i++) kn_buffer_format(to, i > 1 ? ", %d" : " GROUP BY %d", i);
+    put_taking_part(to, k);
+    for (int i = 1; i <= columns; i++) kn_buffer_format(to, i > 1 ? ", %d" : " GROUP BY %d", i);
     kn_buffer_add(to, ") AS g");
 }
 
@@ -604,7 +684,7 @@ static kn_status judge(comparing *k, int64_t invented, int64_t left, kn_error *e
         return kn_fail(err, KN_INPUT, "%.300s or %.300s changed while it was verified", k->sides[ORIGINAL]->table->name,
                        k->sides[RELEASE]->table->name);
     if (invented == 0) return KN_OK;
-    if (k->ambiguous) {
+    if (k->ambiguous && !k->by_class) {
         leave_open(v, "a label of the hierarchies is on several levels; give more memory (--memory-limit)");
         return KN_OK;
     }
@@ -623,11 +703,15 @@ kn_status kn_verify_kept(kn_verifier *v, kn_error *err)
     int64_t   invented = 0, left = 0;
     if (!v->where->stars || v->report->assignment == KN_ASSIGNMENT_REFUTED) return KN_OK;
     KN_TRY(open_columns(&k, &possible, err));
+    KN_TRY(check_nulls(&k, err));
     if (!possible) {
-        v->where->local = true;
-        leave_open(v, "the columns are not generalized to one level each, and their combinations with the kept columns "
-                      "do not fit "
-                      "the memory; allow more (--memory-limit)");
+        KN_TRY(kn_vclasses_give(v, &k.by_class, err));
+        v->where->local = !k.by_class;
+    }
+    if (v->where->local) {
+        leave_open(v,
+                   "a combination of the original may belong to several classes, and their combinations with the kept "
+                   "columns do not fit the memory; allow more (--memory-limit)");
         return KN_OK;
     }
     KN_TRY(compare(&k, &invented, &left, err));
