@@ -205,8 +205,12 @@ static void test_options(void **state)
     options.map_path = w.spec->path;
     assert_int_equal(kn_verify_database(&r, ctx, w.spec, &options, &err), KN_INPUT);
     options.map_path = NULL;
-    assert_ok(kn_spec_set(w.spec, "dependencies", "[\"a -> b\"]", "test", &err), err);
+    assert_ok(kn_spec_set(w.spec, "dependencies", "[\"a ->> b\"]", "test", &err), err);
     assert_int_equal(kn_verify_database(&r, ctx, w.spec, &options, &err), KN_USAGE);
+    assert_ok(kn_spec_set(w.spec, "dependencies", "[\"a -> b\"]", "test", &err), err);
+    assert_ok(kn_verify_database(&r, ctx, w.spec, &options, &err), err);
+    assert_false(r->ok); /* no table has both columns */
+    kn_database_verify_report_free(r);
     assert_ok(kn_spec_set(w.spec, "dependencies", "[]", "test", &err), err);
     assert_ok(kn_spec_set(w.spec, "privacy", "[{k: 2}, {average-risk: {risk: 0.5}}]", "test", &err), err);
     assert_int_equal(kn_verify_database(&r, ctx, w.spec, &options, &err), KN_USAGE);

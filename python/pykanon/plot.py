@@ -49,7 +49,7 @@ def _bars(sizes: Sequence[Mapping[str, Any]], least: int) -> tuple[list[str], li
         step = max(one["size"] - 1, 0).bit_length()
         for rows in (below, rest):
             rows += [0] * (step + 1 - len(rows))
-        (below if one["size"] < least else rest)[step] += one["rows"]
+        (below if one["size"] < least else rest)[step] += one.get("persons", one.get("rows"))
     steps = range(len(rest))
     names = ["1", "2", *(f"{2 ** (step - 1) + 1}-{2**step}" for step in steps[2:])][: len(steps)]
     return names, below, rest
@@ -64,8 +64,9 @@ def class_sizes(answer: Document | Release, ax: Axes | None = None) -> Axes:
     ax = _axes(ax)
     ax.bar(names, below, color=_BAD)
     ax.bar(names, rest, bottom=below, color=_AFTER)
-    ax.set_xlabel("rows of the class")
-    ax.set_ylabel("rows")
+    unit = "persons" if sizes and "persons" in sizes[0] else "rows"
+    ax.set_xlabel(f"{unit} of the class")
+    ax.set_ylabel(unit)
     ax.set_title(f"k = {content['k']}")
     return ax
 

@@ -12,6 +12,13 @@ static const kn_field_row table_rows[] = {
 };
 static const kn_fields table_part = KN_FIELDS(kn_diagnosed_table, "table", table_rows, NULL);
 
+static const kn_field_row sizes_rows[] = {
+    KN_FIELD(kn_size_count, size, KN_F_COUNT, "persons of a class"),
+    KN_FIELD(kn_size_count, classes, KN_F_CLASSES, "classes of that size"),
+    KN_FIELD_AS(kn_size_count, rows, "persons", KN_F_PERSONS, "persons in them"),
+};
+static const kn_fields sizes_part = KN_FIELDS(kn_size_count, "person_sizes", sizes_rows, NULL);
+
 #define S kn_known
 static const kn_field_row known_rows[] = {
     KN_VALUE("tables", KN_F_TEXTS, "the tables whose rows are known"),
@@ -34,7 +41,7 @@ static const kn_field_row rows[] = {
     KN_FIELD(S, k, KN_F_PERSONS, "persons of the smallest class"),
     KN_FIELD(S, classes, KN_F_CLASSES, "classes of persons alike in all tables"),
     KN_FIELD(S, unique_persons, KN_F_PERSONS, "persons who stand alone"),
-    KN_FIELD_LIST_AS(S, sizes, size_count, "histogram", &kn_sizes_part, KN_F_LIST,
+    KN_FIELD_LIST_AS(S, sizes, size_count, "histogram", &sizes_part, KN_F_LIST,
                      "how many classes have how many persons"),
     KN_VALUE("requested", KN_F_COUNT | KN_F_OPTIONAL, "with -k: the k asked for"),
     KN_VALUE("below_classes", KN_F_CLASSES | KN_F_OPTIONAL, "with -k: classes that are smaller"),

@@ -11,14 +11,15 @@ void cli_histogram_print(const cli_value *sizes, const char *of, const char *uni
     static const cli_align aligns[] = {CLI_RIGHT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT, CLI_LEFT};
     const char            *titles[] = {of, "classes", unit, "share", ""};
     cli_text_table        *t = cli_text_table_new(5, titles, aligns);
+    const char            *many = kn_document_member(kn_document_at(sizes, 0), "persons") ? "persons" : "rows";
     int64_t                count = kn_document_count(sizes), total = 0, i = 0;
-    for (int64_t j = 0; j < count; j++) total += cli_integer(kn_document_at(sizes, j), "rows");
+    for (int64_t j = 0; j < count; j++) total += cli_integer(kn_document_at(sizes, j), many);
     for (int64_t low = 1; i < count; low *= 2) {
         int64_t          classes = 0, rows = 0;
         const cli_value *one;
         for (; (one = kn_document_at(sizes, i)) && cli_integer(one, "size") < low * 2; i++) {
             classes += cli_integer(one, "classes");
-            rows += cli_integer(one, "rows");
+            rows += cli_integer(one, many);
         }
         if (classes == 0) continue;
         char   from[CLI_NUMBER_SIZE], to[CLI_NUMBER_SIZE];

@@ -4,6 +4,7 @@
  * tables. Columns of keys are read as text: a key is compared by its spelling.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "kn_alloc.h"
@@ -167,6 +168,24 @@ static kn_status check_reference(const reading *r, const kn_catalog_table *t, kn
     return KN_OK;
 }
 
+/* The line with which a table that refers to `t` refers to what `t` belongs to instead, by columns that it has; empty: there is
+ * none. */
+static void find_way_out(const reading *r, const kn_catalog_table *t, const kn_catalog_link *link, char *out,
+                         size_t size)
+{
+    *out = '\0';
+    for (int p = 0; p < t->link_count; p++) {
+        const kn_catalog_link *parent = &t->links[p];
+        if (!of_persons(r, parent->target) || parent->count != 1) continue;
+        for (int c = 0; c < link->count; c++) {
+            const char *target = link->target_columns[c] ? link->target_columns[c] : c < t->key_count ? t->key[c] : "";
+            if (strcmp(target, parent->columns[0]) == 0)
+                snprintf(out, size, "let it refer to \"%.80s\" (parent: {table: %.80s, column: %.80s}), ",
+                         parent->target, parent->target, link->columns[c]);
+        }
+    }
+}
+
 /* A primary key that refers to a reference (order, product) would not be one any more once rows refer to broader rows: a release
  * has another, unless other tables refer to it. */
 static kn_status leave_key_out(reading *r, kn_catalog_table *t, kn_error *err)
@@ -178,13 +197,15 @@ static kn_status leave_key_out(reading *r, kn_catalog_table *t, kn_error *err)
     if (!column) return KN_OK;
     for (int i = 0; i < r->count; i++) {
         const kn_catalog_table *from = &r->catalog.tables[r->order[i]];
-        for (int l = 0; l < from->link_count; l++)
-            if (strcmp(from->links[l].target, t->name) == 0)
-                return kn_fail(
-                    err, KN_INPUT,
-                    "%s: the key of table \"%s\", to which \"%s\" refers, has column \"%s\", which refers to a "
-                    "reference; name a key without it (key:), or leave that link out (ignore: [\"%s\"])",
-                    r->source->name, t->name, from->name, column, column);
+        for (int l = 0; l < from->link_count; l++) {
+            char way[300];
+            if (strcmp(from->links[l].target, t->name) != 0) continue;
+            find_way_out(r, t, &from->links[l], way, sizeof way);
+            return kn_fail(err, KN_INPUT,
+                           "%s: table \"%s\" refers to \"%s\", whose key has column \"%s\", which refers to a "
+                           "reference; %sname a key without it (key:), or leave that link out (ignore: [\"%s\"])",
+                           r->source->name, from->name, t->name, column, way, column);
+        }
     }
     t->key_count = 0;
     t->key_left_out = true;

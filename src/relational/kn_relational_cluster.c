@@ -195,6 +195,30 @@ kn_status kn_cluster_of_nodes(kn_cluster **out, kn_context *ctx, const kn_forest
     return st;
 }
 
+kn_status kn_cluster_of_class(kn_cluster **out, kn_context *ctx, const kn_losses *losses, const kn_database_plan *plan,
+                              uint32_t c, kn_error *err)
+{
+    *out = NULL;
+    uint64_t  begin = plan->node_start[c];
+    uint32_t  size = (uint32_t)kn_database_plan_size(plan, c);
+    draft     d = {.losses = losses,
+                   .nodes = kn_database_plan_nodes(plan, c),
+                   .width = losses->width,
+                   .table = plan->table + begin,
+                   .parent = plan->parent + begin,
+                   .values = plan->values + begin * (uint64_t)plan->width};
+    kn_status st = draft_order(&d, ctx, err);
+    if (st == KN_OK && !(*out = cluster_of_draft(ctx, &d, size)))
+        st = kn_fail_memory(err, ctx, "making a representative");
+    for (uint32_t m = 0; st == KN_OK && m < size; m++) {
+        (*out)->members[m] = plan->members[plan->member_start[c] + m];
+        for (uint32_t at = 0; at < d.nodes; at++)
+            (*out)->rows[(size_t)m * d.nodes + at] = kn_database_plan_rows(plan, c, m)[d.order[at]];
+    }
+    kn_free(d.begin);
+    return st;
+}
+
 static void fill_rows(kn_cluster *c, uint32_t first, const kn_cluster *from, const draft *d, const kn_pair *pairs,
                       bool second)
 {

@@ -81,6 +81,10 @@ KN_CHECK kn_status kn_cluster_of_nodes(kn_cluster **out, kn_context *ctx, const 
                                        const kn_losses *losses, const uint32_t *root, const uint32_t *members,
                                        uint32_t size, const uint32_t *nodes, uint32_t count, kn_error *err);
 
+/* A class of a plan, whose values may have changed: siblings are sorted again. */
+KN_CHECK kn_status kn_cluster_of_class(kn_cluster **out, kn_context *ctx, const kn_losses *losses,
+                                       const kn_database_plan *plan, uint32_t class_number, kn_error *err);
+
 /* A growing list that owns its clusters. */
 typedef struct kn_cluster_list {
     kn_cluster **items;

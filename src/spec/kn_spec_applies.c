@@ -68,8 +68,8 @@ static const entry table[KN_FIELDS_AND_OPTIONS] = {
     [KN_FIELD_MISSING] = {TABLES, "missing cells of a database are a value, and trees have none; leave it out"},
     [KN_FIELD_SUPPRESSION] = {TABLES | TREES, SUPPRESSING},
     [KN_FIELD_SUPPRESSED] = {TABLES, "it says how suppressed rows of one table are shown; leave it out"},
-    [KN_FIELD_DEPENDENCIES] = {TABLES, "dependencies are those of one table; the keys of a database are kept anyway, "
-                                       "and trees have none; leave it out"},
+    [KN_FIELD_DEPENDENCIES] = {TABLES | DATABASES,
+                               "dependencies are those of a table, and trees have none; leave it out"},
     [KN_FIELD_UTILITY] = {FULL_DOMAIN, SEARCHING},
     [KN_FIELD_LEVELS] = {FULL_DOMAIN, LEVELS},
     [KN_FIELD_WORKLOAD] = {M(MONDRIAN_WORKLOAD), "the queries guide method mondrian-workload; kanon measure --workload "
@@ -92,7 +92,7 @@ static const entry table[KN_FIELDS_AND_OPTIONS] = {
     [KN_OPTION_ROW_ORDER] = {M(KMSD) | M(KMSD_AG),
                              "it is for kmsd and kmsd-ag, as their paper has it; no other method goes "
                              "by the order of the input; leave it out"},
-    [KN_OPTION_ALLOW_BROKEN] = {TABLES, "dependencies are those of one table; leave it out"},
+    [KN_OPTION_ALLOW_BROKEN] = {TABLES | DATABASES, "dependencies are those of a table; leave it out"},
     [KN_OPTION_THRESHOLD] = {DATABASES, ONLY_DATABASES},
     [KN_OPTION_CLIMIT] = {DATABASES, ONLY_DATABASES},
     [KN_OPTION_MATCHING] = {PAIRING, "it is for miracle, miracle-x and dmiracle, which pair the rows of two persons; "

@@ -183,6 +183,11 @@ static kn_status check_promises(const kn_spec_inner *inner, kn_error *err)
                 "is in the database; leave one of them out");
         diverse = diverse || is_of_values(kind);
     }
+    if (spec->anatomy && spec->dependency_count > 0)
+        return kn_spec_fail_place(
+            inner, inner->state.places[KN_FIELD_DEPENDENCIES], err,
+            "dependencies: an anatomy moves columns to tables of their own, where none hold; leave "
+            "one of them out");
     if (k == 0) return kn_spec_fail_lacking(inner, err, "a database needs a promise of k (privacy: [{k: 2}])");
     if (spec->method == KN_METHOD_DMIRACLE && !diverse)
         return kn_spec_fail_lacking(inner, err,

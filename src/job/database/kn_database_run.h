@@ -23,6 +23,7 @@ typedef struct kn_database_run {
     int                    promise_count;
     kn_relational_promise *promises; /* in scratch */
     bool                   presence; /* delta-presence is promised */
+    struct kn_relational_dependency *dependencies; /* in scratch: those that the spec declares */
     /* What is written. */
     kn_database_writer  *writer; /* the set's */
     kn_database_release *rows; /* one of these two */
@@ -43,6 +44,11 @@ KN_CHECK kn_status kn_database_run_by_type(kn_database_run *run, kn_error *err);
 /* What is said of references and keys once the database is read (references.c). KN_INPUT: a reference shows what persons
  * cause. */
 KN_CHECK kn_status kn_database_run_references(kn_database_run *run, kn_error *err);
+
+/* Declared dependencies (dependencies.c): found in the tables and checked there; then kept by the plan. KN_INPUT: one does not
+ * hold, or cannot be kept. */
+KN_CHECK kn_status kn_database_run_dependencies(kn_database_run *run, kn_error *err);
+KN_CHECK kn_status kn_database_run_keep(kn_database_run *run, kn_error *err);
 
 /* Classes of persons for a promise of delta-presence (presence.c): `cluster` makes a plan of classes of at least k; the
  * smallest k is taken with which the promise holds, as far as a search by doubling and halving finds it. *found false: there is

@@ -236,6 +236,7 @@ static kn_status read(kn_release_run *all, kn_error *err)
     KN_TRY(kn_database_run_by_type(run, err));
     if (run->people) KN_TRY(kn_people_widen(run->people, run->db, spec, err));
     KN_TRY(kn_database_run_references(run, err));
+    KN_TRY(kn_database_run_dependencies(run, err));
     KN_TRY(note_names(run, err));
     KN_TRY(note_dropped(run, err));
     KN_TRY(check_values(run, err));

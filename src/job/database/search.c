@@ -62,6 +62,7 @@ static kn_status cluster_trees(kn_database_run *run, int64_t k, bool *found, kn_
     problem.promise_count = run->promise_count;
     problem.promises = run->promises;
     KN_TRY(kn_relational_search(&run->plan, found, &c, run->all.ctx, &problem, err));
+    if (*found) KN_TRY(kn_database_run_keep(run, err));
     run->result->head.largest_share = c.largest_share;
     const kn_release_counter counters[] = {
         {"clusters", (double)c.clusters}, {"merged", (double)c.merged},
@@ -85,6 +86,7 @@ static kn_status cluster_bitmap(kn_database_run *run, int64_t k, bool *found, kn
     problem.leftovers = spec->leftovers;
     problem.complete = spec->complete;
     KN_TRY(kn_bitmap_search(&run->plan, found, &c, run->all.ctx, &problem, err));
+    if (*found) KN_TRY(kn_database_run_keep(run, err));
     const kn_release_counter counters[] = {{"clusters", (double)c.clusters},
                                            {"merged", (double)c.merged},
                                            {"absorbed", (double)c.absorbed},

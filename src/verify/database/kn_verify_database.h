@@ -214,6 +214,9 @@ KN_CHECK kn_status kn_vdb_positions(kn_vdb *v, int table, kn_error *err);
 /* Every promise (models.c). KN_USAGE: one that cannot be made about a database. */
 KN_CHECK kn_status kn_vdb_models(kn_vdb *v, kn_error *err);
 
+/* Declared dependencies within tables (dependencies.c). KN_USAGE: one that is not functional. */
+KN_CHECK kn_status kn_vdb_dependencies(kn_vdb *v, kn_error *err);
+
 /* ---- The population (people.c) ---- */
 
 /* Reads it; `cells` NULL: it is a file, the table of persons. */

@@ -93,8 +93,23 @@ static bool is_parent(const kn_catalog_link *link, const kn_spec_table *said)
     return same;
 }
 
+/* Does a column hold keys of a reference, by the spec or by the catalog? */
+static bool is_of_reference(const kn_vdb *v, int t, const kn_spec_table *said, const char *column)
+{
+    const kn_catalog_table *declared = v->original.list[t].declared;
+    for (int l = 0; l < declared->link_count; l++)
+        if (named(declared->links[l].columns, declared->links[l].count, column) &&
+            kn_vsheets_find(&v->original, declared->links[l].target) >= v->table_count)
+            return true;
+    for (int l = 0; l < said->link_count; l++)
+        if (named(said->link_lists[l], said->link_counts[l], column) &&
+            kn_vsheets_find(&v->original, said->link_targets[l]) >= v->table_count)
+            return true;
+    return false;
+}
+
 /* A declared foreign key that is not used shows rows of a table by their old keys: none of its columns may be
- * released. */
+ * released, but for those that hold keys of a reference, which everybody may know. */
 static kn_status check_left_out(const kn_vdb *v, int t, const kn_catalog_link *link, const kn_spec_table *said,
                                 kn_error *err)
 {
@@ -106,7 +121,8 @@ static kn_status check_left_out(const kn_vdb *v, int t, const kn_catalog_link *l
         for (int a = 0; a < said->attribute_count; a++)
             shown = shown || (strcmp(said->attributes[a].name, link->columns[i]) == 0 &&
                               said->attributes[a].role != KN_ROLE_IDENTIFIER);
-        if (shown && !named(said->parent_columns, said->parent_column_count, link->columns[i]))
+        if (shown && !named(said->parent_columns, said->parent_column_count, link->columns[i]) &&
+            !is_of_reference(v, t, said, link->columns[i]))
             return kn_fail(err, KN_INPUT,
                            "%s: table \"%s\", column \"%s\" names rows of \"%s\" by their old keys, and must not be "
                            "released",

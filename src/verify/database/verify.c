@@ -79,6 +79,7 @@ static kn_status check_rows(kn_vdb *v, kn_error *err)
     KN_TRY(anatomy ? kn_vdb_anatomy_groups(v, err) : kn_vdb_classes(v, err));
     if (v->notes->failed) return KN_OK;
     KN_TRY(kn_vdb_models(v, err));
+    KN_TRY(kn_vdb_dependencies(v, err));
     KN_TRY(kn_vdb_assign(v, err));
     KN_TRY(kn_vdb_drawn(v, err));
     if (anatomy && v->report->assignment == KN_ASSIGNMENT_PROVED) KN_TRY(kn_vdb_anatomy_rows(v, err));
@@ -115,8 +116,8 @@ void kn_vdb_free(kn_vdb *v)
 static kn_status check_asked(const kn_spec *spec, kn_error *err)
 {
     if (kn_spec_shape(spec) != KN_SHAPE_DATABASE) return kn_fail(err, KN_USAGE, "the spec describes no database");
-    if (spec->dependency_count > 0)
-        return kn_fail(err, KN_USAGE, "dependencies are not checked in databases: leave `dependencies` out");
+    if (spec->dependency_count > 0 && spec->anatomy)
+        return kn_fail(err, KN_USAGE, "dependencies are not checked in an anatomy: leave `dependencies` out");
     if (spec->model_count < 1) return kn_fail(err, KN_USAGE, "nothing was promised: the spec has no privacy model");
     return KN_OK;
 }
