@@ -62,6 +62,8 @@ static void test_floats(void **state)
           KN_TYPE_DECIMAL, "0.1|0|1e300|5e-324|123456|0.3333333333333333|-2.5e-7|100000000000000000000");
     takes(single("f", fixed(4, 4, (float[]){0.1f, 16777216, -1.5f, 1e-45f}, NULL)), NULL, KN_TYPE_DECIMAL,
           "0.1|16777216|-1.5|1e-45");
+    takes(single("f", fixed(1, 4, (float[]){0.0006383f}, NULL)), NULL, KN_TYPE_DECIMAL,
+          "0.0006383"); /* nearly between two */
     /* 0.1, 1, the largest, the smallest, -2 in half precision */
     takes(single("e", fixed(5, 2, (uint16_t[]){0x2e66, 0x3c00, 0x7bff, 0x0001, 0xc000}, NULL)), NULL, KN_TYPE_DECIMAL,
           "0.1|1|65504|6e-8|-2");

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -203,6 +204,27 @@ static struct ArrowArray *twin_encoded(kn_rng *rng, const char *format, int64_t 
     return a;
 }
 
+static int digits_of(const char *text)
+{
+    int count = 0, zeros = 0; /* zeros that may be behind the last digit */
+    for (; *text && *text != 'e'; text++) {
+        if (*text < '0' || *text > '9' || (*text == '0' && count == 0)) continue;
+        zeros = *text == '0' ? zeros + 1 : 0;
+        count++;
+    }
+    return count - zeros;
+}
+
+/* The fewest digits that read as the number, by trying. */
+static int fewest_digits(float number)
+{
+    char text[32];
+    for (int digits = 1;; digits++) {
+        snprintf(text, sizeof text, "%.*e", digits - 1, (double)number);
+        if (digits == 9 || strtof(text, NULL) == number) return digits_of(text);
+    }
+}
+
 static void check_twin(const kn_table *t, int column, const char *format, const expected *e)
 {
     for (int64_t r = 0; r < kn_table_rows(t); r++) {
@@ -214,6 +236,8 @@ static void check_twin(const kn_table *t, int column, const char *format, const 
             assert_true(strtod(text, NULL) == e[r].number);
         } else if (format[0] == 'f') {
             assert_true(strtof(text, NULL) == (float)e[r].number);
+            if (trunc(e[r].number) != e[r].number) /* whole ones have all their digits */
+                assert_true(digits_of(text) <= fewest_digits((float)e[r].number));
         } else {
             assert_string_equal(text, e[r].text);
         }

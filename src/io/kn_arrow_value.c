@@ -261,16 +261,17 @@ static double half_to_double(uint16_t bits)
     return bits >> 15 ? -value : value;
 }
 
-/* Would `read`, as a number of the format's precision, be `value`? Certain when true. */
+/* Would the decimal that was read as `read`, as a number of the format's precision, be `value`? Certain when true: rounding to a double
+ * keeps it on its side of the middle between two neighbours, which is a double. */
 static bool same_float(double read, double value, int width)
 {
     if (width == 8) return !(read < value || read > value);
     int    bits = width == 4 ? FLT_MANT_DIG : 11, least = width == 4 ? FLT_MIN_EXP : -13, exponent;
     double mantissa = frexp(value, &exponent);
     double ulp = ldexp(1, (exponent < least ? least : exponent) - bits);
-    /* Just under half the distance to the neighbour, so that intermediate rounding cannot matter; below a power of
-     * two it is only half as far away, except among the smallest numbers. */
-    return fabs(read - value) < (mantissa > 0.5 || exponent <= least ? 0.499 : 0.2499) * ulp;
+    /* The neighbour below a power of two is only half as far away, except among the smallest numbers. */
+    bool near = read < value && !(mantissa > 0.5) && exponent > least;
+    return fabs(read - value) < (near ? 0.25 : 0.5) * ulp;
 }
 
 /* A decimal m / 10^k with m < 10^15 that reads as the value, the shortest there is; exact, as both are doubles and the
