@@ -124,11 +124,10 @@ static kn_status take_column(void *state, int column, const kn_cell_rows *rows, 
 {
     kn_feed *f = state;
     waiting  w = {.known = kn_builder_interner(f->builder, column, 0), .ids = f->ids + (size_t)column * KN_CELL_ROWS};
-    bool     ok = true;
-    for (int64_t i = 0; ok && i < rows->count; i++) {
+    for (int64_t i = 0; i < rows->count; i++) {
         kn_string text = kn_cell_rows_text(rows, column, i);
         if (!is_above(&w, text)) {
-            if (w.count == TOGETHER) ok = give_ids(&w);
+            if (w.count == TOGETHER && !give_ids(&w)) return kn_fail_memory(err, f->ctx, f->source);
             if (is_wrong(text)) {
                 if (*wrong < 0) *wrong = i;
                 text = (kn_string){NULL, 0};
@@ -137,7 +136,7 @@ static kn_status take_column(void *state, int column, const kn_cell_rows *rows, 
         }
         w.ends[w.count - 1] = i + 1;
     }
-    return ok && give_ids(&w) ? KN_OK : kn_fail_memory(err, f->ctx, f->source);
+    return give_ids(&w) ? KN_OK : kn_fail_memory(err, f->ctx, f->source);
 }
 
 static kn_status take_rows(void *state, const kn_cell_rows *rows, kn_error *err)
