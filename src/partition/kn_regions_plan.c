@@ -171,8 +171,9 @@ static kn_status find_classes(planner *p, uint32_t *classes, kn_error *err)
     }
     kn_free(records);
     *classes = 0;
+    if (status != KN_OK) return status; /* the sort was cancelled: there are no firsts */
     for (size_t r = 0; r < n; r++) p->class_of[r] = p->class_of[r] == r ? (*classes)++ : p->class_of[p->class_of[r]];
-    return status;
+    return KN_OK;
 }
 
 static kn_status assign_rows(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)

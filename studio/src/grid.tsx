@@ -11,13 +11,15 @@ import {n, texts} from "./texts";
 
 const ROW = 34, SEEN = 14, BLOCK = 100, MOST_BLOCKS = 40, HIGHEST = 4_000_000;
 
-/** The blocks of rows that are here; asks for those that are not. */
+/** The blocks of rows that are here; asks for those that are not, and again where the program could not answer: it may be reading the table. */
 function useBlocks(first: number, open: boolean): {total: number; columns: string[]; row: (at: number) => StudioRows["rows"][number] | undefined} {
   const blocks = useRef(new Map<number, StudioRows>());
   const [, setCount] = useState(0);
+  const [tries, setTries] = useState(0);
   const wanted = [...new Set([Math.floor(first / BLOCK), Math.floor((first + SEEN) / BLOCK)])];
   useEffect(() => {
     let gone = false;
+    let again: ReturnType<typeof setTimeout> | undefined;
     const timer = setTimeout(() => {
       for (const block of wanted) {
         if (blocks.current.has(block)) continue;
@@ -25,14 +27,17 @@ function useBlocks(first: number, open: boolean): {total: number; columns: strin
           blocks.current.set(block, rows);
           for (const old of [...blocks.current.keys()].slice(0, -MOST_BLOCKS)) blocks.current.delete(old);
           if (!gone) setCount((before) => before + 1);
-        }, () => undefined);
+        }, () => {
+          if (!gone) again = setTimeout(() => setTries((before) => before + 1), 500);
+        });
       }
     }, blocks.current.size === 0 ? 0 : 40);
     return () => {
       gone = true;
       clearTimeout(timer);
+      clearTimeout(again);
     };
-  }, [wanted.join(), open]);
+  }, [wanted.join(), open, tries]);
   const any = blocks.current.values().next().value;
   return {total: any?.total ?? 0, columns: any?.columns ?? [], row: (at) => blocks.current.get(Math.floor(at / BLOCK))?.rows[at % BLOCK]};
 }
