@@ -74,7 +74,9 @@ typedef struct kn_release_head {
     double                    seconds_read, seconds_search, seconds_write, seconds_verify;
     char                      sha256[65]; /* of the release, where it is one file                  */
     const kn_advice          *advice; /* method: auto: what was tried and chosen; else NULL        */
-    uint64_t                  KN_PRIVATE(room)[16]; /* for later versions: more of a result follows    */
+    double                    work_read, work_search, work_write, work_verify; /* seconds of processor of all threads ... */
+    double                    span_read, span_search, span_write, span_verify; /* ... and of steps that wait for each other */
+    uint64_t                  KN_PRIVATE(room)[8]; /* for later versions: more of a result follows    */
 } kn_release_head;
 
 KN_API const kn_release_model *kn_release_model_at(const kn_release_head *head, int index); /* NULL: none */

@@ -69,6 +69,41 @@ static const kn_field_row seconds_rows[] = {
 };
 static const kn_fields seconds_part = KN_FIELDS(kn_release_head, "seconds", seconds_rows, NULL);
 
+static const kn_field_row effort_rows[] = {
+    KN_VALUE("work", KN_F_SECONDS, "processor time of all threads of kanon, none of an engine's"),
+    KN_VALUE("span", KN_F_SECONDS,
+             "of it, the longest chain of steps that wait for each other: what one thread does alone, and the longest "
+             "piece of each part that is divided among threads"),
+    KN_VALUE("parallelism", KN_F_NUMBER,
+             "work / span: more processors than this are of no use; null: nothing was done"),
+};
+static const kn_fields    effort_part = KN_FIELDS_PUT("effort", effort_rows);
+static const kn_field_row processor_rows[] = {
+    KN_VALUE_OF("read", KN_F_OBJECT, &effort_part, "reading the original"),
+    KN_VALUE_OF("search", KN_F_OBJECT, &effort_part, "looking for the release"),
+    KN_VALUE_OF("write", KN_F_OBJECT, &effort_part, "writing it"),
+    KN_VALUE_OF("verify", KN_F_OBJECT, &effort_part, "verifying it"),
+};
+
+static void put_effort(kn_to to, const char *stage, double work, double span)
+{
+    kn_to one = kn_put_object(to, stage);
+    kn_put_number(one, "work", work);
+    kn_put_number(one, "span", span);
+    kn_put_number(one, "parallelism", span > 0 ? work / span : NAN);
+}
+
+static void fill_processor(kn_to to, const void *from)
+{
+    const kn_release_head *h = from;
+    put_effort(to, "read", h->work_read, h->span_read);
+    put_effort(to, "search", h->work_search, h->span_search);
+    put_effort(to, "write", h->work_write, h->span_write);
+    put_effort(to, "verify", h->work_verify, h->span_verify);
+}
+
+static const kn_fields processor_part = KN_FIELDS(kn_release_head, "processor", processor_rows, fill_processor);
+
 #define HEAD_ROWS                                                                                                      \
     KN_ANSWER_ROW, KN_VALUE("found", KN_F_BOOLEAN, "whether there is such a release"),                                 \
         KN_VALUE("nothing_left", KN_F_TEXT | KN_F_NULLABLE, "in a sentence: it says nothing any more; null: it does"), \
@@ -92,7 +127,8 @@ static const kn_fields seconds_part = KN_FIELDS(kn_release_head, "seconds", seco
 #define TAIL_ROWS                                                                                                      \
     KN_VALUE("dropped", KN_F_TEXTS, "what was not declared and so left out"), KN_NOTES_ROW,                            \
         KN_VALUE("counters", KN_F_FIGURES, "what the search did"),                                                     \
-        KN_VALUE_OF("seconds", KN_F_OBJECT, &seconds_part, "how long it took")
+        KN_VALUE_OF("seconds", KN_F_OBJECT, &seconds_part, "how long it took"),                                        \
+        KN_VALUE_OF("processor", KN_F_OBJECT, &processor_part, "how many processors can be of use")
 
 #define MODELS_ROW(optional)                                                                                           \
     KN_VALUE_OF("models", KN_F_LIST | (optional), &model_part, "the promises and what is reached")
@@ -192,6 +228,7 @@ static void finish(kn_document *doc, const kn_release_head *h, const kn_spec *sp
     kn_to counters = kn_put_object(to, "counters");
     for (int i = 0; i < h->counter_count; i++) kn_put_figure(counters, h->counters[i].name, h->counters[i].value, true);
     kn_put_part(to, "seconds", h);
+    kn_put_part(to, "processor", h);
     kn_note_dropped(doc, h->dropped, h->dropped_count);
     if (spec->keep_rowmap && !dry_run && h->found)
         kn_put_note(doc, "the row map undoes the release: keep it to yourself");

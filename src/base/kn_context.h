@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 
 #include "kn_error.h"
+#include "kn_meter.h"
 
 struct kn_pool;
 struct kn_memory;
@@ -48,6 +49,7 @@ struct kn_context {
     uint64_t         stage_total;
     uint64_t         stage_start_ns;
     _Atomic uint64_t stage_done;
+    kn_meter         meter;
     pthread_t        stage_thread;     /* the only one that calls back */
     uint64_t         progress_next_ns; /* no callback before this time */
 };

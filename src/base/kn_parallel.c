@@ -29,7 +29,10 @@ typedef struct job {
     _Atomic int64_t next; /* start of the next range to hand out */
     atomic_bool     stop;
 
+    bool measured; /* for the meter (kn_meter.h) */
+
     pthread_mutex_t lock; /* guards what follows */
+    uint64_t        work, longest;
     int64_t         failed_at;
     kn_status       status;
     kn_error        error;
@@ -58,25 +61,59 @@ typedef struct kn_pool {
 
 enum { LOOK_NS = 100000000 };
 
+/* The next range; false: there is none. */
+static bool take_range(kn_context *ctx, job *j, int64_t *begin)
+{
+    if (atomic_load_explicit(&j->stop, memory_order_relaxed) || kn_cancelled(ctx)) return false;
+    *begin = atomic_fetch_add_explicit(&j->next, j->grain, memory_order_relaxed);
+    return *begin < j->n;
+}
+
+static bool run_range(job *j, int64_t begin, int worker_index, kn_error *error)
+{
+    int64_t   end = j->n - begin > j->grain ? begin + j->grain : j->n;
+    kn_status st = j->fn(j->arg, begin, end, worker_index, error);
+    if (st == KN_OK) return true;
+    atomic_store_explicit(&j->stop, true, memory_order_relaxed);
+    pthread_mutex_lock(&j->lock);
+    if (j->status == KN_OK || begin < j->failed_at) {
+        j->status = st;
+        j->failed_at = begin;
+        j->error = *error;
+    }
+    pthread_mutex_unlock(&j->lock);
+    return false;
+}
+
+static void run_measured(kn_context *ctx, job *j, int worker_index, kn_error *error)
+{
+    kn_laps laps;
+    int64_t begin;
+    bool    more = take_range(ctx, j, &begin);
+    if (!more) return;
+    kn_laps_begin(ctx, &laps);
+    while (more) {
+        more = run_range(j, begin, worker_index, error);
+        kn_laps_next(ctx, &laps);
+        more = more && take_range(ctx, j, &begin);
+    }
+    kn_laps_end(ctx, &laps);
+    if (worker_index == 0) kn_meter_lapped(ctx, &laps);
+    pthread_mutex_lock(&j->lock);
+    j->work += laps.end - laps.begin;
+    if (laps.longest > j->longest) j->longest = laps.longest;
+    pthread_mutex_unlock(&j->lock);
+}
+
 static void run_ranges(kn_context *ctx, job *j, int worker_index)
 {
     kn_error error = KN_ERROR_INIT;
-    while (!atomic_load_explicit(&j->stop, memory_order_relaxed) && !kn_cancelled(ctx)) {
-        int64_t begin = atomic_fetch_add_explicit(&j->next, j->grain, memory_order_relaxed);
-        if (begin >= j->n) return;
-        int64_t   end = j->n - begin > j->grain ? begin + j->grain : j->n;
-        kn_status st = j->fn(j->arg, begin, end, worker_index, &error);
-        if (st == KN_OK) continue;
-        atomic_store_explicit(&j->stop, true, memory_order_relaxed);
-        pthread_mutex_lock(&j->lock);
-        if (j->status == KN_OK || begin < j->failed_at) {
-            j->status = st;
-            j->failed_at = begin;
-            j->error = error;
-        }
-        pthread_mutex_unlock(&j->lock);
+    if (j->measured) {
+        run_measured(ctx, j, worker_index, &error);
         return;
     }
+    for (int64_t begin; take_range(ctx, j, &begin);)
+        if (!run_range(j, begin, worker_index, &error)) return;
 }
 
 static void *worker_main(void *arg)
@@ -228,10 +265,12 @@ kn_status kn_parallel_for(kn_context *ctx, int64_t n, int64_t grain, kn_range_fn
     job j = {.fn = fn, .arg = arg, .n = n, .grain = grain, .status = KN_OK};
     pthread_mutex_init(&j.lock, NULL);
     kn_pool *pool = n > grain ? pool_of(ctx) : NULL;
+    j.measured = n > grain && kn_meter_enter(ctx);
     if (pool && !pool->busy)
         run_on_pool(pool, &j);
     else
         run_ranges(ctx, &j, 0);
+    if (j.measured) kn_meter_leave(ctx, j.work, j.longest);
     pthread_mutex_destroy(&j.lock);
     if (j.status != KN_OK) {
         if (err) *err = j.error;

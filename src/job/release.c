@@ -316,10 +316,26 @@ static bool is_file(const char *path)
     return kn_table_kind_of(path) == KN_TABLE_TEXT || kn_table_file(path).size == strlen(path);
 }
 
+/* What was used so far: seconds by the clock, and of processors (kn_meter.h). */
+typedef struct moment {
+    double seconds, work, span;
+} moment;
+
+static moment now(const kn_release_run *run)
+{
+    kn_effort effort = kn_meter_read(run->ctx);
+    return (moment){kn_clock_seconds(), (double)effort.work * 1e-9, (double)effort.span * 1e-9};
+}
+
+static moment between(moment begin, moment end)
+{
+    return (moment){end.seconds - begin.seconds, end.work - begin.work, end.span - begin.span};
+}
+
 static kn_status open_and_read(kn_release_run *run, kn_error *err)
 {
     bool   write = !run->options->dry_run;
-    double begin = kn_clock_seconds();
+    moment begin = now(run);
     if (write) KN_TRY(run->shape->open(run, err));
     KN_TRY(run->shape->read(run, err));
     for (int i = 0; i < run->originals.count; i++) /* batches and tables of an engine have no bytes of their own */
@@ -327,7 +343,10 @@ static kn_status open_and_read(kn_release_run *run, kn_error *err)
             run->originals.digested = false;
     if (write && run->originals.digested)
         KN_TRY(kn_digest_start(&run->originals.digests, run->ctx, run->originals.paths, run->originals.count, err));
-    run->head->seconds_read = kn_clock_seconds() - begin;
+    moment took = between(begin, now(run));
+    run->head->seconds_read = took.seconds;
+    run->head->work_read = took.work;
+    run->head->span_read = took.span;
     return KN_OK;
 }
 
@@ -343,13 +362,16 @@ static kn_status check_left(kn_release_run *run, kn_error *err)
 
 static kn_status search(kn_release_run *run, kn_error *err)
 {
-    double begin = kn_clock_seconds();
+    moment begin = now(run);
     if (run->spec->method_auto) KN_TRY(choose(run, err));
     if (!run->head->advice || run->head->advice->found) KN_TRY(run->shape->search(run, err));
     KN_TRY(run->shape->measure(run, err));
     if (run->head->found) KN_TRY(check_left(run, err));
     if (run->head->found && run->shape->warn) KN_TRY(run->shape->warn(run, err));
-    run->head->seconds_search = kn_clock_seconds() - begin;
+    moment took = between(begin, now(run));
+    run->head->seconds_search = took.seconds;
+    run->head->work_search = took.work;
+    run->head->span_search = took.span;
     return KN_OK;
 }
 
@@ -363,17 +385,23 @@ static kn_status verify(kn_release_run *run, kn_error *err)
 
 static kn_status write_and_commit(kn_release_run *run, kn_error *err)
 {
-    double begin = kn_clock_seconds();
+    moment begin = now(run);
     KN_TRY(run->shape->write(run, err));
     if (run->file_count > 0) KN_TRY(kn_digest_start(&run->digests, run->ctx, run->files, run->file_count, err));
-    double written = kn_clock_seconds();
+    moment written = now(run);
     KN_TRY(verify(run, err));
     if (!run->head->found) return kn_release_report(run, err);
-    double verified = kn_clock_seconds();
+    moment verified = now(run);
     KN_TRY(run->shape->publish(run, err));
     KN_TRY(kn_release_commit(run, err));
-    run->head->seconds_verify = verified - written;
-    run->head->seconds_write = kn_clock_seconds() - verified + written - begin;
+    moment verifying = between(written, verified), writing = between(begin, written),
+           rest = between(verified, now(run));
+    run->head->seconds_verify = verifying.seconds;
+    run->head->work_verify = verifying.work;
+    run->head->span_verify = verifying.span;
+    run->head->seconds_write = writing.seconds + rest.seconds;
+    run->head->work_write = writing.work + rest.work;
+    run->head->span_write = writing.span + rest.span;
     return KN_OK;
 }
 
@@ -444,7 +472,9 @@ static kn_status make(kn_release_head **out, const kn_release_shape *shape, kn_c
     if (st == KN_OK && options->earlier && !recipe)
         st = kn_fail(err, KN_USAGE, "an earlier release is for rows that are released by its recipe (kn_apply)");
     if (st == KN_OK && recipe) take_recipe(run, recipe);
+    kn_meter_start(ctx, NULL);
     if (st == KN_OK) st = stages(run, err);
+    kn_meter_stop(ctx);
     kn_release_head *head = run ? run->head : NULL;
     end(run);
     if (st == KN_OK)

@@ -28,6 +28,7 @@ struct kn_digest_job {
     int                count;
     pthread_t          thread;
     bool               running;
+    uint64_t           since, used; /* for the meter: the span when it was started, processor time */
     atomic_bool        stop;
     int                failed; /* path that could not be read; -1: none */
     int                error;
@@ -57,10 +58,12 @@ static int digest_file(kn_digest_job *job, const char *path, char digits[KN_DIGE
 static void *run(void *arg)
 {
     kn_digest_job *job = arg;
+    uint64_t       begin = kn_meter_thread_ns();
     for (int i = 0; i < job->count && job->failed < 0 && !atomic_load(&job->stop); i++) {
         job->error = digest_file(job, job->paths[i], job->digits[i]);
         if (job->error) job->failed = i;
     }
+    job->used = kn_meter_thread_ns() - begin;
     return NULL;
 }
 
@@ -81,6 +84,7 @@ kn_status kn_digest_start(kn_digest_job **out, kn_context *ctx, const char *cons
         return kn_fail_memory(err, ctx, "digests of the inputs");
     }
     for (int i = 0; i < count; i++) job->texts[i] = job->digits[i];
+    job->since = kn_meter_read(ctx).span;
     /* The program's handlers of signals run on its own threads. */
     sigset_t all, before;
     sigfillset(&all);
@@ -93,9 +97,10 @@ kn_status kn_digest_start(kn_digest_job **out, kn_context *ctx, const char *cons
 
 kn_status kn_digest_wait(kn_digest_job *job, const char *const **texts, kn_error *err)
 {
-    if (job->running)
+    if (job->running) {
         pthread_join(job->thread, NULL);
-    else
+        kn_meter_join(job->ctx, job->since, job->used);
+    } else
         run(job);
     job->running = false;
     *texts = job->texts;
