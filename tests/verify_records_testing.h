@@ -74,7 +74,7 @@ static inline kn_status verify_in_memory(kn_records_verify_report **out, kn_cont
                                          const kn_records *original, const kn_records *release,
                                          const kn_records_verify_options *options, kn_error *err)
 {
-    kn_vteller from = {(void *)(uintptr_t)original, tell_records}, to = {(void *)(uintptr_t)release, tell_records};
+    kn_vteller from = {(void *)(uintptr_t)original, tell_records, NULL}, to = {(void *)(uintptr_t)release, tell_records, NULL};
     return kn_vrecords_verify(out, ctx, spec, &from, &to, options, err);
 }
 

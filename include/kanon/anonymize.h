@@ -212,6 +212,7 @@ typedef struct kn_records_result {
     int64_t left_out;             /* records that are not released (suppression)                       */
     double  loss;                 /* the mean over the original's nodes, by the weights of their classes, of how broad they
                                      became: 0: as it was; 1: "*", given up or left out                */
+    const char *beside;           /* of a release that is a database: as kn_database_result has it; NULL: a file */
 } kn_records_result;
 
 /* Runs a spec of tree records that passed kn_spec_check: k^(m,n)-anonymity (kanon/records.h). Written, read back, verified

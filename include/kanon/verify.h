@@ -227,10 +227,11 @@ typedef struct kn_records_verify_options {
      * writes it. */
     kn_status (*look_at_form)(void *state, void (*report)(void *arg, const char *sentence), void *arg, kn_error *err);
     void          *form_state;
+    const struct kn_cells *cells; /* internal: a release that is a database, before it is committed; NULL: by its name */
 } kn_records_verify_options;
 
 #define KN_RECORDS_VERIFY_OPTIONS_INIT                                                                                         \
-    {sizeof(kn_records_verify_options), NULL, NULL, NULL, NULL, 0, 0, 0, NULL, KN_RECORDS_AUTO, NULL, NULL}
+    {sizeof(kn_records_verify_options), NULL, NULL, NULL, NULL, 0, 0, 0, NULL, KN_RECORDS_AUTO, NULL, NULL, NULL}
 KN_API void kn_records_verify_options_init(kn_records_verify_options *options, size_t size);
 
 /* Verifies a release of tree records. From the release alone: k^(m,n)-anonymity (Definition 1: every set of up to m

@@ -220,6 +220,17 @@ static names table_names(kn_document *doc, const char *output)
     return server ? (names){text, mark + 1} : (names){output, text};
 }
 
+/* The names of a database's release, whose other files' begin with `base`. */
+static names database_names(kn_document *doc, const char *output, const char *base)
+{
+    if (output && kn_name_sqlite(output)) return (names){base, base};
+    if (!output || !kn_name_server(output)) return (names){NULL, base};
+    size_t size = (base ? strlen(base) : 0) + sizeof "schema  of the server";
+    char  *name = kn_document_take(doc, size);
+    if (name) snprintf(name, size, "schema %s of the server", base ? base : "");
+    return (names){name ? name : "", base};
+}
+
 static void finish(kn_document *doc, const kn_release_head *h, const kn_spec *spec, bool dry_run, names n)
 {
     kn_to to = kn_document_top(doc);
@@ -430,7 +441,6 @@ kn_status kn_document_anonymize_database(kn_document **out, kn_context *ctx, con
 {
     kn_document           *doc;
     const kn_release_head *h = &result->head;
-    names                  n = {NULL, result->beside};
     KN_OPTIONS(kn_anonymize_options, KN_ANONYMIZE_OPTIONS_INIT, options, "anonymize options", err);
     KN_TRY(begin(&doc, ctx, &kn_answer_anonymize_database, h, err));
     kn_to to = kn_document_top(doc);
@@ -445,15 +455,7 @@ kn_status kn_document_anonymize_database(kn_document **out, kn_context *ctx, con
         kn_put_part(to, "metrics", result);
         put_models(to, h);
     }
-    if (kn_name_server(spec->output)) {
-        size_t size = (n.base ? strlen(n.base) : 0) + sizeof "schema  of the server";
-        char  *name = kn_document_take(doc, size);
-        if (name) snprintf(name, size, "schema %s of the server", n.base ? n.base : "");
-        n.release = name ? name : "";
-    } else if (kn_name_sqlite(spec->output)) {
-        n.release = n.base;
-    }
-    finish(doc, h, spec, options->dry_run, n);
+    finish(doc, h, spec, options->dry_run, database_names(doc, spec->output, result->beside));
     return kn_document_end(out, doc, err);
 }
 
@@ -537,7 +539,8 @@ kn_status kn_document_anonymize_records(kn_document **out, kn_context *ctx, cons
         kn_put_part(to, "metrics", result);
         put_models(to, h);
     }
-    finish(doc, h, spec, options->dry_run, (names){spec->output, spec->output});
+    finish(doc, h, spec, options->dry_run,
+           result->beside ? database_names(doc, spec->output, result->beside) : (names){spec->output, spec->output});
     return kn_document_end(out, doc, err);
 }
 

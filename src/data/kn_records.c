@@ -41,7 +41,8 @@ void kn_records_free(kn_records *r)
     if (!r) return;
     if (r->owns_vocabulary) kn_vocabulary_free(r->vocabulary);
     for (int i = 0; r->ignored && i < r->ignored_count; i++) kn_free(r->ignored[i]);
-    KN_FREE(r->ignored, r->layout.path, r->layout.namespaces, r->layout.style, r->start, r->parent, r->value, r);
+    KN_FREE(r->ignored, r->layout.path, r->layout.namespaces, r->layout.style, r->columns, r->start, r->parent,
+            r->value, r);
 }
 
 /* ---- One order ---- */

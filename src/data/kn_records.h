@@ -14,6 +14,11 @@
 
 #define KN_RECORDS_ROOT UINT32_MAX
 
+/* The column of a database that a class is. */
+typedef struct kn_class_column {
+    int table, column;
+} kn_class_column;
+
 struct kn_records {
     kn_context    *ctx;
     kn_vocabulary *vocabulary; /* owned where owns_vocabulary */
@@ -25,6 +30,7 @@ struct kn_records {
     uint32_t      *value;  /* of the vocabulary; leaves, unless released                                 */
     /* Of what was read from a file. */
     kn_records_layout layout;
+    kn_class_column  *columns;       /* of what was read from a database, per class; NULL: a file        */
     int64_t           merged;        /* nodes that were equal to a sibling                               */
     int64_t           orphans;       /* rows or resources that belong to no person                       */
     int               ignored_count; /* names of unknown elements, attributes and keys                   */

@@ -298,6 +298,10 @@ static kn_status make(work *w, kn_error *err)
         w->out->start[r + 1] = w->out->nodes;
     }
     w->out->layout.form = KN_RECORDS_DATABASE;
+    w->out->columns = kn_alloc_array(w->ctx, (size_t)w->count, sizeof *w->out->columns);
+    if (!w->out->columns) return kn_fail_memory(err, w->ctx, WHAT);
+    for (int c = 0; c < w->count; c++)
+        w->out->columns[c] = (kn_class_column){w->classes[c].table, w->classes[c].column};
     return KN_OK;
 }
 

@@ -7,6 +7,7 @@
 
 #include "kn_arena.h"
 #include "kn_forest.h"
+#include "kn_records.h"
 
 /* Gives columns their roles and makes the hierarchies of quasi-identifiers (one without a hierarchy gets value -> *).
  * KN_INPUT: a table or column that does not exist, a quasi-identifier that is part of a key. */
@@ -29,8 +30,18 @@ KN_CHECK kn_status kn_database_read_persons(kn_database **db, kn_forest **forest
 KN_CHECK kn_status kn_csv_empty_is_missing(const char ***out, kn_context *ctx, const char *input, kn_csv_options *csv,
                                            kn_error *err);
 
-/* The persons of a database as tree records (kn_records_read_database); `snapshot`: kn_database_options. */
-KN_CHECK kn_status kn_records_read_persons(kn_records **out, kn_context *ctx, const char *input, const kn_spec *spec,
-                                           const char *snapshot, kn_error *err);
+/* The persons of a database as tree records (kn_records_read_database); `snapshot`: kn_database_options. *db (may be NULL) is the
+ * database that their classes are columns of: the caller's. */
+KN_CHECK kn_status kn_records_read_persons(kn_records **out, kn_database **db, kn_context *ctx, const char *input,
+                                           const kn_spec *spec, const char *snapshot, kn_error *err);
+
+/* The schema of a database that holds released records (kn_records_rows.h), as a release file would describe it: a folder has no
+ * catalog. `columns` per class, of `db`, whose persons are chosen; cells are texts. NULL: out of memory. */
+kn_spec_table *kn_records_schema(kn_arena *arena, const kn_database *db, const kn_class_column *columns, int count);
+
+/* The records that such a database shows, as it was read by `tables`; `options` as for kn_records_read, with `released`. Its
+ * persons become chosen, whose table is `entity`, and its columns get roles. */
+KN_CHECK kn_status kn_records_read_shown(kn_records **out, kn_context *ctx, kn_database *db, const kn_spec_table *tables,
+                                         const char *entity, const kn_records_options *options, kn_error *err);
 
 #endif

@@ -27,8 +27,8 @@ static kn_status records_of_forest(kn_records **out, kn_context *ctx, const kn_f
     return st;
 }
 
-kn_status kn_records_read_persons(kn_records **out, kn_context *ctx, const char *input, const kn_spec *spec,
-                                  const char *snapshot, kn_error *err)
+kn_status kn_records_read_persons(kn_records **out, kn_database **kept, kn_context *ctx, const char *input,
+                                  const kn_spec *spec, const char *snapshot, kn_error *err)
 {
     kn_database_options options = KN_DATABASE_OPTIONS_INIT;
     kn_csv_options      csv = spec->csv;
@@ -36,6 +36,7 @@ kn_status kn_records_read_persons(kn_records **out, kn_context *ctx, const char 
     kn_forest          *forest = NULL;
     int64_t             orphans = 0;
     *out = NULL;
+    if (kept) *kept = NULL;
     options.tables = spec->tables;
     options.table_count = spec->table_count;
     options.csv = &csv;
@@ -52,7 +53,10 @@ kn_status kn_records_read_persons(kn_records **out, kn_context *ctx, const char 
     if (st == KN_OK) st = records_of_forest(out, ctx, forest, spec, err);
     if (st == KN_OK) (*out)->orphans = orphans;
     kn_forest_free(forest);
-    kn_database_free(db);
+    if (kept && st == KN_OK)
+        *kept = db;
+    else
+        kn_database_free(db);
     return st;
 }
 
@@ -61,5 +65,5 @@ kn_status kn_records_read_database(kn_records **out, kn_context *ctx, const char
 {
     *out = NULL;
     KN_SERVE(ctx, err);
-    return kn_records_read_persons(out, ctx, input, spec, NULL, err);
+    return kn_records_read_persons(out, NULL, ctx, input, spec, NULL, err);
 }

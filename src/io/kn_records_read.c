@@ -465,6 +465,22 @@ kn_status kn_records_read_beside(kn_records **out, int64_t *first, kn_context *c
     return st;
 }
 
+kn_status kn_records_read_told(kn_records **out, kn_context *ctx, const kn_records_teller *from,
+                               const kn_records_options *options, kn_error *err)
+{
+    *out = NULL;
+    KN_TRY(check_options(options, err));
+    reader          r = {.ctx = ctx, .options = options, .names = {.ctx = ctx}, .others = INT64_MAX};
+    kn_records_sink sink = {.state = &r, .record = on_record, .node = on_node, .ignored = on_ignored};
+    kn_interner_init(&r.texts, ctx);
+    kn_interner_init(&r.ids, ctx);
+    kn_status st = from->tell(from->state, &sink, &r.layout, err);
+    r.own_texts = (uint32_t)r.texts.count;
+    if (st == KN_OK) st = finish(&r, out, err);
+    reader_free(&r);
+    return st;
+}
+
 kn_status kn_records_read(kn_records **out, kn_context *ctx, const char *path, const kn_records_options *options,
                           kn_error *err)
 {

@@ -67,7 +67,8 @@ static kn_status check_records(const char *output, kn_records_form form, kn_erro
                  [KN_RECORDS_JSON] = {"records in JSON are", "JSON", "FILE.json"},
                  [KN_RECORDS_JSON_LINES] = {"records in JSON Lines are", "JSON Lines", "FILE.jsonl"},
                  [KN_RECORDS_BASKETS] = {"baskets are", "lines of text", "FILE.csv or FILE.txt"},
-                 [KN_RECORDS_DATABASE] = {"the trees of a database are", "JSON", "FILE.json"}};
+                 [KN_RECORDS_DATABASE] = {"the trees of a database are", "JSON or a database",
+                                          "FILE.json, sqlite:FILE or FOLDER/"}};
     kn_records_form written = form == KN_RECORDS_DATABASE ? KN_RECORDS_JSON : form;
     KN_TRY(check_one_file(output, forms[form].what, forms[form].form, forms[form].name, err));
     if (kn_records_form_of(output) == written && (written != KN_RECORDS_BASKETS || !is_foreign(output))) return KN_OK;
@@ -81,6 +82,9 @@ kn_status kn_target_name_check(const kn_spec *spec, kn_error *err)
     if (!output || strcmp(output, "-") == 0 || kn_spec_shape(spec) == KN_SHAPE_DATABASE) return KN_OK;
     if (kn_spec_shape(spec) == KN_SHAPE_RECORDS && strcmp(spec->inputs[0], "-") == 0)
         return KN_OK; /* refused as input */
+    if (kn_spec_shape(spec) == KN_SHAPE_RECORDS && spec->table_count > 0 &&
+        kn_database_kind_of(output) != KN_DATABASE_NONE)
+        return KN_OK; /* as any other database */
     if (kn_spec_shape(spec) == KN_SHAPE_RECORDS)
         return check_records(output, spec->table_count > 0 ? KN_RECORDS_DATABASE : kn_records_form_of(spec->inputs[0]),
                              err);

@@ -10,6 +10,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <kanon/catalogue.h>
+#include <kanon/database.h>
 #include <string.h>
 
 #include "kn_error.h"
@@ -39,6 +40,9 @@ typedef struct entry {
     const char *refusal; /* what else there is, or what to do */
 } entry;
 
+#define SEEDLESS                                                                                                       \
+    "only heuristic, the methods of a database and records that are written as one use random numbers; any other "     \
+    "gives the same release every time; leave it out"
 #define ONLY_DATABASES "it is for the methods of a database, such as miracle-x; leave it out"
 #define ONLY_TREES "it is for records that are trees (a release file with classes); leave it out"
 #define SUPPRESSING                                                                                                    \
@@ -75,8 +79,7 @@ static const entry table[KN_FIELDS_AND_OPTIONS] = {
     [KN_FIELD_WORKLOAD] = {M(MONDRIAN_WORKLOAD), "the queries guide method mondrian-workload; kanon measure --workload "
                                                  "answers them on a release by any method"},
     [KN_FIELD_SUMMARY] = {TABLES, "only the release of a table has one; leave it out"},
-    [KN_FIELD_SPREADSHEET_SAFE] = {TABLES | DATABASES,
-                                   "it is for CSV, which is not how trees are written; leave it out"},
+    [KN_FIELD_SPREADSHEET_SAFE] = {TABLES | DATABASES | TREES, NULL},
     [KN_FIELD_EXPAND] = {TABLES, "only rows of one table are counted (role: count); leave it out"},
     [KN_FIELD_KEEP_ORDER] = {TABLES, "only the rows of one table can keep their order; persons and records are put in "
                                      "the order of what they show; leave it out"},
@@ -84,9 +87,7 @@ static const entry table[KN_FIELDS_AND_OPTIONS] = {
     [KN_OPTION_TIME_LIMIT] = {FULL_DOMAIN | TREES,
                               "the search of this method cannot be cut short; leave it out, or take "
                               "method auto, which stops trying then"},
-    [KN_OPTION_SEED] = {M(HEURISTIC) | DATABASES,
-                        "only heuristic and the methods of a database use random numbers; any other "
-                        "gives the same release every time; leave it out"},
+    [KN_OPTION_SEED] = {M(HEURISTIC) | DATABASES | TREES, SEEDLESS},
     [KN_OPTION_CHOOSE] = {CHOOSING, "it is for mondrian, mondrian-relaxed and mondrian-best; take one of them, or "
                                     "leave it out"},
     [KN_OPTION_ROW_ORDER] = {M(KMSD) | M(KMSD_AG),
@@ -232,6 +233,12 @@ static kn_status check_written(const kn_spec_inner *inner, kn_error *err)
     const kn_spec *spec = &inner->state.spec;
     kn_table_kind  kind = spec->output ? kn_table_kind_of(spec->output) : KN_TABLE_TEXT;
     bool           in_database = kind == KN_TABLE_SQLITE || kind == KN_TABLE_SERVER;
+    bool           as_file = kn_spec_shape(spec) == KN_SHAPE_RECORDS && spec->output &&
+                   !(spec->table_count > 0 && kn_database_named(spec->output));
+    if (as_file && is_asked(inner, KN_OPTION_SEED)) return refuse(inner, KN_OPTION_SEED, SEEDLESS, err);
+    if (as_file && is_asked(inner, KN_FIELD_SPREADSHEET_SAFE))
+        return refuse(inner, KN_FIELD_SPREADSHEET_SAFE,
+                      "it is for CSV, which is not how trees are written; leave it out", err);
     if (!is_asked(inner, KN_FIELD_REPLACE) || (in_database && kn_spec_shape(spec) == KN_SHAPE_TABLE)) return KN_OK;
     return refuse(inner, KN_FIELD_REPLACE, "it is for one table of a server or a SQLite file; leave it out", err);
 }

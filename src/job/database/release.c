@@ -15,60 +15,16 @@
 #include "kn_error.h"
 #include "kn_job_texts.h"
 #include "kn_kept.h"
-#include "kn_names.h"
-#include "kn_targets.h"
+#include "kn_written.h"
 
 /* ---- The target ---- */
-
-static const char *without_scheme(const char *name)
-{
-    const char *file = kn_name_sqlite(name);
-    return file ? file : name;
-}
-
-static kn_status find_base(kn_database_run *run, kn_error *err)
-{
-    char *base = NULL;
-    KN_TRY(kn_set_base(&base, run->all.ctx, run->all.spec->output, err));
-    run->all.base = run->result->beside = kn_release_text(&run->all, base, err);
-    kn_free(base);
-    return run->all.base ? KN_OK : KN_MEMORY;
-}
-
-/* Is a path directly in a folder? */
-static bool lies_in(kn_database_run *run, const char *path, const char *folder)
-{
-    const char *slash = strrchr(path, '/');
-    char       *parent = slash ? kn_arena_strndup(&run->all.scratch, path, (size_t)(slash - path) + 1) : NULL;
-    return kn_targets_same(parent ? parent : ".", folder);
-}
-
-static kn_status check_target(kn_database_run *run, kn_error *err)
-{
-    const char      *output = run->all.spec->output, *input = run->all.spec->inputs[0];
-    kn_database_kind kind = kn_database_kind_of(output);
-    if (kind == KN_DATABASE_POSTGRES) return KN_OK;
-    if (kn_targets_same(without_scheme(output), without_scheme(input)))
-        return kn_fail(err, KN_USAGE, "the output would overwrite the input");
-    if (kn_database_kind_of(input) == KN_DATABASE_FOLDER && lies_in(run, run->all.base, input))
-        return kn_fail(err, KN_USAGE, "the output would lie in the folder that is read");
-    return KN_OK;
-}
 
 static kn_status open_target(kn_release_run *all, kn_error *err)
 {
     kn_database_run *run = kn_database_run_of(all);
-    const char      *output = run->all.spec->output;
-    KN_TRY(find_base(run, err));
-    KN_TRY(check_target(run, err));
-    KN_TRY(kn_targets_check(run->all.ctx, run->all.spec, run->all.base, err));
-    KN_TRY(kn_set_open(&all->set, all->ctx, output, err));
-    KN_TRY(kn_database_writer_open(&run->writer, run->all.ctx, output, NULL, err));
-    kn_set_database(all->set, run->writer);
-    if (run->all.spec->spreadsheet_safe && !kn_database_writer_guard(run->writer))
-        return kn_fail(err, KN_USAGE,
-                       "spreadsheet-safe is for CSV, and the output is no folder of such files; leave it out");
-    return KN_OK;
+    kn_status        st = kn_written_open(&run->writer, all, err);
+    run->result->beside = all->base;
+    return st;
 }
 
 /* ---- Reading ---- */

@@ -5,9 +5,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
-#include <sodium.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "kn_alloc.h"
@@ -17,11 +15,7 @@
 #include "kn_database_run.h"
 #include "kn_error.h"
 #include "kn_job_texts.h"
-
-static kn_status no_memory(const kn_database_run *run, kn_error *err)
-{
-    return kn_fail_memory(err, run->all.ctx, "writing a database");
-}
+#include "kn_written.h"
 
 /* ---- Released rows ---- */
 
@@ -114,68 +108,6 @@ static kn_status read_back(kn_database_run *run, kn_error *err)
     return KN_OK;
 }
 
-/* Of a folder's files: what was written, column by column. */
-static kn_status note_formulas(kn_database_run *run, kn_error *err)
-{
-    if (!kn_database_writer_folder(run->writer)) return KN_OK;
-    for (int t = 0; t < run->back->table_count; t++) {
-        const kn_table *table = run->back->tables[t].table;
-        for (int c = 0; c < table->column_count; c++) {
-            const kn_column *column = &table->columns[c];
-            int64_t          cells = 0;
-            bool             any = false;
-            char             name[300];
-            for (uint32_t v = 0; v < column->dict.count && !any; v++)
-                any = kn_csv_formula(kn_dictionary_text(&column->dict, v));
-            for (int64_t row = 0; any && row < table->rows; row++) {
-                uint32_t code = kn_column_code(column, row);
-                cells += code < column->dict.count && kn_csv_formula(kn_dictionary_text(&column->dict, code));
-            }
-            if (cells == 0) continue;
-            snprintf(name, sizeof name, "%.140s.%.140s", run->back->tables[t].name, column->name);
-            KN_TRY(kn_release_note(&run->all, err, "%s",
-                                   kn_job_formulas_note(name, cells, run->all.spec->spreadsheet_safe).text));
-        }
-    }
-    return KN_OK;
-}
-
-/* The number in the text of a key: a decimal, or the last part of a UUID. */
-static uint32_t key_number(kn_string text)
-{
-    uint64_t number = 0;
-    bool     uuid = text.size == 36;
-    for (size_t i = uuid ? 24 : 0; i < text.size; i++) {
-        char c = text.data[i];
-        int  digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : 99;
-        if (digit >= (uuid ? 16 : 10) || number > UINT32_MAX) return 0;
-        number = number * (uuid ? 16 : 10) + (uint64_t)digit;
-    }
-    return number <= UINT32_MAX ? (uint32_t)number : 0;
-}
-
-/* Which original person is each person that was read back? */
-static kn_status make_map(kn_database_run *run, kn_error *err)
-{
-    int                      entity = run->db->entity;
-    const kn_database_table *original = &run->db->tables[entity];
-    const kn_table          *table = run->back->tables[kn_database_find(run->back, original->name)].table;
-    const kn_column *key = &table->columns[kn_table_find(table, kn_table_name(original->table, original->key[0]))];
-    int64_t          rows = rows_of(run)->tables[entity].rows;
-    uint32_t        *row_of_key = kn_alloc_array_zero(run->all.ctx, (size_t)rows + 1, sizeof *row_of_key);
-    run->map = kn_alloc_array(run->all.ctx, (size_t)table->rows + 1, sizeof *run->map);
-    bool ok = row_of_key && run->map;
-    for (int64_t r = 0; ok && r < rows; r++) row_of_key[run->keys.new_key[entity][r]] = (uint32_t)r;
-    for (int64_t r = 0; ok && r < table->rows; r++) {
-        uint32_t code = kn_column_code(key, r);
-        uint32_t number = code < key->dict.count ? key_number(kn_dictionary_text(&key->dict, code)) : 0;
-        /* An invalid key is left to the verifier: the map has no person for it. */
-        run->map[r] = number > 0 && number <= rows ? (int64_t)original_of(run, entity, row_of_key[number]) : -1;
-    }
-    kn_free(row_of_key);
-    return ok ? KN_OK : no_memory(run, err);
-}
-
 /* ---- Verifying ---- */
 
 static const kn_verified_table *same_table(const kn_database_verify_report *v, const char *name)
@@ -250,99 +182,40 @@ kn_status kn_database_run_publish(kn_release_run *all, kn_error *err)
                                  run->db->tables[run->db->entity].name, err);
 }
 
-/* ---- Files ---- */
+/* ---- All of it ---- */
 
-static kn_status list_files(kn_database_run *run, kn_error *err)
+static kn_written written(const kn_database_run *run)
 {
-    const char        *folder = kn_database_writer_folder(run->writer), *file = kn_database_writer_file(run->writer);
-    const kn_database *db = rows_of(run)->db;
-    int                own = db->table_count, copied = run->db->references ? run->db->references->table_count : 0;
-    int                count = folder ? own + copied : file != NULL;
-    run->all.files = kn_release_alloc(&run->all, &run->all.scratch, (size_t)count, sizeof *run->all.files, err);
-    run->all.file_names =
-        kn_release_alloc(&run->all, &run->all.scratch, (size_t)count, sizeof *run->all.file_names, err);
-    if (!run->all.files || !run->all.file_names) return KN_MEMORY;
-    for (int i = 0; i < count; i++) {
-        const char *name = i < own ? db->tables[i].name : run->db->references->tables[i - own].name;
-        size_t      room = folder ? strlen(folder) + strlen(name) + 6 : strlen(file) + 1;
-        char       *path = kn_release_alloc(&run->all, &run->all.scratch, room, 1, err);
-        if (!path) return KN_MEMORY;
-        if (folder)
-            snprintf(path, room, "%s/%s.csv", folder, name);
-        else
-            snprintf(path, room, "%s", file);
-        run->all.files[i] = path;
-        run->all.file_names[i] = folder ? strrchr(path, '/') + 1 : run->all.base;
-    }
-    run->all.file_count = count;
-    run->all.seal.folder = folder != NULL;
-    return KN_OK;
+    return (kn_written){run->db, run->back};
 }
 
-static void add_cell(kn_buffer *line, const kn_table *table, int column, int64_t row, bool first)
+static int64_t original_person(const void *arg, int64_t row)
 {
-    const kn_column *c = &table->columns[column];
-    uint32_t         code = kn_column_code(c, row);
-    if (!first) kn_buffer_char(line, ',');
-    if (code < c->dict.count) kn_csv_cell(line, kn_dictionary_text(&c->dict, code), ',');
+    const kn_database_run *run = arg;
+    return original_of(run, run->db->entity, row);
 }
 
 /* "released C" and "original C" for each column C of the key of persons. */
 kn_status kn_database_run_map(kn_release_run *all, kn_output *to, kn_error *err)
 {
-    kn_database_run         *run = kn_database_run_of(all);
-    const kn_database_table *original = &run->db->tables[run->db->entity];
-    const kn_table          *table = run->back->tables[kn_database_find(run->back, original->name)].table;
-    kn_buffer                line;
-    bool                     failed = false;
-    kn_buffer_init(&line, run->all.ctx);
-    for (int64_t r = -1; r < table->rows && !failed; r++) {
-        line.size = 0;
-        for (int i = 0; i < 2 * original->key_count; i++) {
-            bool released = i < original->key_count;
-            int  column = original->key[i % original->key_count];
-            if (r >= 0) {
-                if (released)
-                    add_cell(&line, table, kn_table_find(table, kn_table_name(original->table, column)), r, i == 0);
-                else
-                    add_cell(&line, original->table, column, run->map[r], false);
-                continue;
-            }
-            char name[300];
-            snprintf(name, sizeof name, "%s %.250s", released ? "released" : "original",
-                     kn_table_name(original->table, column));
-            if (i > 0) kn_buffer_char(&line, ',');
-            kn_csv_cell(&line, (kn_string){name, strlen(name)}, ',');
-        }
-        kn_buffer_char(&line, '\n');
-        failed = line.failed;
-        if (!failed) kn_output_write(to, line.data, line.size);
-    }
-    kn_buffer_free(&line);
-    return failed ? no_memory(run, err) : KN_OK;
-}
-
-/* ---- All of it ---- */
-
-static kn_status draw_seed(kn_database_run *run, kn_error *err)
-{
-    if (run->all.spec->seeded) return KN_OK;
-    if (sodium_init() < 0) return kn_fail(err, KN_INTERNAL, "libsodium could not be initialized");
-    randombytes_buf(&run->all.seed, sizeof run->all.seed);
-    return KN_OK;
+    const kn_database_run *run = kn_database_run_of(all);
+    kn_written             w = written(run);
+    return kn_written_rowmap(to, all, &w, run->map, err);
 }
 
 static kn_status put(kn_database_run *run, kn_error *err)
 {
-    KN_TRY(draw_seed(run, err));
+    KN_TRY(kn_written_seed(&run->all, err));
     KN_TRY(make_rows(run, err));
     const kn_database_rows *rows = rows_of(run);
     KN_TRY(kn_key_map_draw(&run->keys, run->all.ctx, rows, err));
     KN_TRY(kn_database_writer_write_keys(run->writer, rows, &run->keys, err));
-    KN_TRY(list_files(run, err));
+    KN_TRY(kn_written_files(&run->all, run->writer, rows->db, run->db->references, err));
     KN_TRY(read_back(run, err));
-    KN_TRY(note_formulas(run, err));
-    return make_map(run, err);
+    KN_TRY(kn_written_formulas(&run->all, run->writer, run->back, err));
+    kn_written w = written(run);
+    return kn_written_map(&run->map, &run->all, &w, &run->keys, rows->tables[run->db->entity].rows, original_person,
+                          run, err);
 }
 
 kn_status kn_database_run_write(kn_release_run *all, kn_error *err)

@@ -7,6 +7,7 @@
  * Cost: reading, sorting the records by what they show, and for each node of the original the nodes of the released record.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <kanon/database.h>
 #include <kanon/measure.h>
 #include <math.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_options.h"
+#include "kn_records_run.h"
 #include "kn_sort.h"
 #include "kn_spec_records.h"
 #include "kn_tree.h"
@@ -57,11 +59,10 @@ void kn_records_measure_report_free(kn_records_measure_report *public_part)
 static kn_status read_both(job *j, kn_error *err)
 {
     const kn_measure_options *o = j->options;
-    kn_records_options        reading = kn_records_reading(j->spec);
     kn_records               *read = NULL;
     KN_TRY(kn_records_read_original(&j->original, j->ctx, j->spec, o->originals, o->original_count, err));
-    reading.released = true;
-    KN_TRY(kn_records_read(&read, j->ctx, o->release ? o->release : j->spec->output, &reading, err));
+    KN_TRY(kn_records_read_release(&read, j->ctx, o->release ? o->release : j->spec->output,
+                                   o->original_count > 0 ? o->originals[0] : NULL, j->spec, err));
     kn_status st = kn_records_translate(&j->released, j->ctx, read, j->original->vocabulary, false, err);
     kn_records_free(read);
     if (st == KN_OK && j->released->count > j->original->count)
@@ -100,7 +101,10 @@ static kn_status check_map(const job *j, const int64_t *map, int64_t count, kn_e
 
 static kn_status take_map(job *j, kn_error *err)
 {
-    int64_t  *map = NULL, count = 0;
+    int64_t    *map = NULL, count = 0;
+    const char *release = j->options->release ? j->options->release : j->spec->output;
+    if (j->spec->table_count > 0 && release && kn_database_named(release))
+        return kn_fail(err, KN_USAGE, "the row map of a released database is for verify; leave --map out");
     kn_status st = kn_vrowmap_take(&map, &count, j->ctx, NULL, 0, j->options->map, "record", err);
     if (st == KN_OK) st = check_map(j, map, count, err);
     for (int64_t r = 0; r < count && st == KN_OK; r++) j->original_of[r] = map[r];

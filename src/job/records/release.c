@@ -18,6 +18,7 @@
 #include "kn_records_files.h"
 #include "kn_records_report.h"
 #include "kn_targets.h"
+#include "kn_written.h"
 
 /* ---- Reading ---- */
 
@@ -26,6 +27,11 @@ static kn_status open_output(kn_release_run *run, kn_error *err)
     const char *output = run->spec->output;
     if (strcmp(output, "-") == 0)
         return kn_fail(err, KN_USAGE, "records are released to a file: --output FILE is needed");
+    if (run->spec->table_count > 0 && kn_database_named(output)) {
+        kn_status st = kn_written_open(&kn_records_run_of(run)->writer, run, err);
+        kn_records_run_of(run)->result->beside = run->base;
+        return st;
+    }
     for (int i = 0; i < run->spec->input_count; i++)
         if (kn_targets_same(output, run->spec->inputs[i]))
             return kn_fail(err, KN_USAGE, "the output would overwrite the input");
@@ -48,7 +54,8 @@ static kn_status read_records(kn_records_run *run, kn_error *err)
     const char *snapshot = kn_input_mark_snapshot(run->all.originals.marks[0]);
     options.more = files.paths + 1;
     options.more_count = files.count - 1;
-    return database ? kn_records_read_persons(&run->records, run->all.ctx, spec->inputs[0], spec, snapshot, err)
+    return database ? kn_records_read_persons(&run->records, run->writer ? &run->db : NULL, run->all.ctx,
+                                              spec->inputs[0], spec, snapshot, err)
                     : kn_records_read(&run->records, run->all.ctx, files.paths[0], &options, err);
 }
 
@@ -309,6 +316,8 @@ static void describe(kn_release_run *all, kn_private_input *out)
 static kn_status map(kn_release_run *all, kn_output *to, kn_error *err)
 {
     const kn_records_run *run = kn_records_run_of(all);
+    kn_written            w = {run->db, run->back_db};
+    if (run->writer) return kn_written_rowmap(to, all, &w, run->map, err);
     return kn_rowmap_write(to, all->ctx, run->original_of, run->released->count, err);
 }
 
@@ -330,8 +339,12 @@ static void end_search(kn_release_run *all)
 
 static void end(kn_release_run *all)
 {
-    kn_records_free(kn_records_run_of(all)->back);
-    kn_records_free(kn_records_run_of(all)->records);
+    kn_records_run *run = kn_records_run_of(all);
+    kn_records_free(run->back);
+    kn_records_free(run->records);
+    kn_database_free(run->back_db);
+    kn_database_free(run->db);
+    kn_free(run->map);
 }
 
 const kn_release_shape kn_records_shape = {.run_size = sizeof(kn_records_run),

@@ -73,7 +73,9 @@ kn_status kn_verify_records(kn_records_verify_report **out, kn_context *ctx, con
               own.release ? own.release : spec->output, !own.original};
     if (f.original && strcmp(f.original, "-") == 0)
         return kn_fail(err, KN_USAGE, "the original of tree records is read twice: give a file, not standard input");
-    if (!own.look_at_form) own.look_at_form = look;
+    bool database =
+        spec->table_count > 0 && f.release && kn_database_named(f.release); /* whose form the verifier knows */
+    if (!own.look_at_form && !database) own.look_at_form = look;
     if (own.look_at_form == look) own.form_state = &f;
-    return verify_and_digest(out, ctx, spec, &own, f.release, err);
+    return verify_and_digest(out, ctx, spec, &own, database ? NULL : f.release, err);
 }

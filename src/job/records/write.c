@@ -10,6 +10,7 @@ kn_status kn_records_run_write(kn_release_run *all, kn_error *err)
     kn_records_run   *run = kn_records_run_of(all);
     kn_records_layout layout = run->records->layout;
     const kn_spec    *spec = all->spec;
+    if (run->writer) return kn_records_run_put(run, err);
     if (layout.form == KN_RECORDS_DATABASE) layout.classes = true; /* it has no form of its own        */
     KN_TRY(kn_records_write(all->output, all->ctx, run->released, &layout, spec->classes, spec->class_count, err));
     KN_TRY(kn_output_flush(all->output, err));
@@ -63,15 +64,18 @@ kn_status kn_records_run_verify(kn_release_run *all, kn_error *err)
     kn_records_run           *run = kn_records_run_of(all);
     kn_records_verify_report *report = NULL;
     kn_records_verify_options options = KN_RECORDS_VERIFY_OPTIONS_INIT;
-    options.release = kn_output_temporary(all->output);
-    options.map = run->original_of;
-    options.map_count = run->released->count;
+    kn_cells                 *cells = NULL;
+    options.release = run->writer ? all->spec->output : kn_output_temporary(all->output);
+    options.map = run->writer ? run->map : run->original_of;
+    options.map_count = run->back_db ? run->back->count : run->released->count;
     options.form = release_form(run);
     options.snapshot = kn_input_mark_snapshot(all->originals.marks[0]);
-    options.look_at_form = look_at_form;
+    if (!run->writer) options.look_at_form = look_at_form;
     options.form_state = run;
-    kn_status st = read_back(run, err);
+    kn_status st = run->writer ? kn_database_writer_cells(&cells, run->writer, err) : read_back(run, err);
+    options.cells = cells;
     if (st == KN_OK) st = kn_verify_records_files(&report, all->ctx, all->spec, &options, err);
+    kn_cells_close(cells);
     st = report ? kn_release_verdict(report->outcome, report->problems, report->problem_count,
                                      report->open_count > 0 ? report->open[0] : NULL, err)
                 : kn_release_unread(st, err);

@@ -106,7 +106,7 @@ static kn_status read_map(kn_vdb *v, kn_error *err)
     return status;
 }
 
-static kn_status take_map(kn_vdb *v, kn_error *err)
+kn_status kn_vdb_take_map(kn_vdb *v, kn_error *err)
 {
     int64_t persons = v->tables[v->person].release.rows;
     if (!v->options->map) return read_map(v, err);
@@ -198,7 +198,7 @@ static kn_status with_map(kn_vdb *v, kn_error *err)
     int      threads = kn_context_threads(v->ctx);
     bool     good = false;
     checking c = {.v = v};
-    KN_TRY(take_map(v, err));
+    KN_TRY(kn_vdb_take_map(v, err));
     KN_TRY(check_map(v, &good, err));
     v->report->assignment = KN_ASSIGNMENT_REFUTED;
     if (!good) return KN_OK;

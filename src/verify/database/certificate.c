@@ -14,6 +14,14 @@
 #include "kn_memory.h"
 #include "kn_verify_database.h"
 
+static bool is_key_of_records(const char *key)
+{
+    static const char *const keys[] = {"classes_of_nodes", "records", "nodes", "relations", "values"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (strcmp(keys[i], key) == 0) return true;
+    return false;
+}
+
 static bool is_key(const char *key)
 {
     static const char *const keys[] = {"kanon-certificate", "shape", "method",  "options", "requested", "tables",
@@ -24,12 +32,13 @@ static bool is_key(const char *key)
     return false;
 }
 
-static bool is_certificate(json_t *c)
+static bool is_certificate(json_t *c, bool records)
 {
     const char *key, *shape = json_string_value(json_object_get(c, "shape"));
     json_t     *value;
-    json_object_foreach(c, key, value) if (!is_key(key)) return false;
-    return shape && strcmp(shape, "database") == 0 && json_integer_value(json_object_get(c, "kanon-certificate")) == 2;
+    json_object_foreach(c, key, value) if (!is_key(key) && !(records && is_key_of_records(key))) return false;
+    return shape && strcmp(shape, records ? "records" : "database") == 0 &&
+           json_integer_value(json_object_get(c, "kanon-certificate")) == 2;
 }
 
 /* Is the file listed, by its name and bytes? */
@@ -53,7 +62,7 @@ static kn_status is_theirs(kn_vdb *v, json_t *c, bool *theirs, kn_error *err)
     const json_t   *files = json_object_get(c, "files");
     const kn_cells *cells = v->release.cells;
     int             count = v->release.count;
-    *theirs = is_certificate(c) && json_array_size(files) == (size_t)count;
+    *theirs = is_certificate(c, kn_spec_shape(v->spec) == KN_SHAPE_RECORDS) && json_array_size(files) == (size_t)count;
     for (int t = 0; t < count && *theirs; t++) {
         char *path = NULL;
         KN_TRY(cells->file(cells->state, &path, v->release.list[t].name, err));

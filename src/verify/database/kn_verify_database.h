@@ -275,6 +275,9 @@ bool kn_vdb_position_holds(kn_vdb *v, kn_verified_model *m, const kn_vdb_positio
 /* The assignment of persons: by a map, or searched (assign.c). Sets `map` if the assignment is proved. */
 KN_CHECK kn_status kn_vdb_assign(kn_vdb *v, kn_error *err);
 
+/* The map of the options, as `map`: -1 for a released person of whom it says nobody. Not judged. */
+KN_CHECK kn_status kn_vdb_take_map(kn_vdb *v, kn_error *err);
+
 /* A number without sign or leading zeros; 0: not a number. */
 int64_t kn_vdb_plain_number(kn_string text);
 

@@ -15,10 +15,10 @@
 
 /* A class: a column, and the name of each of its texts. */
 typedef struct class_column {
-    int        table, column;
-    kn_string *labels; /* per text; data NULL: missing */
-    kn_vdomain domain;
-    kn_vtree  *tree;
+    kn_vclass_column at;
+    kn_string       *labels; /* per text; data NULL: missing */
+    kn_vdomain       domain;
+    kn_vtree        *tree;
 } class_column;
 
 typedef struct telling {
@@ -45,10 +45,9 @@ static const kn_attribute *role_of(const kn_vdb *v, int table, const char *colum
 }
 
 /* "table.column", or "column" where only one table has it. */
-static kn_status find_column(telling *t, const char *name, class_column *out, kn_error *err)
+kn_status kn_vrecords_find_column(const kn_vdb *v, const char *name, kn_vclass_column *out, kn_error *err)
 {
-    const kn_vdb *v = &t->v;
-    int           found = 0;
+    int found = 0;
     for (int i = 0; i < v->table_count; i++) {
         const kn_vsheet *sheet = &v->original.list[i];
         size_t           size = strlen(sheet->name);
@@ -72,8 +71,8 @@ static kn_status find_column(telling *t, const char *name, class_column *out, kn
 static kn_status label_texts(telling *t, class_column *c, kn_error *err)
 {
     kn_vdb                 *v = &t->v;
-    const kn_vsheet_column *column = &v->original.list[c->table].columns[c->column];
-    kn_attribute            a = *role_of(v, c->table, column->name);
+    const kn_vsheet_column *column = &v->original.list[c->at.table].columns[c->at.column];
+    kn_attribute            a = *role_of(v, c->at.table, column->name);
     kn_vrows                rows = {0, NULL};
     if (a.type == KN_TYPE_AUTO && column->text) a.type = KN_TYPE_TEXT;
     KN_TRY(kn_vdomain_make(&c->domain, v->ctx, &v->plain, &a, &rows, &column->cells, NULL, v->zone, err));
@@ -96,7 +95,7 @@ static kn_status find_classes(telling *t, kn_error *err)
     if (!t->classes) return kn_vdb_no_memory(&t->v, err);
     for (; t->count < spec->class_count; t->count++) {
         class_column *c = &t->classes[t->count];
-        KN_TRY(find_column(t, spec->classes[t->count].name, c, err));
+        KN_TRY(kn_vrecords_find_column(&t->v, spec->classes[t->count].name, &c->at, err));
         KN_TRY(label_texts(t, c, err));
     }
     return KN_OK;
@@ -113,8 +112,8 @@ static kn_status tell_row(telling *t, int table, uint32_t row, int64_t from, kn_
     int64_t                       above = from, head = from;
     for (int c = 0; c < t->count; c++) {
         const class_column *cls = &t->classes[c];
-        if (cls->table != table) continue;
-        kn_string text = cls->labels[kn_vsheet_code(own->original.table, cls->column, row)];
+        if (cls->at.table != table) continue;
+        kn_string text = cls->labels[kn_vsheet_code(own->original.table, cls->at.column, row)];
         if (!text.data) continue;
         KN_TRY(t->sink->node(t->sink->state, above, c, text, &nowhere, err));
         if (table != v->person && head == from) head = t->nodes;

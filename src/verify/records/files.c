@@ -42,10 +42,13 @@ kn_status kn_verify_records_files(kn_records_verify_report **out, kn_context *ct
     read.resource_count = spec->resource_count;
     kn_vscanning from = {ctx, original, read}, to = {ctx, release, read};
     kn_vpersons  persons = {ctx, spec, original, o->snapshot};
-    kn_vteller   first = {&from, scan}, second = {&to, scan};
+    kn_vreleased shown = {ctx, spec, original, o->snapshot, release, o->cells, NULL};
+    kn_vteller   first = {&from, scan, NULL}, second = {&to, scan, NULL};
     from.options.more = as_said ? spec->inputs + 1 : NULL;
     from.options.more_count = as_said ? spec->input_count - 1 : 0;
-    if (spec->table_count > 0) first = (kn_vteller){&persons, kn_vrecords_tell_persons};
+    if (spec->table_count > 0) first = (kn_vteller){&persons, kn_vrecords_tell_persons, NULL};
+    if (spec->table_count > 0 && (o->cells || kn_database_named(release)))
+        second = (kn_vteller){&shown, kn_vrecords_tell_released, kn_vrecords_begin_released};
     to.options.form = o->form;
     to.options.released = true;
     return kn_vrecords_verify(out, ctx, spec, &first, &second, o, err);

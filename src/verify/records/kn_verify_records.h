@@ -86,6 +86,7 @@ KN_CHECK kn_status kn_vrecords_check_spec(const kn_spec *spec, kn_error *err);
 typedef struct kn_vteller {
     void *state;
     kn_status (*tell)(void *state, const kn_records_sink *sink, kn_records_layout *layout, kn_error *err);
+    void (*begin)(void *state, struct kn_records_verifier *v); /* called before; NULL: it need not know */
 } kn_vteller;
 
 /* The whole verification (verify.c): kn_verify_records with records from any source. */
@@ -106,6 +107,27 @@ typedef struct kn_vpersons {
 
 KN_CHECK kn_status kn_vrecords_tell_persons(void *state, const kn_records_sink *sink, kn_records_layout *layout,
                                             kn_error *err);
+
+/* A class's column in the original: "table.column", or "column" where only one table has it. After kn_vdb_look. */
+struct kn_vdb;
+typedef struct kn_vclass_column {
+    int table, column;
+} kn_vclass_column;
+
+KN_CHECK kn_status kn_vrecords_find_column(const struct kn_vdb *v, const char *name, kn_vclass_column *out, kn_error *err);
+
+/* A release of such persons that is a database, too (released.c): its name or, before it is committed, its cells. */
+typedef struct kn_vreleased {
+    kn_context            *ctx;
+    const kn_spec         *spec;
+    const char            *original, *snapshot, *release;
+    const struct kn_cells *cells;
+    kn_records_verifier   *of;
+} kn_vreleased;
+
+void               kn_vrecords_begin_released(void *state, kn_records_verifier *v);
+KN_CHECK kn_status kn_vrecords_tell_released(void *state, const kn_records_sink *sink, kn_records_layout *layout,
+                                             kn_error *err);
 
 /* A file that is scanned. */
 typedef struct kn_vscanning {

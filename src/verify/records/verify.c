@@ -186,6 +186,7 @@ kn_status kn_vrecords_verify(kn_records_verify_report **out, kn_context *ctx, co
     kn_status st = make_report(&v, err);
     if (v.options->time_limit > 0) kn_deadline_set(ctx, v.options->time_limit);
     if (st == KN_OK) st = make_classes(&v, err);
+    if (release->begin) release->begin(release->state, &v);
     if (st == KN_OK) st = kn_vrecords_read(&v, original, release, err);
     if (st == KN_OK) st = check_form(&v, err);
     if (st == KN_OK) st = check(&v, err);
