@@ -41,7 +41,7 @@ quick: ## run the unit and style tests of the plain build: two minutes
 	@scripts/test quick
 
 .PHONY: real
-real: all ## release real data: make real DATA=folder, with chinook.db, northwind.db, sakila.db, employees.db, synthea/; others are skipped
+real: all ## release real data: make real DATA=folder, with chinook.db, northwind.db, sakila.db, employees.db, synthea.db, synthea/; others are skipped
 	@tests/wellknown/real build/kanon "$(DATA)"
 
 .PHONY: explore

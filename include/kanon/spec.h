@@ -174,7 +174,7 @@ typedef struct kn_spec_table {
     int64_t             line, column; /* where in the release file; 0: not from a file                           */
     bool                has_weight;
     int64_t             weight; /* how many cells a row counts beyond its quasi-identifiers; without has_weight by its
-                                   cells (docs/databases.md)                                                     */
+                                   cells and its table's rows (docs/databases.md)                                */
     bool                reference; /* its rows say nothing about persons: copied, with broader rows added        */
     int                 group_count; /* of a reference: columns by whose values rows become broader, narrowest first;  */
     const char *const  *groups;      /* NULL: the column of its only link to another reference                         */

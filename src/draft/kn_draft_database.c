@@ -20,8 +20,9 @@
 #include "kn_error.h"
 #include "kn_interner.h"
 #include "kn_names.h"
+#include "kn_referring.h"
 
-enum { FEW_PERSONS = 20 };
+enum { FEW_PERSONS = 20, MANY_STEPS = 4 };
 
 /* A foreign key: columns of a table that identify a row of another. */
 typedef struct link {
@@ -41,6 +42,7 @@ typedef struct sheet {
     int             depth;     /* 0: persons; -1: not related           */
     int             parent;    /* the link towards the persons          */
     const char     *reference; /* why it is proposed as a reference; NULL: it is none */
+    bool           *counts;    /* of a reference, per column: it counts rows of persons */
 } sheet;
 
 typedef struct base {
@@ -64,7 +66,7 @@ static kn_status take_keys(base *b, kn_error *err)
     for (int t = 0; t < b->count; t++) {
         const kn_database_table *from = &b->db->tables[t];
         sheet                   *s = &b->sheets[t];
-        *s = (sheet){from->name, from->table, NULL, from->key_count, from->key, 0, NULL, 0, -1, -1, NULL};
+        *s = (sheet){from->name, from->table, NULL, from->key_count, from->key, 0, NULL, 0, -1, -1, NULL, NULL};
         s->links = room(b, (size_t)from->foreign_count, sizeof *s->links);
         if (!s->links) return kn_draft_memory(b->d, err);
         for (int i = 0; i < from->foreign_count; i++)
@@ -335,6 +337,38 @@ static kn_status find_references(base *b, const kn_database *db, kn_error *err)
     return KN_OK;
 }
 
+/* Marks the columns of a reference that hold these counts of rows that refer to its rows, and goes on to those that it refers to. */
+static kn_status mark_counts(base *b, const sheet *s, const int64_t *counts, int steps, kn_error *err)
+{
+    for (int c = 0; counts && c < s->table->column_count; c++)
+        s->counts[c] = s->counts[c] || kn_holds_counts(s->table, c, counts);
+    for (int i = 0; steps > 0 && i < s->link_count; i++) {
+        const sheet *to = &b->sheets[s->links[i].target];
+        if (!to->reference || s->links[i].count != to->key_count) continue;
+        int64_t *above = kn_alloc_array_zero(b->d->ctx, (size_t)to->table->rows + 1, sizeof *above);
+        if (!above) return kn_draft_memory(b->d, err);
+        kn_status st =
+            kn_count_referring(above, b->d->ctx, (kn_key_cells){s->table, s->links[i].columns, s->links[i].count},
+                               counts, (kn_key_cells){to->table, to->key, to->key_count}, err);
+        if (st == KN_OK) st = mark_counts(b, to, above, steps - 1, err);
+        kn_free(above);
+        KN_TRY(st);
+    }
+    return KN_OK;
+}
+
+/* Which columns of references count what persons do: a release would be refused. */
+static kn_status find_counters(base *b, kn_error *err)
+{
+    for (int t = 0; t < b->count; t++) {
+        b->sheets[t].counts = room(b, (size_t)b->sheets[t].table->column_count, sizeof(bool));
+        if (!b->sheets[t].counts) return kn_draft_memory(b->d, err);
+    }
+    for (int t = 0; t < b->count; t++)
+        if (b->sheets[t].depth >= 0) KN_TRY(mark_counts(b, &b->sheets[t], NULL, MANY_STEPS, err));
+    return KN_OK;
+}
+
 /* The reference that a column refers to; NULL: none. */
 static const sheet *reference_of(const base *b, const sheet *s, int column)
 {
@@ -473,7 +507,22 @@ static kn_status write_table(base *b, const sheet *s, kn_error *err)
     return KN_OK;
 }
 
-/* A reference is copied, without columns that refer to tables that are left out: these may hold persons. */
+/* Why a column of a reference is left out; NULL: it is copied. */
+static const char *left_out(const base *b, const sheet *s, int column)
+{
+    if (part_of(s->key, s->key_count, column)) return NULL;
+    for (int i = 0; i < s->link_count; i++) {
+        const sheet *target = &b->sheets[s->links[i].target];
+        if (target->depth < 0 && !target->reference && part_of(s->links[i].columns, s->links[i].count, column))
+            return "names a row of a table that is left out";
+        if (part_of(s->links[i].columns, s->links[i].count, column)) return NULL;
+    }
+    if (s->counts[column]) return "counts rows of persons";
+    return kn_speaks_of_use(s->table->columns[column].name) ? "its name says that what persons do may change it" : NULL;
+}
+
+/* A reference is copied, without columns that refer to tables that are left out, which may hold persons, and those that persons
+ * cause. */
 static void write_reference(base *b, const sheet *s)
 {
     kn_buffer *to = &b->d->text;
@@ -487,16 +536,13 @@ static void write_reference(base *b, const sheet *s)
         kn_buffer_char(to, '\n');
     }
     write_links(b, s);
-    for (int i = 0; i < s->link_count; i++) {
-        const sheet *target = &b->sheets[s->links[i].target];
-        if (target->depth >= 0 || target->reference) continue;
-        for (int c = 0; c < s->links[i].count; c++) {
-            if (part_of(s->key, s->key_count, s->links[i].columns[c])) continue;
-            kn_buffer_add(to, first ? "    attributes:\n      " : "      ");
-            first = false;
-            kn_draft_quote(to, s->table->columns[s->links[i].columns[c]].name);
-            kn_buffer_add(to, ": {role: identifier}  # names a row of a table that is left out\n");
-        }
+    for (int c = 0; c < s->table->column_count; c++) {
+        const char *why = left_out(b, s, c);
+        if (!why) continue;
+        kn_buffer_add(to, first ? "    attributes:\n      " : "      ");
+        first = false;
+        kn_draft_quote(to, s->table->columns[c].name);
+        kn_buffer_format(to, ": {role: identifier}  # %s\n", why);
     }
 }
 
@@ -563,6 +609,7 @@ static kn_status draft(base *b, const kn_csv_options *csv, kn_error *err)
     if (b->guessed) KN_TRY(read_guesses(b, csv, &guessed, err));
     kn_status st = find_references(b, guessed ? guessed : b->db, err);
     kn_database_free(guessed);
+    if (st == KN_OK) st = find_counters(b, err);
     return st == KN_OK ? write_all(b, csv, err) : st;
 }
 

@@ -14,6 +14,8 @@
 #include "kn_error.h"
 #include "kn_nearest.h"
 
+enum { MOST_WEIGHT = 1000 }; /* as a release file may say */
+
 static kn_status fail_attribute(const kn_database *db, const kn_database_table *t, const kn_attribute *a, kn_error *err,
                                 const char *message)
 {
@@ -109,14 +111,29 @@ static kn_status check_whole(const kn_database *db, const kn_database_table *t, 
     return KN_OK;
 }
 
-/* What a row counts beyond its quasi-identifiers: nothing where it has some, or is a person, who is paired with others in
- * any case; otherwise its released cells, those of keys included. */
+/* What a row counts beyond its quasi-identifiers where nobody said it: nothing where it has some, or is a person, who is
+ * paired with others in any case; otherwise its released cells, those of keys included. */
 static void weigh(const kn_database *db, int table)
 {
     kn_database_table *t = &db->tables[table];
     t->weight = 0;
     if (t->quasi_count > 0 || table == db->entity) return;
     for (int c = 0; c < t->table->column_count; c++) t->weight += kn_database_released(&t->columns[c]);
+}
+
+/* A few rows are as much of a table as many are of a larger one: they count as often as they are fewer. Else three
+ * conditions are given up for one of a hundred observations. */
+static void balance(const kn_database *db, const bool *said)
+{
+    int64_t most = 0;
+    for (int t = 0; t < db->table_count; t++)
+        if (!said[t] && db->tables[t].weight > 0 && db->tables[t].table->rows > most) most = db->tables[t].table->rows;
+    for (int i = 0; i < db->table_count; i++) {
+        kn_database_table *t = &db->tables[i];
+        if (said[i] || t->weight == 0 || t->table->rows == 0) continue;
+        int64_t times = most / t->table->rows;
+        t->weight = times <= MOST_WEIGHT / t->weight ? t->weight * times : MOST_WEIGHT;
+    }
 }
 
 /* Which columns of a reference are left out, and that its keys are good. */
@@ -156,9 +173,16 @@ kn_status kn_database_roles(kn_database *db, const kn_spec_table *tables, int ta
         KN_TRY(gather_quasi(db, &db->tables[t], err));
         weigh(db, t);
     }
-    for (int i = 0; i < table_count; i++)
-        if (tables[i].has_weight && !tables[i].reference)
-            db->tables[kn_database_find(db, tables[i].name)].weight = tables[i].weight;
+    bool *said = kn_alloc_array_zero(db->ctx, (size_t)db->table_count + 1, sizeof *said);
+    if (!said) return kn_fail_memory(err, db->ctx, "reading a database");
+    for (int i = 0; i < table_count; i++) {
+        if (!tables[i].has_weight || tables[i].reference) continue;
+        int t = kn_database_find(db, tables[i].name);
+        said[t] = true;
+        db->tables[t].weight = tables[i].weight;
+    }
+    balance(db, said);
+    kn_free(said);
     return KN_OK;
 }
 

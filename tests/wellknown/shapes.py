@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tests/wellknown/shapes.py: made-up databases of the shapes of well-known ones: Chinook, Northwind, Sakila, employees.
+"""tests/wellknown/shapes.py: made-up databases of the shapes of well-known ones: Chinook, Northwind, Sakila, employees, Synthea.
 
 Each shape has the tables and keys of the original, a few hundred made-up rows, and release files as somebody who runs such a
 database would write them. `left_out` says of every table that a release does not have why. The definitions work in SQLite and in
 PostgreSQL."""
 import random
 
+import harness
+
 
 class Table:
     def __init__(self, columns, key, links=()):
-        """`columns`: "name type, ..."; `key`: names; `links`: (column, table)."""
+        """`columns`: "name type, ..."; `key`: names, none if there is no primary key; `links`: (column, table)."""
         self.columns = [tuple(c.strip().split(" ", 1)) for c in columns.split(", ")]
         self.key, self.links, self.rows = key.split(), list(links), []
 
@@ -25,7 +27,8 @@ def definitions(tables, circles=True):
     """CREATE TABLE statements; without `circles` foreign keys come separately (PostgreSQL knows no table before it is made)."""
     made = []
     for name, t in tables.items():
-        parts = [f"{quoted(c)} {kind}" for c, kind in t.columns] + [f"PRIMARY KEY ({', '.join(map(quoted, t.key))})"]
+        parts = [f"{quoted(c)} {kind}" for c, kind in t.columns]
+        parts += [f"PRIMARY KEY ({', '.join(map(quoted, t.key))})"] if t.key else []
         if circles:
             parts += [f"FOREIGN KEY ({quoted(c)}) REFERENCES {quoted(to)} ({quoted(tables[to].key[0])})" for c, to in t.links]
         made.append(f"CREATE TABLE {quoted(name)} ({', '.join(parts)})")
@@ -41,10 +44,11 @@ def literal(value):
     return str(value) if isinstance(value, (int, float)) else "'" + value.replace("'", "''") + "'"
 
 
-def inserts(tables):
+def inserts(tables, at_once=200):
     for name, t in tables.items():
-        for row in t.rows:
-            yield f"INSERT INTO {quoted(name)} VALUES ({', '.join(map(literal, row))})"
+        for first in range(0, len(t.rows), at_once):
+            rows = (f"({', '.join(map(literal, row))})" for row in t.rows[first:first + at_once])
+            yield f"INSERT INTO {quoted(name)} VALUES {', '.join(rows)}"
 
 
 def chinook(rng, persons=80):
@@ -188,12 +192,101 @@ def employees(rng, persons=90):
     return t
 
 
+ACUTE = ["Viral sinusitis", "Acute bronchitis", "Viral pharyngitis", "Sprain of ankle", "Laceration of hand", "Otitis media", "Cystitis"]
+SYNTHEA_DETAILS = ["conditions", "procedures", "medications", "observations", "immunizations"]
+CHRONIC = ["Hypertension", "Prediabetes", "Diabetes", "Asthma", "Anemia", "Osteoarthritis", "Hyperlipidemia"]
+
+
+MANY = 400  # persons: among fewer, few are alike
+
+
+def synthea(rng, persons=60 if harness.SLOW else MANY):
+    """What Synthea writes to files, in about its proportions (its sample of 1,171 patients has 45 encounters each, and of every 45
+    encounters 7 conditions, 30 procedures, 37 medications, 256 observations, 13 immunizations; here they are the last ten years).
+    UUIDs are keys; rows below an encounter have none, and refer to the patient too. Organizations count their encounters."""
+    unique = iter(range(1 << 30))
+
+    def uuid():
+        return f"{rng.getrandbits(32):08x}-{next(unique):04x}-4{rng.getrandbits(12):03x}-8{rng.getrandbits(12):03x}-{rng.getrandbits(48):012x}"
+
+    below = "PATIENT uuid, ENCOUNTER uuid, CODE text, DESCRIPTION text"
+    links = [("PATIENT", "patients"), ("ENCOUNTER", "encounters")]
+    t = {"organizations": Table("Id uuid, NAME text, STATE text, UTILIZATION integer", "Id"),
+         "providers": Table("Id uuid, ORGANIZATION uuid, NAME text, SPECIALITY text", "Id", [("ORGANIZATION", "organizations")]),
+         "payers": Table("Id uuid, NAME text, OWNERSHIP text", "Id"),
+         "patients": Table("Id uuid, BIRTHDATE date, SSN text, LAST text, MARITAL text, RACE text, GENDER text, ZIP text", "Id"),
+         "encounters": Table("Id uuid, START timestamp, PATIENT uuid, PROVIDER uuid, PAYER uuid, ENCOUNTERCLASS text, COST numeric(10,2)", "Id",
+                             [("PATIENT", "patients"), ("PROVIDER", "providers"), ("PAYER", "payers")]),
+         "conditions": Table("START date, STOP date, " + below, "", links),
+         "procedures": Table("DATE timestamp, " + below + ", BASE_COST numeric(10,2)", "", links),
+         "medications": Table("START timestamp, " + below + ", TOTALCOST numeric(10,2)", "", links),
+         "observations": Table("DATE timestamp, " + below + ", VALUE text", "", links),
+         "immunizations": Table("DATE timestamp, " + below, "", links)}
+    t["payers"].rows = [(uuid(), name, kind) for name, kind in [("Medicare", "GOVERNMENT"), ("Medicaid", "GOVERNMENT"), ("Humana", "PRIVATE"),
+                                                                ("Aetna", "PRIVATE"), ("NO_INSURANCE", None)]]
+    organizations = [uuid() for _ in range(6)]
+    t["providers"].rows = [(uuid(), organizations[i % 6], f"Dr. {i}", "GENERAL PRACTICE") for i in range(24)]
+    visits = dict.fromkeys(organizations, 0)
+
+    def visit(patient, provider, payer, year, kind):
+        day = f"{year}-{rng.randrange(1, 13):02}-{rng.randrange(1, 29):02}"
+        visits[provider[1]] += 1
+        t["encounters"].rows.append((uuid(), day + " 10:15:00", patient, provider[0], payer, kind, 129.16))
+        return t["encounters"].rows[-1][0], day
+
+    def add(table, patient, at, text, *more):
+        first = (at[1], None) if table == "conditions" else (at[1] + " 10:15:00",)
+        t[table].rows.append((*first, patient, at[0], str(10000 + sum(map(ord, text))), text, *more))
+
+    for i in range(persons):
+        patient, birth, provider, payer = uuid(), rng.randrange(1925, 2019), rng.choice(t["providers"].rows), rng.choice(t["payers"].rows)[0]
+        t["patients"].rows.append((patient, f"{birth}-{rng.randrange(1, 13):02}-{rng.randrange(1, 29):02}", f"999-{i:06}", f"Name{i}",
+                                   rng.choice(["M", "S", None]), rng.choices(["white", "black", "asian", "other"], [70, 15, 10, 5])[0],
+                                   rng.choice("FM"), f"0{rng.randrange(2101, 2121)}"))
+        ill = [c for c in CHRONIC if rng.random() < (2020 - birth) / 400]
+        onset = {c: rng.randrange(max(birth, 2005), 2020) for c in ill}
+        for year in range(max(birth, 2010), 2020):
+            age = year - birth
+            if rng.random() < (0.95 if age < 18 or age > 64 else 0.4):
+                at = visit(patient, provider, payer, year, "wellness")
+                for name in ["Height", "Weight", "Pain", "Blood pressure", "Heart rate", "Respiration", "BMI", "Tobacco"][:5 if age < 3 else 8]:
+                    add("observations", patient, at, name, str(rng.randrange(50, 200)))
+                for name in ["Glucose", "Urea", "Creatinine", "Sodium", "HDL", "LDL"] if ill and rng.random() < 0.8 else []:
+                    add("observations", patient, at, name, str(rng.randrange(50, 200)))
+                for name in ["Influenza", "DTaP", "IPV"][:3 if age < 2 else 1]:
+                    add("immunizations", patient, at, name)
+                if rng.random() < 0.5:
+                    add("procedures", patient, at, "Medication reconciliation", 431.4)
+                for name in [c for c in ill if onset[c] == year]:
+                    add("conditions", patient, at, name)
+                for name in ill:
+                    if onset[name] <= year and rng.random() < 0.6:
+                        add("medications", patient, at, "Drug for " + name, 43.2)
+            for name in ill:
+                if onset[name] <= year and rng.random() < 0.4:
+                    at = visit(patient, provider, payer, year, rng.choice(["ambulatory", "outpatient"]))
+                    add("procedures", patient, at, "Treatment of " + name, 516.65)
+                    add("medications", patient, at, "Drug for " + name, 43.2)
+            for _ in range(rng.choices([0, 1, 2], [62, 30, 8])[0]):
+                at = visit(patient, rng.choice(t["providers"].rows), payer, year,
+                           rng.choices(["ambulatory", "emergency", "urgentcare", "inpatient"], [6, 2, 2, 1])[0])
+                if rng.random() < 0.6:
+                    add("conditions", patient, at, rng.choice(ACUTE))
+                for _ in range(rng.choices([0, 1, 2], [45, 40, 15])[0]):
+                    add("procedures", patient, at, f"Procedure {rng.randrange(30)}", 2000.5)
+                if rng.random() < 0.5:
+                    add("medications", patient, at, f"Drug {rng.randrange(40)}", 12.25)
+    t["organizations"].rows = [(o, f"Hospital {i}", ["MA", "NH"][i % 2], visits[o]) for i, o in enumerate(organizations)]
+    return t
+
+
 class Release:
     """A release file without input and output, and what the tests count: persons and details as table -> (parent, column of the
-    link, quasi-identifiers), references, and why tables are left out."""
+    link, quasi-identifiers), references, and why tables are left out; k, and the share of rows of tables that are to be kept."""
 
-    def __init__(self, text, persons, details, references, left_out):
+    def __init__(self, text, persons, details, references, left_out, k=3, kept=()):
         self.text, self.persons, self.details, self.references, self.left_out = text, persons, details, references.split(), left_out
+        self.k, self.kept = k, dict(kept)
 
 
 RELEASES = {
@@ -295,7 +388,38 @@ tables:
 """, ("employees", "emp_no", ["birth_date", "gender"]),
         {"dept_emp": ("employees", "emp_no", None, ["dept_no"]), "dept_manager": ("employees", "emp_no", None, ["dept_no"]),
          "titles": ("employees", "emp_no", None, ["title"]), "salaries": ("employees", "emp_no", None, [])}, "departments", {})),
+    "synthea": (synthea, Release("""
+entity: {table: patients}
+tables:
+  patients:
+    attributes:
+      BIRTHDATE: {role: quasi, hierarchy: {calendar: [year, decade]}}
+      GENDER: {role: quasi}
+      RACE: {role: quasi}
+      ZIP: {role: quasi, hierarchy: {mask: right}}
+      MARITAL: {role: keep}
+  encounters:
+    attributes:
+      START: {role: quasi, hierarchy: {calendar: [year]}}
+      ENCOUNTERCLASS: {role: quasi, hierarchy: encounterclass.csv}
+      PAYER: {role: keep}
+      COST: {role: sensitive}
+  conditions: {attributes: {CODE: {role: sensitive}, DESCRIPTION: {role: keep}}}
+  procedures: {attributes: {CODE: {role: sensitive}, DESCRIPTION: {role: keep}, BASE_COST: {role: sensitive}}}
+  medications: {attributes: {CODE: {role: sensitive}, DESCRIPTION: {role: keep}, TOTALCOST: {role: sensitive}}}
+  observations: {attributes: {CODE: {role: sensitive}, DESCRIPTION: {role: keep}, VALUE: {role: sensitive}}}
+  immunizations: {attributes: {CODE: {role: sensitive}, DESCRIPTION: {role: keep}}}
+  payers: {reference: true}
+  providers: {reference: true}
+  organizations: {reference: true, attributes: {UTILIZATION: {role: identifier}}}  # it counts encounters
+""", ("patients", "Id", ["BIRTHDATE", "GENDER", "RACE", "ZIP"]),
+        {"encounters": ("patients", "PATIENT", "Id", ["START", "ENCOUNTERCLASS"])} |
+        {name: ("encounters", "ENCOUNTER", None, []) for name in SYNTHEA_DETAILS}, "payers providers organizations", {}, 5, {"conditions": 0.6})),
 }
+
+# Files that release files name.
+FILES = {"encounterclass.csv": "".join(f"{name};{group};*\n" for group, names in {
+    "planned": ["wellness", "ambulatory", "outpatient"], "unplanned": ["emergency", "urgentcare", "inpatient"]}.items() for name in names)}
 
 # Where a proposal from structure and names alone is not what the release file says: city is reached through addresses only, and
 # Northwind's names of kinds of customers speak of customers, its territories are reached through employees.
@@ -303,6 +427,8 @@ UNSURE = {"sakila": {"city": "outside", "country": "outside"},
           "northwind": {"CustomerDemographics": "outside", "Territories": "outside", "Region": "outside"}}
 
 
-def make(name, seed=1):
+def make(name, seed=1, *persons):
     builder, release = RELEASES[name]
-    return builder(random.Random(seed)), release
+    made = builder(random.Random(seed), *persons)
+    release.kept = release.kept if len(made[release.persons[0]].rows) >= MANY else {}
+    return made, release

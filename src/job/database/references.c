@@ -1,108 +1,99 @@
 /* database/references.c: what the user is told of references and keys, and references that persons write. Interface:
  * kn_database_run.h.
  *
- * A reference must be the same whoever the persons are: a column that counts the rows that refer to each row does not, and is
- * refused. Whether it does otherwise cannot be seen in the data: columns whose names speak of counts or of last times are named.
+ * A reference must be the same whoever the persons are: a column that counts the rows that refer to each row, itself or through
+ * other references, does not, and is refused. Whether it does otherwise cannot be seen in the data: columns whose names speak of
+ * counts or of last times are named, and references whose rows have one person each.
  *
  * Cost: one pass over the rows that refer to references, and over the references' columns.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "kn_alloc.h"
 #include "kn_broader.h"
 #include "kn_database_run.h"
 #include "kn_error.h"
-#include "kn_interner.h"
-#include "kn_tuple.h"
-
-enum { FEW_ROWS = 5, FEW_COUNTS = 3 };
+#include "kn_referring.h"
 
 /* ---- Counters ---- */
 
-/* How many rows of a table refer to each row of a reference by a key, added to `counts`. */
-static kn_status count_rows(const kn_database *db, int table, const kn_foreign_key *f, int64_t *counts, kn_error *err)
+static kn_status refuse_counters(const kn_database *db, const char *table, int reference, const int64_t *counts,
+                                 kn_error *err)
 {
-    const kn_database_table *from = &db->tables[table], *to = &db->references->tables[f->reference];
-    int                      columns = from->columns[f->columns[0]].whole >= 0 ? 1 : f->column_count;
-    int64_t                 *of_id = kn_alloc_array_zero(db->ctx, (size_t)from->table->rows + 1, sizeof *of_id);
-    kn_interner              keys;
-    kn_buffer                text;
-    kn_interner_init(&keys, db->ctx);
-    kn_buffer_init(&text, db->ctx);
-    bool ok = of_id != NULL;
-    for (int64_t r = 0; ok && r < from->table->rows; r++) {
-        if (!kn_tuple_text(&text, from->table, f->columns, columns, r)) continue;
-        uint32_t id = text.failed ? KN_ID_FAILED : kn_intern(&keys, (kn_string){text.data, text.size});
-        ok = id != KN_ID_FAILED;
-        if (ok) of_id[id - 1]++;
-    }
-    for (int64_t r = 0; ok && r < to->table->rows; r++) {
-        if (!kn_tuple_text(&text, to->table, to->key, to->key_count, r)) continue;
-        ok = !text.failed;
-        uint32_t id = ok ? kn_interner_find(&keys, (kn_string){text.data, text.size}) : 0;
-        if (id > 0) counts[r] += of_id[id - 1];
-    }
-    kn_interner_free(&keys);
-    kn_buffer_free(&text);
-    kn_free(of_id);
-    return ok ? KN_OK : kn_fail_memory(err, db->ctx, "reading a reference");
-}
-
-/* Does a column hold these counts, row by row, and of so many rows and different counts that it is no chance? */
-static bool holds_counts(const kn_table *t, int column, const int64_t *counts)
-{
-    const kn_column *c = &t->columns[column];
-    if (t->rows < FEW_ROWS || c->dict.count < FEW_COUNTS) return false;
-    for (int64_t r = 0; r < t->rows; r++) {
-        char     room[24];
-        uint32_t code = kn_column_code(c, r);
-        int      size = snprintf(room, sizeof room, "%lld", (long long)counts[r]);
-        if (code == c->dict.count ||
-            !kn_string_equal(kn_dictionary_text(&c->dict, code), (kn_string){room, (size_t)size}))
-            return false;
-    }
-    return true;
-}
-
-static kn_status check_counters(const kn_database *db, int table, const kn_foreign_key *f, kn_error *err)
-{
-    const kn_database_table *to = &db->references->tables[f->reference];
-    int64_t                 *counts = kn_alloc_array_zero(db->ctx, (size_t)to->table->rows + 1, sizeof *counts);
-    if (!counts) return kn_fail_memory(err, db->ctx, "reading a reference");
-    kn_status st = count_rows(db, table, f, counts, err);
-    for (int c = 0; st == KN_OK && c < to->table->column_count; c++)
-        if (kn_reference_copied(&to->columns[c]) && holds_counts(to->table, c, counts))
-            st = kn_fail(
+    const kn_database_table *to = &db->references->tables[reference];
+    for (int c = 0; c < to->table->column_count; c++)
+        if (kn_reference_copied(&to->columns[c]) && kn_holds_counts(to->table, c, counts))
+            return kn_fail(
                 err, KN_INPUT,
                 "table \"%s\" is declared a reference, but its column \"%s\" counts the rows of \"%s\" that refer to "
                 "each row: persons cause it; leave it out (role: identifier)",
-                to->name, to->table->columns[c].name, db->tables[table].name);
-    kn_free(counts);
+                to->name, to->table->columns[c].name, table);
+    return KN_OK;
+}
+
+/* The place of a reference's first foreign key among those of all. */
+static size_t first_link(const kn_database *references, int reference)
+{
+    size_t at = 0;
+    for (int t = 0; t < reference; t++) at += (size_t)references->tables[t].foreign_count;
+    return at;
+}
+
+/* The counts of a reference, and those of the references that it refers to: these count what its rows do. Each foreign key is passed once. */
+static kn_status check_counts(const kn_database *db, const char *table, int reference, const int64_t *counts,
+                              bool *passed, kn_error *err)
+{
+    const kn_database_table *from = &db->references->tables[reference];
+    bool                    *mine = passed + first_link(db->references, reference);
+    KN_TRY(refuse_counters(db, table, reference, counts, err));
+    for (int i = 0; i < from->foreign_count; i++) {
+        const kn_foreign_key *f = &from->foreign[i];
+        if (f->target < 0 || mine[i]) continue;
+        mine[i] = true;
+        const kn_database_table *to = &db->references->tables[f->target];
+        int64_t                 *above = kn_alloc_array_zero(db->ctx, (size_t)to->table->rows + 1, sizeof *above);
+        if (!above) return kn_fail_memory(err, db->ctx, "reading a reference");
+        kn_status st = kn_count_referring(above, db->ctx, (kn_key_cells){from->table, f->columns, f->column_count},
+                                          counts, (kn_key_cells){to->table, f->target_columns, f->column_count}, err);
+        if (st == KN_OK) st = check_counts(db, table, f->target, above, passed, err);
+        kn_free(above);
+        KN_TRY(st);
+    }
+    return KN_OK;
+}
+
+/* A row that one person refers to may be made for that person: an address, an account. */
+static kn_status note_own(kn_database_run *run, int table, const kn_database_table *to, const int64_t *counts,
+                          kn_error *err)
+{
+    if (table != run->db->entity || !kn_made_for_one(counts, to->table->rows)) return KN_OK;
+    return kn_release_note(
+        &run->all, err,
+        "no two persons refer to the same row of the reference \"%s\", and most of its rows have one: if "
+        "rows are made for persons (an address), leave the table out",
+        to->name);
+}
+
+static kn_status check_link(kn_database_run *run, int table, const kn_foreign_key *f, kn_error *err)
+{
+    const kn_database       *db = run->db;
+    const kn_database_table *from = &db->tables[table], *to = &db->references->tables[f->reference];
+    int                      columns = from->columns[f->columns[0]].whole >= 0 ? 1 : f->column_count;
+    int64_t                 *counts = kn_alloc_array_zero(db->ctx, (size_t)to->table->rows + 1, sizeof *counts);
+    bool                    *passed =
+        kn_alloc_array_zero(db->ctx, first_link(db->references, db->references->table_count) + 1, sizeof *passed);
+    kn_status st = counts && passed ? KN_OK : kn_fail_memory(err, db->ctx, "reading a reference");
+    if (st == KN_OK)
+        st = kn_count_referring(counts, db->ctx, (kn_key_cells){from->table, f->columns, columns}, NULL,
+                                (kn_key_cells){to->table, to->key, to->key_count}, err);
+    if (st == KN_OK) st = check_counts(db, from->name, f->reference, counts, passed, err);
+    if (st == KN_OK) st = note_own(run, table, to, counts, err);
+    KN_FREE(counts, passed);
     return st;
 }
 
 /* ---- Notes ---- */
-
-/* Does a name contain a word, in any letter case? */
-static bool contains(const char *name, const char *word)
-{
-    for (; *name; name++) {
-        size_t i = 0;
-        while (word[i] && (name[i] | 0x20) == word[i]) i++;
-        if (!word[i]) return true;
-    }
-    return false;
-}
-
-static bool speaks_of_use(const char *name)
-{
-    static const char *const words[] = {"last", "count", "sold", "views", "update", "stock", "onorder"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (contains(name, words[i]) && !contains(name, "country") && !contains(name, "discount")) return true;
-    return false;
-}
 
 /* Columns that are never missing in the original, and are in broader rows. */
 static kn_status note_filled(kn_database_run *run, const kn_database_table *t, kn_error *err)
@@ -146,7 +137,7 @@ static kn_status note_reference(kn_database_run *run, const kn_database_table *t
                            (long long)t->table->rows, t->table->rows == 1 ? "row is" : "rows are", more));
     KN_TRY(note_filled(run, t, err));
     for (int c = 0; c < t->table->column_count; c++)
-        if (kn_reference_copied(&t->columns[c]) && speaks_of_use(t->table->columns[c].name))
+        if (kn_reference_copied(&t->columns[c]) && kn_speaks_of_use(t->table->columns[c].name))
             KN_TRY(kn_release_note(
                 &run->all, err,
                 "column \"%s.%s\" of a reference is copied: if it changes with what persons do (a counter, "
@@ -184,7 +175,7 @@ kn_status kn_database_run_references(kn_database_run *run, kn_error *err)
         KN_TRY(note_key(run, &db->tables[t], err));
         KN_TRY(note_labels(run, &db->tables[t], err));
         for (int i = 0; i < db->tables[t].foreign_count; i++)
-            if (db->tables[t].foreign[i].reference >= 0) KN_TRY(check_counters(db, t, &db->tables[t].foreign[i], err));
+            if (db->tables[t].foreign[i].reference >= 0) KN_TRY(check_link(run, t, &db->tables[t].foreign[i], err));
     }
     for (int t = 0; db->references && t < db->references->table_count; t++)
         KN_TRY(note_reference(run, &db->references->tables[t], err));

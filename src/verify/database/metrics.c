@@ -11,6 +11,8 @@
 #include "kn_error.h"
 #include "kn_verify_database.h"
 
+enum { MOST_WEIGHT = 1000 }; /* of a row, where nobody said it */
+
 /* What the released cells of a column lost together. */
 static kn_status column_loss(kn_vdb *v, const kn_vdb_table *t, const kn_vdb_column *q, double *out, kn_error *err)
 {
@@ -26,15 +28,34 @@ static kn_status column_loss(kn_vdb *v, const kn_vdb_table *t, const kn_vdb_colu
     return KN_OK;
 }
 
-/* What a row of a table counts beyond its quasi-identifiers: what the spec says; else nothing where it has some, or is a
- * person; else its columns. */
+/* What the spec says that a row of a table counts beyond its quasi-identifiers; -1: nothing. */
+static double said_weight(const kn_vdb *v, int table)
+{
+    for (int i = 0; i < v->spec->table_count; i++)
+        if (v->spec->tables[i].has_weight && strcmp(v->spec->tables[i].name, v->tables[table].name) == 0)
+            return (double)v->spec->tables[i].weight;
+    return -1;
+}
+
+/* Rows of a table that weigh although nobody said so: it has no quasi-identifiers, and is not that of persons. */
+static int64_t weighing_rows(const kn_vdb *v, int table)
+{
+    const kn_vdb_table *t = &v->tables[table];
+    return t->quasi_count + t->shown_quasi > 0 || table == v->person || said_weight(v, table) >= 0 ? 0
+                                                                                                   : t->original.rows;
+}
+
+/* What the spec says; else the columns of rows that weigh, as often as the largest table of such rows has theirs. */
 static double weight_of(const kn_vdb *v, int table)
 {
     const kn_vdb_table *t = &v->tables[table];
-    for (int i = 0; i < v->spec->table_count; i++)
-        if (v->spec->tables[i].has_weight && strcmp(v->spec->tables[i].name, t->name) == 0)
-            return (double)v->spec->tables[i].weight;
-    return t->quasi_count + t->shown_quasi > 0 || table == v->person ? 0 : t->columns;
+    double              said = said_weight(v, table);
+    int64_t             rows = weighing_rows(v, table), most = rows;
+    if (said >= 0) return said;
+    if (t->quasi_count + t->shown_quasi > 0 || table == v->person) return 0;
+    for (int i = 0; i < v->table_count; i++)
+        if (weighing_rows(v, i) > most) most = weighing_rows(v, i);
+    return rows == 0 ? t->columns : fmin(MOST_WEIGHT, floor((double)most / (double)rows) * t->columns);
 }
 
 kn_status kn_vdb_metrics(kn_vdb *v, kn_error *err)
