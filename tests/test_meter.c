@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "kn_beside.h"
 #include "kn_context.h"
 #include "kn_meter.h"
 #include "kn_parallel.h"
@@ -248,6 +249,35 @@ static void only_the_thread_that_started_it_is_measured(void **state)
     testing_context_free(ctx);
 }
 
+/* ---- Beside the pool ---- */
+
+static void add_one(void *arg)
+{
+    work(7 * STEP);
+    ++*(int *)arg;
+}
+
+static void a_piece_beside_the_pool_is_run_once(void **state)
+{
+    (void)state;
+    kn_context *ctx = testing_context(2);
+    kn_beside   beside = {0};
+    int         runs = 0;
+    kn_beside_end(&beside); /* nothing was started */
+    kn_meter_start(ctx, NULL);
+    kn_beside_start(&beside, ctx, add_one, &runs);
+    kn_beside_end(&beside);
+    kn_beside_end(&beside);
+    assert_int_equal(runs, 1);
+    kn_effort found = kn_meter_read(ctx);
+    assert_true(found.work >= beside.used && found.span >= beside.used);
+    beside = (kn_beside){.ctx = ctx, .run = add_one, .arg = &runs, .pending = true}; /* no thread could be started */
+    kn_beside_end(&beside);
+    kn_beside_end(&beside);
+    assert_int_equal(runs, 2);
+    testing_context_free(ctx);
+}
+
 /* ---- The machine's clocks ---- */
 
 static kn_status spin(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
@@ -282,6 +312,7 @@ int main(void)
         cmocka_unit_test(a_thread_beside_the_pool_counts_when_it_is_joined),
         cmocka_unit_test(failed_and_cancelled_sections_count_what_they_did),
         cmocka_unit_test(only_the_thread_that_started_it_is_measured),
+        cmocka_unit_test(a_piece_beside_the_pool_is_run_once),
         cmocka_unit_test(real_work_is_at_least_its_span),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -127,13 +127,77 @@ static void texts_that_are_none(void **state)
            SPEC("", ""), "table \"person\", column \"city\", row 2: not UTF-8");
 }
 
+/* ---- What a file holds besides its cells ---- */
+
+#define WIDE                                                                                                           \
+    "CREATE TABLE person (id INTEGER PRIMARY KEY NOT NULL, city TEXT, n INTEGER, b BLOB);"                             \
+    "INSERT INTO person VALUES (1, 'Nice', -9223372036854775807 - 1, x'00ff'), (2, 'Nice', 9223372036854775807, "      \
+    "x'0102');"
+
+static void make_file(const char *name, const char *statements)
+{
+    make_database(statements);
+    remove(path_of(name));
+    assert_int_equal(rename(path_of("in.db"), path_of(name)), 0);
+}
+
+/* The verifier's problems, each with its line end. */
+static void problems_of(char *to, size_t size, int threads)
+{
+    static const char yaml[] = "kanon: 1\ninput: \"sqlite:one.db\"\noutput: \"sqlite:two.db\"\nentity: {table: "
+                               "person}\ntables:\n  person: {attributes: "
+                               "{city: {role: quasi}, n: {role: keep}, b: {role: keep}}}\nprivacy: [{k: 2}]\n";
+    kn_context       *ctx = testing_context(threads);
+    kn_error          err = KN_ERROR_INIT;
+    kn_spec          *spec = NULL;
+    kn_database_verify_report *r = NULL;
+    size_t                     at = 0;
+    put("spec.yaml", yaml);
+    assert_ok(kn_spec_read(&spec, ctx, path_of("spec.yaml"), &err), err);
+    assert_ok(kn_verify_database(&r, ctx, spec, NULL, &err), err);
+    to[0] = '\0';
+    for (int i = 0; i < r->problem_count; i++) at += (size_t)snprintf(to + at, size - at, "%s\n", r->problems[i]);
+    kn_database_verify_report_free(r);
+    kn_spec_free(spec);
+    testing_context_free(ctx);
+}
+
+/* They are looked for beside the rest, if there are threads; whole numbers at both ends and binary values are copied. */
+static void extras_on_any_number_of_threads(void **state)
+{
+    static const char release[] = "CREATE TABLE person (id INTEGER PRIMARY KEY NOT NULL, city TEXT, n TEXT, b TEXT);"
+                                  "INSERT INTO person VALUES (1, 'Nice', '9223372036854775807', '\\x0102'), "
+                                  "(2, 'Nice', '-9223372036854775808', '\\x00ff'); VACUUM;";
+    char              more[600], alone[1000], beside[1000];
+    (void)state;
+    make_file("one.db", WIDE);
+    make_file("two.db", release);
+    for (int threads = 1; threads <= 3; threads++) {
+        problems_of(alone, sizeof alone, threads);
+        assert_string_equal(alone, "");
+    }
+    snprintf(more, sizeof more, "%sCREATE VIEW v AS SELECT 1; PRAGMA user_version = 7;", release);
+    make_file("two.db", more);
+    problems_of(alone, sizeof alone, 1);
+    assert_non_null(strstr(alone, "the file holds a view\nthe file holds a user_version\n"));
+    for (int threads = 2; threads <= 3; threads++) {
+        problems_of(beside, sizeof beside, threads);
+        assert_string_equal(beside, alone);
+    }
+    snprintf(more, sizeof more, "%sUPDATE person SET city = 'Rome'; UPDATE person SET city = 'Nice';", release);
+    make_file("two.db", more);
+    problems_of(alone, sizeof alone, 1);
+    problems_of(beside, sizeof beside, 2);
+    assert_string_equal(beside, alone);
+}
+
 int main(void)
 {
     folder_set_up();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keys_that_the_database_says), cmocka_unit_test(foreign_keys_declared_twice),
         cmocka_unit_test(foreign_keys_left_out),       cmocka_unit_test(columns_of_numbers),
-        cmocka_unit_test(texts_that_are_none),
+        cmocka_unit_test(texts_that_are_none),         cmocka_unit_test(extras_on_any_number_of_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,6 +36,7 @@ typedef struct kn_cells {
     /* What there is besides the cells (kn_extras.h). `original`: whose declared types a release may have. */
     kn_status (*extras)(void *state, const kn_catalog *original, kn_extras_fn tell, void *arg, kn_error *err);
     void (*close)(void *state);
+    bool extras_apart; /* `extras` may run on another thread while rows are read */
 } kn_cells;
 
 /* Opens a source by its name (kn_database_read). `snapshot`: of a server, as kn_input_mark_snapshot gives it; NULL:

@@ -176,7 +176,7 @@ kn_status kn_folder_cells(kn_cells **out, kn_context *ctx, const char *path, kn_
     if (!f) return kn_fail_memory(err, ctx, path);
     f->ctx = ctx;
     f->path = kn_strndup(ctx, path, strlen(path));
-    f->cells = (kn_cells){ctx, f, f->path, list, NULL, NULL, table_file, extras, close_folder};
+    f->cells = (kn_cells){ctx, f, f->path, list, NULL, NULL, table_file, extras, close_folder, false};
     if (f->path) {
         *out = &f->cells;
         return KN_OK;

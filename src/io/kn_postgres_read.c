@@ -212,7 +212,7 @@ static void keep_open(void *state)
 
 kn_cells kn_pg_cells(kn_pg *pg)
 {
-    return (kn_cells){pg->ctx, pg, pg->name, kn_pg_list, begin_rows, next_rows, NULL, extras, keep_open};
+    return (kn_cells){pg->ctx, pg, pg->name, kn_pg_list, begin_rows, next_rows, NULL, extras, keep_open, false};
 }
 
 /* With its own connection. */

@@ -242,14 +242,16 @@ static kn_status run_fresh(const looking *l, const char *sql, kn_error *err)
     return sqlite3_exec(l->fresh, sql, NULL, NULL, NULL) == SQLITE_OK ? KN_OK : fail_sqlite(l, l->fresh, err);
 }
 
-static kn_status copy_row(const looking *l, sqlite3_stmt *from, sqlite3_stmt *to, kn_buffer *scratch, kn_error *err)
+/* `rooms`: one for the number of each column. Texts stay where they are until the next step; binary values share one place. */
+static kn_status copy_row(const looking *l, sqlite3_stmt *from, sqlite3_stmt *to, char (*rooms)[KN_SQLITE_NUMBER],
+                          kn_buffer *scratch, kn_error *err)
 {
     bool ok = true;
-    for (int c = 0; ok && c < sqlite3_column_count(from); c++) {
-        char      room[KN_SQLITE_NUMBER];
+    for (int c = 0, count = sqlite3_column_count(from); ok && c < count; c++) {
         kn_string text;
-        if (!kn_sqlite_cell(&text, from, c, room, scratch)) return kn_fail_memory(err, l->ctx, l->path);
-        ok = (text.data ? sqlite3_bind_text64(to, c + 1, text.data, text.size, SQLITE_TRANSIENT, SQLITE_UTF8)
+        if (!kn_sqlite_cell(&text, from, c, rooms[c], scratch)) return kn_fail_memory(err, l->ctx, l->path);
+        sqlite3_destructor_type stays = text.data && text.data == scratch->data ? SQLITE_TRANSIENT : SQLITE_STATIC;
+        ok = (text.data ? sqlite3_bind_text64(to, c + 1, text.data, text.size, stays, SQLITE_UTF8)
                         : sqlite3_bind_null(to, c + 1)) == SQLITE_OK;
     }
     ok = ok && sqlite3_step(to) == SQLITE_DONE && sqlite3_reset(to) == SQLITE_OK;
@@ -261,6 +263,7 @@ static kn_status copy_rows(const looking *l, const char *table, kn_error *err)
     kn_buffer     sql, scratch;
     sqlite3_stmt *from = NULL, *to = NULL;
     int           step = SQLITE_DONE;
+    char(*rooms)[KN_SQLITE_NUMBER] = NULL;
     kn_buffer_init(&sql, l->ctx);
     kn_buffer_init(&scratch, l->ctx);
     kn_buffer_add(&sql, "SELECT * FROM ");
@@ -274,20 +277,23 @@ static kn_status copy_rows(const looking *l, const char *table, kn_error *err)
         status = prepare(l, &from, kn_buffer_text(&sql), err);
     }
     kn_buffer_clear(&sql);
-    kn_sql_insert(&sql, table, from ? sqlite3_column_count(from) : 0);
+    int columns = from ? sqlite3_column_count(from) : 0;
+    kn_sql_insert(&sql, table, columns);
     text = kn_buffer_text(&sql);
-    if (status == KN_OK && !text) status = kn_fail_memory(err, l->ctx, l->path);
+    rooms = kn_alloc_array(l->ctx, (size_t)columns + 1, sizeof *rooms);
+    if (status == KN_OK && (!text || !rooms)) status = kn_fail_memory(err, l->ctx, l->path);
     if (status == KN_OK && sqlite3_prepare_v2(l->fresh, text, -1, &to, NULL) != SQLITE_OK)
         status = fail_sqlite(l, l->fresh, err);
     for (int64_t row = 0; status == KN_OK && (step = sqlite3_step(from)) == SQLITE_ROW; row++) {
         if ((row & 0xfff) == 0 && kn_cancelled(l->ctx)) status = kn_fail_cancelled(err);
-        if (status == KN_OK) status = copy_row(l, from, to, &scratch, err);
+        if (status == KN_OK) status = copy_row(l, from, to, rooms, &scratch, err);
     }
     if (status == KN_OK && step != SQLITE_DONE) status = fail_sqlite(l, l->db, err);
     sqlite3_finalize(from);
     sqlite3_finalize(to);
     kn_buffer_free(&sql);
     kn_buffer_free(&scratch);
+    kn_free(rooms);
     return status;
 }
 

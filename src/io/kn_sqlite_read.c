@@ -156,12 +156,14 @@ static kn_status list(void *state, kn_catalog *c, const kn_database_options *opt
 
 static int integer_text(int64_t value, char *room)
 {
-    char digits[24];
-    int  size = 0;
-    do digits[size++] = (char)('0' + value % 10);
-    while (value /= 10);
-    for (int i = 0; i < size; i++) room[i] = digits[size - 1 - i];
-    return size;
+    char     digits[24];
+    int      size = 0, at = 0;
+    uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    do digits[size++] = (char)('0' + rest % 10);
+    while (rest /= 10);
+    if (value < 0) room[at++] = '-';
+    while (size > 0) room[at++] = digits[--size];
+    return at;
 }
 
 /* Amounts of money and the like: up to four digits after the point and fifteen in all. The quotient of two exact
@@ -217,6 +219,7 @@ bool kn_sqlite_cell(kn_string *out, sqlite3_stmt *s, int c, char room[KN_SQLITE_
     *out = (kn_string){NULL, 0};
     switch (sqlite3_column_type(s, c)) {
     case SQLITE_NULL: return true;
+    case SQLITE_INTEGER: *out = (kn_string){room, (size_t)integer_text(sqlite3_column_int64(s, c), room)}; return true;
     case SQLITE_FLOAT: *out = number_text(sqlite3_column_double(s, c), room); return true;
     case SQLITE_BLOB:
         *out = blob_text(scratch, sqlite3_column_blob(s, c), sqlite3_column_bytes(s, c));
@@ -311,7 +314,7 @@ kn_status kn_sqlite_cells(kn_cells **out, kn_context *ctx, const char *path, kn_
     r->ctx = ctx;
     r->path = kn_strndup(ctx, path, strlen(path));
     kn_status status = r->path ? open_file(r, err) : kn_fail_memory(err, ctx, path);
-    r->cells = (kn_cells){ctx, r, r->path, list, begin_rows, next_rows, NULL, extras, close_file};
+    r->cells = (kn_cells){ctx, r, r->path, list, begin_rows, next_rows, NULL, extras, close_file, true};
     if (status == KN_OK)
         *out = &r->cells;
     else

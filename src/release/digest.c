@@ -8,13 +8,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "kn_alloc.h"
+#include "kn_beside.h"
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_memory.h"
@@ -26,9 +25,7 @@ struct kn_digest_job {
     kn_context        *ctx;
     const char *const *paths;
     int                count;
-    pthread_t          thread;
-    bool               running;
-    uint64_t           since, used; /* for the meter: the span when it was started, processor time */
+    kn_beside          beside;
     atomic_bool        stop;
     int                failed; /* path that could not be read; -1: none */
     int                error;
@@ -55,16 +52,13 @@ static int digest_file(kn_digest_job *job, const char *path, char digits[KN_DIGE
     return error;
 }
 
-static void *run(void *arg)
+static void run(void *arg)
 {
     kn_digest_job *job = arg;
-    uint64_t       begin = kn_meter_thread_ns();
     for (int i = 0; i < job->count && job->failed < 0 && !atomic_load(&job->stop); i++) {
         job->error = digest_file(job, job->paths[i], job->digits[i]);
         if (job->error) job->failed = i;
     }
-    job->used = kn_meter_thread_ns() - begin;
-    return NULL;
 }
 
 kn_status kn_digest_start(kn_digest_job **out, kn_context *ctx, const char *const *paths, int count, kn_error *err)
@@ -84,25 +78,14 @@ kn_status kn_digest_start(kn_digest_job **out, kn_context *ctx, const char *cons
         return kn_fail_memory(err, ctx, "digests of the inputs");
     }
     for (int i = 0; i < count; i++) job->texts[i] = job->digits[i];
-    job->since = kn_meter_read(ctx).span;
-    /* The program's handlers of signals run on its own threads. */
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    job->running = pthread_create(&job->thread, NULL, run, job) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    kn_beside_start(&job->beside, ctx, run, job);
     *out = job;
     return KN_OK;
 }
 
 kn_status kn_digest_wait(kn_digest_job *job, const char *const **texts, kn_error *err)
 {
-    if (job->running) {
-        pthread_join(job->thread, NULL);
-        kn_meter_join(job->ctx, job->since, job->used);
-    } else
-        run(job);
-    job->running = false;
+    kn_beside_end(&job->beside);
     *texts = job->texts;
     if (job->failed < 0) return KN_OK;
     return kn_fail(err, KN_IO, "%s: cannot be read: %s", job->paths[job->failed], strerror(job->error));
@@ -112,7 +95,7 @@ void kn_digest_free(kn_digest_job *job)
 {
     if (!job) return;
     atomic_store(&job->stop, true);
-    if (job->running) pthread_join(job->thread, NULL);
+    kn_beside_end(&job->beside); /* at its next piece */
     kn_free(job->piece);
     kn_free(job->texts);
     kn_free(job->digits);

@@ -12,15 +12,17 @@
  * With a row map a person has one original (d = 1), and a row below has the original person's rows of that table.
  * Without one only persons are checked, if there are few enough to count everybody that each may stand for (PAIRS).
  *
- * Cost: with a map O(rows log rows); without one at most PAIRS questions of contain.c.
+ * Cost: with a map one sort of each table, the rest on all threads; without one at most PAIRS questions of contain.c.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
 #include <math.h>
+#include <stdatomic.h>
 
 #include "kn_alloc.h"
 #include "kn_context.h"
 #include "kn_error.h"
+#include "kn_parallel.h"
 #include "kn_sort.h"
 #include "kn_verify_database.h"
 
@@ -53,43 +55,80 @@ static int drawn_column(const kn_vdb_table *t)
 
 /* ---- With a map ---- */
 
-/* The old keys of a table that could be new ones: (whose, number), sorted. */
-static kn_status list_old(kn_vdb *v, const kn_vdb_table *t, int column, kn_sort_record **out, size_t *count,
-                          kn_error *err)
+/* Of one table: its old keys that could be new ones, by whose they are, and how many released rows have one of their
+ * person's. */
+typedef struct comparison {
+    const kn_vdb       *v;
+    const kn_vdb_table *t;
+    int                 column;
+    kn_sort_record     *old;   /* (whose << 32 | number), sorted; UINT64_MAX: none               */
+    size_t             *first; /* per person of the original, and for the one after the last: in `old` */
+    _Atomic int64_t     chances, hits;
+} comparison;
+
+enum { GRAIN = 1 << 14 };
+
+static kn_status fill_old(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
 {
-    const kn_vdb_rows *o = &t->original;
-    *count = 0;
-    *out = kn_alloc_array(v->ctx, (size_t)o->rows + 1, sizeof **out);
-    if (!*out) return kn_vdb_no_memory(v, err);
-    for (int64_t row = 0; row < o->rows; row++) {
-        int64_t number = o->person[row] == KN_V_NONE ? 0 : number_at(o->table, column, row, t->release.rows);
-        if (number > 0) (*out)[(*count)++] = (kn_sort_record){(uint64_t)o->person[row] << 32 | (uint64_t)number, 0};
+    const comparison  *c = arg;
+    const kn_vdb_rows *o = &c->t->original;
+    (void)worker, (void)err;
+    for (int64_t row = begin; row < end; row++) {
+        int64_t number = o->person[row] == KN_V_NONE ? 0 : number_at(o->table, c->column, row, c->t->release.rows);
+        c->old[row].key = number > 0 ? (uint64_t)o->person[row] << 32 | (uint64_t)number : UINT64_MAX;
+        c->old[row].id = 0;
     }
-    return kn_sort_records(v->ctx, *out, *count, NULL, NULL, err);
+    return KN_OK;
+}
+
+static kn_status compare_rows(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    comparison         *c = arg;
+    const kn_vdb_table *t = c->t;
+    int64_t             chances = 0, hits = 0;
+    (void)worker, (void)err;
+    for (int64_t row = begin; row < end; row++) {
+        size_t   person = (size_t)c->v->map[t->release.person[row]];
+        size_t   from = c->first[person], count = c->first[person + 1] - from;
+        int64_t  number = number_at(t->release.table, t->released[c->column], row, t->release.rows);
+        uint64_t key = (uint64_t)person << 32 | (uint64_t)number;
+        size_t   at = kn_vsorted_find(c->old + from, count, key);
+        chances += (int64_t)count;
+        hits += number > 0 && at < count && c->old[from + at].key == key;
+    }
+    atomic_fetch_add_explicit(&c->chances, chances, memory_order_relaxed);
+    atomic_fetch_add_explicit(&c->hits, hits, memory_order_relaxed);
+    return KN_OK;
+}
+
+static kn_status compare(comparison *c, kn_error *err)
+{
+    const kn_vdb *v = c->v;
+    int64_t       rows = c->t->original.rows, persons = v->tables[v->person].original.rows;
+    KN_TRY(kn_parallel_for(v->ctx, rows, GRAIN, fill_old, c, err));
+    KN_TRY(kn_sort_records(v->ctx, c->old, (size_t)rows, NULL, NULL, err));
+    size_t at = 0;
+    for (int64_t p = 0; p <= persons; p++) {
+        while (at < (size_t)rows && c->old[at].key >> 32 < (uint64_t)p) at++;
+        c->first[p] = at;
+    }
+    return kn_parallel_for(v->ctx, c->t->release.rows, GRAIN, compare_rows, c, err);
 }
 
 /* How many rows of the table have an old key of their person, and the probability of that many. */
 static kn_status count_hits(kn_vdb *v, const kn_vdb_table *t, int64_t *hits, double *chance, kn_error *err)
 {
-    int             column = drawn_column(t);
-    kn_sort_record *old = NULL;
-    size_t          count = 0;
-    double          chances = 0;
+    comparison c = {.v = v, .t = t, .column = drawn_column(t)};
+    size_t     persons = (size_t)v->tables[v->person].original.rows;
     *hits = 0;
     *chance = 0;
-    if (column < 0 || t->release.rows == 0) return KN_OK;
-    kn_status status = list_old(v, t, column, &old, &count, err);
-    for (int64_t row = 0; status == KN_OK && row < t->release.rows; row++) {
-        uint64_t whose = (uint64_t)v->map[t->release.person[row]] << 32;
-        uint64_t number = (uint64_t)number_at(t->release.table, t->released[column], row, t->release.rows);
-        size_t   begin = kn_vsorted_find(old, count, whose);
-        size_t   end = kn_vsorted_find(old, count, whose + (UINT64_C(1) << 32));
-        size_t   at = kn_vsorted_find(old, count, whose | number);
-        chances += (double)(end - begin);
-        *hits += number > 0 && at < end && old[at].key == (whose | number);
-    }
-    kn_free(old);
-    *chance = log_chance(chances / (double)t->release.rows, *hits);
+    if (c.column < 0 || t->release.rows == 0) return KN_OK;
+    c.old = kn_alloc_array(v->ctx, (size_t)t->original.rows + 1, sizeof *c.old);
+    c.first = kn_alloc_array(v->ctx, persons + 1, sizeof *c.first);
+    kn_status status = c.old && c.first ? compare(&c, err) : kn_vdb_no_memory(v, err);
+    KN_FREE(c.old, c.first);
+    *hits = atomic_load(&c.hits);
+    *chance = log_chance((double)atomic_load(&c.chances) / (double)t->release.rows, *hits);
     return status;
 }
 

@@ -11,6 +11,8 @@
 #ifndef KN_VERIFY_DATABASE_H
 #define KN_VERIFY_DATABASE_H
 
+#include "kn_beside.h"
+#include "kn_buffer.h"
 #include "kn_verify_sheets.h"
 
 /* ---- Columns ---- */
@@ -98,6 +100,15 @@ typedef struct kn_vdb_table {
 
 /* ---- The whole verification ---- */
 
+/* What the release holds besides its cells (form.c). */
+typedef struct kn_vdb_extras {
+    const kn_cells *cells; /* the release's; NULL: nobody has begun to look */
+    kn_beside       beside;
+    kn_status       status;
+    kn_error        error;
+    kn_buffer       sentences; /* each with its NUL */
+} kn_vdb_extras;
+
 typedef struct kn_vdb {
     kn_context                       *ctx;
     const kn_spec                    *spec;
@@ -122,6 +133,7 @@ typedef struct kn_vdb {
     uint32_t                         *class_of; /* per released person            */
     int64_t                          *sizes;    /* per class                      */
     int64_t                          *map;      /* per released person: the original one; NULL: none */
+    kn_vdb_extras                     extras;
     char                              group_name[32], count_name[32]; /* anatomy                     */
 } kn_vdb;
 
@@ -290,6 +302,8 @@ KN_CHECK kn_status kn_vdb_drawn(kn_vdb *v, kn_error *err);
 /* How copied cells are spelled, and what the release holds besides the cells of its tables, if it has a name
  * (form.c). */
 KN_CHECK kn_status kn_vdb_form(kn_vdb *v, kn_error *err);
+void               kn_vdb_extras_start(kn_vdb *v); /* beside the rest, once the original is read */
+void               kn_vdb_extras_free(kn_vdb *v);
 /* If the release is a folder with a certificate: does it belong to the tables (certificate.c)? */
 KN_CHECK kn_status kn_vdb_certificate(kn_vdb *v, const char *folder, kn_error *err);
 

@@ -105,6 +105,7 @@ static kn_status check(kn_vdb *v, kn_error *err)
 
 void kn_vdb_free(kn_vdb *v)
 {
+    kn_vdb_extras_free(v);
     kn_vdb_columns_free(v);
     kn_vsheets_free(&v->original);
     kn_vsheets_free(&v->release);
@@ -156,6 +157,7 @@ static kn_status verify(kn_database_verify_report **out, kn_vdb *v, kn_error *er
     v->plain.csv.na_count = 0;
     kn_arena_init(&v->arena, v->ctx);
     kn_status status = read_original(v, err);
+    if (status == KN_OK) kn_vdb_extras_start(v);
     if (status == KN_OK) status = read_release(v, err);
     if (status == KN_OK && v->spec->population) status = kn_vdb_read_people(v, v->source[2], err);
     if (status == KN_OK) status = make_report(v, err);
