@@ -313,9 +313,10 @@ static void test_wide_keys(void **state)
     plan->cells[0] = (kn_cell){KN_CELL_NODE, kn_hierarchy_root(h), 0};
     plan->class_rows[0] = ROWS;
     const kn_hierarchy *hs[] = {h};
-    kn_released_column  columns[] = {{KN_RELEASED_QUASI, 0, 0, NULL, false}, {KN_RELEASED_COPY, 1, 0, NULL, false},
-                                     {KN_RELEASED_COPY, 2, 0, NULL, false},  {KN_RELEASED_COPY, 3, 0, NULL, false},
-                                     {KN_RELEASED_COPY, 4, 0, NULL, false},  {KN_RELEASED_COPY, 5, 0, NULL, false}};
+    kn_released_column  columns[] = {
+         {KN_RELEASED_QUASI, 0, 0, NULL, false, false}, {KN_RELEASED_COPY, 1, 0, NULL, false, false},
+         {KN_RELEASED_COPY, 2, 0, NULL, false, false},  {KN_RELEASED_COPY, 3, 0, NULL, false, false},
+         {KN_RELEASED_COPY, 4, 0, NULL, false, false},  {KN_RELEASED_COPY, 5, 0, NULL, false, false}};
     kn_recode_input input = {.table = table, .plan = plan, .hierarchies = hs, .columns = columns, .column_count = 6};
     input.delimiter = ',';
     char    *bytes = NULL, *expected = NULL;
@@ -415,7 +416,8 @@ static kn_status recode_two(kn_context *ctx, const char *csv, const char *hierar
     int                 zero = 0;
     kn_plan            *plan = plan_of_levels(ctx, table, &zero, 1, &h, &level, 0);
     const kn_hierarchy *hs[] = {h};
-    kn_released_column  columns[] = {{KN_RELEASED_QUASI, 0, 0, NULL, false}, {KN_RELEASED_COPY, 1, 0, NULL, true}};
+    kn_released_column  columns[] = {{KN_RELEASED_QUASI, 0, 0, NULL, false, false},
+                                     {KN_RELEASED_COPY, 1, 0, NULL, true, false}};
     kn_recode_input input = {.table = table, .plan = plan, .hierarchies = hs, .columns = columns, .column_count = 2};
     input.delimiter = ',';
     input.suppressed = mode;
@@ -536,9 +538,9 @@ static void test_memory(void **state)
     assert_ok(kn_hierarchy_make(&h, ctx, table, 0, &spec, false, &err), err);
     kn_plan            *plan = plan_of_levels(ctx, table, &zero, 1, &h, &level, 2);
     const kn_hierarchy *hs[] = {h};
-    kn_released_column  columns[] = {{KN_RELEASED_QUASI, 0, 0, NULL, false},
-                                     {KN_RELEASED_PSEUDONYM, 1, 0, key, false},
-                                     {KN_RELEASED_COPY, 2, 0, NULL, true}};
+    kn_released_column  columns[] = {{KN_RELEASED_QUASI, 0, 0, NULL, false, false},
+                                     {KN_RELEASED_PSEUDONYM, 1, 0, key, false, false},
+                                     {KN_RELEASED_COPY, 2, 0, NULL, true, false}};
     kn_recode_input input = {.table = table, .plan = plan, .hierarchies = hs, .columns = columns, .column_count = 3};
     input.delimiter = ',';
     int64_t at = 0;

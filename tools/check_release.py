@@ -21,6 +21,7 @@ import gzip
 import hashlib
 import heapq
 import io
+import itertools
 import json
 import math
 import re
@@ -573,9 +574,25 @@ class Release:
                     (name == "l-diversity" and (value >= Fraction(str(model["c"])) and model["l"] > 1 if kind == "recursive" else
                                                 value < model["l"] * (1 - 1e-9))):
                 yield f"models: {name} does not hold: {float(value):g}"
+        for column, cells in zip(self.columns, self.cells):
+            if column["role"] == "set" and not self.hides_items(cells, column["separator"], **self.requested["k-mn"]):
+                yield f"k-mn does not hold: few rows of a class show some items of column {column['name']}"
         for rule in self.certificate.get("dependencies", []):
             if not self.holds(rule):
                 yield f"dependencies: {rule} does not hold"
+
+    def hides_items(self, cells, separator, k, m, n):
+        """Every combination of up to m items that a row of a class shows, at least k of its rows show; or all of them show *."""
+        del n  # a set has no relations
+        for rows in self.classes.values():
+            shown = [frozenset() if cells[row] is MISSING else frozenset(cells[row].split(separator)) for row in rows]
+            if any("*" in items for items in shown) and set(shown) != {frozenset("*")}:
+                return False
+            for size in range(1, m + 1):
+                counts = collections.Counter(some for items in shown for some in itertools.combinations(sorted(items), size))
+                if any(count < k for count in counts.values()):
+                    return False
+        return True
 
     def holds(self, rule):
         left, arrow, right = re.fullmatch(r"(.*?)\s*(->>|-\d+->|->)\s*(.*)", rule.strip()).groups()

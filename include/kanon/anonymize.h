@@ -93,6 +93,19 @@ typedef struct kn_release_union {
     const double *reached;     /* per model, by the worst class                     */
 } kn_release_union;
 
+/* The column of sets (role: set) and what became of its items, each counted once per row. */
+typedef struct kn_release_items {
+    const char *name;
+    int         m;       /* items that somebody may know beside the quasi-identifiers                    */
+    int64_t     k;       /* the fewest rows of a class that show a combination of up to m items; of a class that shows
+                            none its rows; 0: not verified yet                                           */
+    int64_t     items;   /* of the original, rows that are left out aside                                */
+    int64_t     kept;    /* shown as they were                                                           */
+    int64_t     hidden;  /* in cells that show *                                                         */
+    int64_t     classes; /* whose cells all show *                                                       */
+    double      loss;    /* the mean over the items of (covered leaves - 1) / (leaves - 1); hidden: 1    */
+} kn_release_items;
+
 typedef struct kn_release_result {
     kn_release_head head;
     kn_metric   utility;
@@ -113,12 +126,14 @@ typedef struct kn_release_result {
                              (m: copies of the most frequent combination of original values); 0: no such bound       */
     double  c_avg_bound, dm_bound; /* what follows from it: c_avg <= bound / k, dm <= bound * rows                    */
     const kn_release_union *KN_PRIVATE(together); /* kn_release_together */
+    const kn_release_items *KN_PRIVATE(items); /* kn_release_items_of */
     double  KN_PRIVATE(metrics)[KN_METRICS]; /* kn_release_metric; the end                                            */
 } kn_release_result;
 
 KN_API double                      kn_release_metric(const kn_release_result *result, kn_metric metric); /* NAN: none */
 KN_API const kn_release_attribute *kn_release_attribute_at(const kn_release_result *result, int index);  /* NULL: none */
 KN_API const kn_release_node      *kn_release_solution_at(const kn_release_result *result, int64_t index);
+KN_API const kn_release_items     *kn_release_items_of(const kn_release_result *result); /* NULL: no column of sets */
 KN_API const kn_release_union     *kn_release_together(const kn_release_result *result); /* NULL: no earlier release */
 
 typedef struct kn_anonymize_options {

@@ -17,7 +17,8 @@ typedef enum kn_role {
     KN_ROLE_SENSITIVE,
     KN_ROLE_WEIGHT,
     KN_ROLE_KEEP,
-    KN_ROLE_COUNT /* how many equal rows a row stands for */
+    KN_ROLE_COUNT, /* how many equal rows a row stands for */
+    KN_ROLE_SET    /* a set of items in each cell, some of which may be known (k-mn) */
 } kn_role;
 
 /* "quasi", "identifier", ... as in a release file. Static. */

@@ -157,6 +157,7 @@ typedef struct kn_attribute {
     int64_t     line, column;       /* where in the release file; 0: not from a file                  */
     bool        has_role;           /* false: declared without a role, which kn_spec_check refuses      */
     int64_t     min_level, max_level; /* of a quasi-identifier: levels that may be taken; -1: any      */
+    const char *separator; /* of a set: what stands between its items; NULL: a semicolon              */
     kn_hierarchy_spec KN_PRIVATE(hierarchy); /* kn_attribute_hierarchy: its texts belong to the spec; the end */
 } kn_attribute;
 
@@ -386,6 +387,9 @@ KN_API int kn_spec_find(const kn_spec *spec, const char *attribute);
 /* The levels that a full-domain method may take of an attribute, by `levels` or else by its min-level and max-level; -1: any.
  * False: nothing was asked of it. */
 KN_API bool kn_spec_level_bounds(const kn_spec *spec, int attribute, int *low, int *high);
+
+/* The column of a table that holds sets of items (role: set); NULL: there is none. */
+KN_API const kn_attribute *kn_spec_items_column(const kn_spec *spec);
 
 /* Is it a column that says whose row it is, alone or with others? */
 KN_API bool kn_spec_is_entity(const kn_spec *spec, const char *column);

@@ -67,6 +67,14 @@ typedef struct kn_verify_report {
     bool          linked;     /* the release shows which rows are one person's: a pseudonym, columns of the person */
     const char   *read;       /* how the tables were read: "whole"; or, as they stayed where they are, by whom: "DuckDB", "the
                                  server", "DuckDB and the server", "the engine". Static     */
+    kn_kmn        kmn;         /* of a column of sets (role: set): what was promised of it; k 0: there is none */
+    int64_t       items_k;     /* the fewest rows of a class that show a combination of up to m items; of a class that shows
+                                  none its rows                */
+    int64_t       items_combinations; /* different ones, class by class                */
+    int64_t       items_violations;   /* ... that fewer than kmn.k rows of their class show */
+    int64_t       items_hidden;       /* classes whose cells all show *                */
+    int64_t       items, items_kept;  /* with a row map: of the original, each once per row; shown as they were */
+    double        items_loss;         /* as kn_release_items has it; NAN: there is no row map, or a label is on several levels */
     double        KN_PRIVATE(metrics)[KN_METRICS]; /* kn_verified_metric; the end */
 } kn_verify_report;
 

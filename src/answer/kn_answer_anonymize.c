@@ -273,6 +273,24 @@ static const kn_field_row attribute_rows[] = {
 #undef S
 static const kn_fields attribute_part = KN_FIELDS(kn_release_attribute, "attribute", attribute_rows, fill_attribute);
 
+#define S kn_release_items
+static const kn_field_row items_rows[] = {
+    KN_FIELD_AS(S, name, "column", KN_F_TEXT | KN_F_PUBLIC, "the column's name"),
+    KN_FIELD(S, m, KN_F_COUNT | KN_F_PUBLIC, "how many items somebody may know beside the quasi-identifiers"),
+    KN_FIELD(S, k, KN_F_ROWS | KN_F_PUBLIC,
+             "the fewest rows of a class that show a combination of up to m items, or of one that shows none; 0: "
+             "nothing was "
+             "written"),
+    KN_FIELD(S, items, KN_F_COUNT, "items of the original, each once per row"),
+    KN_FIELD(S, kept, KN_F_COUNT, "those that are shown as they were"),
+    KN_FIELD(S, hidden, KN_F_COUNT, "those in cells that show *"),
+    KN_FIELD(S, classes, KN_F_CLASSES, "classes whose cells all show *"),
+    KN_FIELD(S, loss, KN_F_SHARE,
+             "how many items of the hierarchy an item may stand for, on average; 1 where it is hidden"),
+};
+#undef S
+static const kn_fields items_part = KN_FIELDS(kn_release_items, "items", items_rows, NULL);
+
 static const kn_field_row bounds_rows[] = {
     KN_FIELD_AS(kn_release_result, region_bound, "class_rows", KN_F_ROWS, "no class has more"),
     KN_FIELD_AS(kn_release_result, c_avg_bound, "c_avg", KN_F_NUMBER, "what c_avg is at most"),
@@ -329,6 +347,7 @@ static const kn_field_row table_rows[] = {
     KN_VALUE_OF("bounds", KN_F_OBJECT | KN_F_OPTIONAL, &bounds_part, "of strict partitioning: what the theory allows"),
     KN_VALUE_OF("attributes", KN_F_LIST | KN_F_OPTIONAL, &attribute_part, "what each quasi-identifier lost"),
     KN_VALUE_OF("sizes", KN_F_LIST | KN_F_OPTIONAL, &kn_sizes_part, "how many classes have how many rows"),
+    KN_VALUE_OF("items", KN_F_OBJECT | KN_F_OPTIONAL, &items_part, "of a column of sets: what became of its items"),
     KN_VALUE_OF("together", KN_F_OBJECT | KN_F_OPTIONAL, &together_part,
                 "by a recipe, with --earlier: this release and the earlier one as one"),
     KN_VALUE_OF("solutions", KN_F_LIST | KN_F_OPTIONAL, &solution_part, "with --all-solutions: every minimal node"),
@@ -360,6 +379,7 @@ static void put_table(kn_to to, const kn_release_result *r, const kn_spec *spec,
     if (r->region_bound > 0) kn_put_part(to, "bounds", r);
     kn_put_parts(to, "attributes", r->attributes, r->attribute_count);
     kn_put_parts(to, "sizes", r->head.sizes, r->head.size_count);
+    if (r->items) kn_put_part(to, "items", r->items);
     if (r->together) kn_put_part(to, "together", r->together);
     if (!all_solutions) return;
     kn_to list = kn_put_list(to, "solutions");

@@ -201,6 +201,9 @@ static void note_persons(kn_document *doc, const kn_spec *spec)
 {
     bool persons = spec->entity != NULL;
     for (int i = 0; i < spec->attribute_count; i++) persons = persons || spec->attributes[i].pseudonym_key_file;
+    if (kn_spec_items_column(spec))
+        kn_put_note(doc, "what the items of column \"%s\" lost is not among these figures: anonymize and verify say it",
+                    kn_spec_items_column(spec)->name);
     if (persons) kn_put_note(doc, "k and classes are of rows here; how well persons are hidden is what verify answers");
 }
 

@@ -75,6 +75,25 @@ static void put_share(kn_to to, double share)
 /* ---- A table ---- */
 
 #define S kn_verify_report
+static const kn_field_row items_rows[] = {
+    KN_FIELD_AS(S, kmn.k, "asked", KN_F_ROWS | KN_F_PUBLIC,
+                "whoever knows the quasi-identifiers and m items finds at least so many rows"),
+    KN_FIELD_AS(S, kmn.m, "m", KN_F_COUNT | KN_F_PUBLIC, "how many items somebody may know"),
+    KN_FIELD_AS(S, items_k, "k", KN_F_ROWS | KN_F_PUBLIC,
+                "the fewest rows of a class that show a combination of up to m items, or of one that shows none"),
+    KN_FIELD_AS(S, items_combinations, "combinations", KN_F_COUNT, "different ones, class by class"),
+    KN_FIELD_AS(S, items_violations, "violations", KN_F_COUNT, "those that too few rows of their class show"),
+    KN_FIELD_AS(S, items_hidden, "classes", KN_F_CLASSES | KN_F_PUBLIC, "classes whose cells all show *"),
+    KN_FIELD_AS(S, items_loss, "loss", KN_F_SHARE,
+                "what the items lost; null: there is no row map, or a label is on several levels"),
+};
+static const kn_fields items_part = KN_FIELDS(kn_verify_report, "items", items_rows, NULL);
+
+static void fill_table(kn_to to, const void *from)
+{
+    if (((const kn_verify_report *)from)->kmn.k > 0) kn_put_part(to, "items", from);
+}
+
 static const kn_field_row table_rows[] = {
     VERDICT_ROWS(S, "row"),
     KN_FIELD(S, rows, KN_F_ROWS | KN_F_PUBLIC, "rows of the release"),
@@ -91,13 +110,15 @@ static const kn_field_row table_rows[] = {
     MODELS_ROW(S),
     KN_FIELD_PART(S, metrics, &kn_metrics_part, KN_F_OBJECT,
                   "what the release lost, derived anew; null: cannot be said"),
+    KN_VALUE_OF("items", KN_F_OBJECT | KN_F_OPTIONAL, &items_part,
+                "of a column of sets: what is promised of its items"),
     FINDING_ROWS(S),
     KN_FIELD_CHARS(S, sha256, KN_F_TEXT | KN_F_PUBLIC, "SHA-256 of the release"),
     KN_NOTES_ROW,
 };
 #undef S
 const kn_fields kn_answer_verify =
-    KN_ANSWER(kn_verify_report, "verify", table_rows, NULL, "Does the release of a table keep its promises?");
+    KN_ANSWER(kn_verify_report, "verify", table_rows, fill_table, "Does the release of a table keep its promises?");
 
 kn_status kn_document_verify(kn_document **out, kn_context *ctx, const kn_verify_report *report, kn_error *err)
 {

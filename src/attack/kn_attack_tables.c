@@ -87,6 +87,12 @@ static kn_status find_links(job *j, const kn_table *release, kn_error *err)
     for (int i = 0; i < j->spec->attribute_count; i++) {
         const kn_attribute *a = &j->spec->attributes[i];
         const char        **name = NULL;
+        if (a->role == KN_ROLE_SET && kn_table_find(j->external, a->name) >= 0)
+            return kn_fail(
+                err, KN_INPUT,
+                "%s: column \"%s\" is a set, by which rows are not compared here: verify counts who is found by items; "
+                "leave the column out",
+                j->options->external, a->name);
         if (is_link(a, j->external, release)) {
             j->attributes[r->link_count] = a;
             name = &j->names[r->link_count++];

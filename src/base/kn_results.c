@@ -57,6 +57,11 @@ PART(kn_workload_query_at, kn_workload, kn_query, int, queries, query_count)
 PART(kn_query_predicate_at, kn_query, kn_predicate, int, predicates, predicate_count)
 PART(kn_workload_answer_at, kn_workload_report, kn_answer, int, answers, query_count)
 
+const kn_release_items *kn_release_items_of(const kn_release_result *result)
+{
+    return result->items;
+}
+
 const kn_release_union *kn_release_together(const kn_release_result *result)
 {
     return result->together;

@@ -108,6 +108,15 @@ int cli_outcome_code(kn_outcome outcome)
     return kn_status_exit_code(outcome == KN_OUTCOME_FAILS ? KN_UNMET : KN_UNDECIDED);
 }
 
+/* What is promised of a column of sets. */
+static void print_items(const cli_value *items)
+{
+    if (!items) return;
+    printf("Whoever knows all quasi-identifiers and up to %s of a person finds at least %s",
+           cli_count_of(cli_integer(items, "m"), "item", "items").text, cli_rows_of(cli_integer(items, "k")).text);
+    printf("; promised: %s.\n", cli_rows_of(cli_integer(items, "asked")).text);
+}
+
 static void print_words(const cli_value *answer)
 {
     static const char *const assignments[] = {
@@ -129,6 +138,7 @@ static void print_words(const cli_value *answer)
         printf("It shows which rows are one person's; the smallest group of persons who look alike with all their rows "
                "has %s.\n",
                cli_count_of(k, "member", "members").text);
+    print_items(kn_document_member(answer, "items"));
     cli_findings_print(answer, assignments, "rows are counted from 1, without the header");
     printf("\n");
     cli_verified_print(answer, "worst class");

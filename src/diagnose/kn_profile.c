@@ -178,7 +178,8 @@ static const char *hint_reason(kn_role role)
     case KN_ROLE_WEIGHT: return "its name says that it is a sampling weight";
     case KN_ROLE_QUASI:
     case KN_ROLE_KEEP:
-    case KN_ROLE_COUNT: break;
+    case KN_ROLE_COUNT:
+    case KN_ROLE_SET: break;
     }
     return "";
 }

@@ -42,12 +42,13 @@ static const kn_fields options_part = KN_FIELDS_PUT("options", option_rows);
 
 static const kn_field_row column_rows[] = {
     KN_VALUE("name", P(KN_F_TEXT), "the column's name"),
-    KN_VALUE_WORDS("role", kn_role_name, KN_ROLE_COUNT, OPTION(0),
+    KN_VALUE_WORDS("role", kn_role_name, KN_ROLE_SET, OPTION(0),
                    "its role, as declared; absent of a column that was not"),
     KN_VALUE("released", OPTION(KN_F_TEXT), "'pseudonym': an identifier that is shown as a keyed code"),
     KN_VALUE("type", OPTION(KN_F_TEXT), "its type, where it was declared"),
     KN_VALUE("format", OPTION(KN_F_TEXT), "the format of its dates, where it was declared"),
     HIERARCHY_ROW(KN_F_OPTIONAL),
+    KN_VALUE("separator", OPTION(KN_F_TEXT), "of a set: what stands between its items"),
     KN_VALUE("weight", OPTION(KN_F_NUMBER), "how much it counts in the metrics, where that is not 1"),
     KN_VALUE("min-level", OPTION(KN_F_LEVEL), "the lowest level that was allowed, where that was asked for"),
     KN_VALUE("max-level", OPTION(KN_F_LEVEL), "the highest level that was allowed, where that was asked for"),
@@ -217,6 +218,7 @@ static void put_column(kn_to o, const kn_public *p, const kn_public_column *c)
     if (c->pseudonym) kn_put_text(o, "released", "pseudonym");
     if (a->type != KN_TYPE_AUTO) kn_put_text(o, "type", kn_type_name(a->type));
     if (a->format) kn_put_text(o, "format", a->format);
+    if (a->role == KN_ROLE_SET) kn_put_text(o, "separator", a->separator ? a->separator : ";");
     if (a->role == KN_ROLE_QUASI || a->has_hierarchy)
         kn_put_hierarchy(o, "hierarchy", a->has_hierarchy ? &a->hierarchy : NULL);
     if (a->role != KN_ROLE_QUASI) return;

@@ -155,7 +155,7 @@ static const kn_fields table_options_part = KN_FIELDS_PUT("options", table_optio
 
 static const kn_field_row column_rows[] = {
     KN_VALUE("name", KN_F_TEXT, "the column's name"),
-    KN_VALUE_WORDS("role", kn_role_name, KN_ROLE_COUNT, 0, "its role, as declared"),
+    KN_VALUE_WORDS("role", kn_role_name, KN_ROLE_SET, 0, "its role, as declared"),
     KN_VALUE("released", KN_F_TEXT | KN_F_OPTIONAL, "of an identifier: 'no' or 'pseudonym'"),
     KN_VALUE("level", KN_F_LEVEL | KN_F_OPTIONAL, "the level it was generalized to"),
     KN_VALUE("height", KN_F_LEVEL | KN_F_OPTIONAL, "the highest level of its hierarchy"),

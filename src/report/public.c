@@ -64,6 +64,17 @@ static void promise_of_table(kn_buffer *to, const kn_public *p)
     }
     kn_buffer_add(to, "Whoever looks for a person by the quasi-identifiers finds nobody, or at least ");
     kn_html_count(to, k, persons ? "person" : "row", persons ? "persons" : "rows");
+    if (kn_spec_items_column(p->spec)) {
+        kn_buffer_add(to, " that look alike. Whoever also knows up to ");
+        kn_html_count(to, p->spec->kmn.m, "item", "items");
+        kn_buffer_add(to, " of the person’s set still finds at least ");
+        kn_html_count(to, p->spec->kmn.k, "row", "rows");
+        kn_buffer_add(
+            to,
+            ".</p>\n<p>An item that is not there says nothing where a set is *. Quasi-identifiers are the columns that "
+            "others may know of a person; they are marked below. ");
+        return;
+    }
     kn_buffer_add(
         to, " that look alike.</p>\n<p>Quasi-identifiers are the columns that others may know of a person; they are "
             "marked below. ");
@@ -231,6 +242,7 @@ static const char *column_words(const kn_public *p, const kn_public_part *part, 
     case KN_ROLE_WEIGHT: return "A sampling weight, as it is in the original.";
     case KN_ROLE_COUNT: return "How many equal rows the row stands for.";
     case KN_ROLE_KEEP: return "As it is in the original; no promise is about it.";
+    case KN_ROLE_SET: return "A set of items, made broader within each class, or * where nothing is said of them.";
     case KN_ROLE_QUASI: break;
     case KN_ROLE_IDENTIFIER: return "";
     }

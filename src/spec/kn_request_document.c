@@ -129,12 +129,22 @@ static const kn_fields    model_part = KN_FIELDS_PUT("requested_model", model_ro
 static const kn_field_row rows_rows[] = {KN_VALUE("rows", KN_F_ROWS | KN_F_PUBLIC, "at most so many")};
 static const kn_fields    rows_part = KN_FIELDS_PUT("budget", rows_rows);
 
+static const kn_field_row kmn_rows[] = {
+    KN_VALUE("k", KN_F_ROWS | KN_F_PUBLIC,
+             "whoever knows the quasi-identifiers and so many items finds at least k rows"),
+    KN_VALUE("m", KN_F_COUNT | KN_F_PUBLIC, "items of a person that somebody may know"),
+    KN_VALUE("n", KN_F_COUNT | KN_F_PUBLIC, "relations between them: 0"),
+};
+static const kn_fields kmn_part = KN_FIELDS_PUT("k_mn", kmn_rows);
+
 static const kn_field_row requested_rows[] = {
     KN_VALUE("k", KN_REQUEST_(KN_F_COUNT), "the largest k among the promises of k, alpha-k and k-mn"),
     KN_VALUE("m", KN_REQUEST_(KN_F_COUNT), "of records: how many values somebody may know"),
     KN_VALUE("n", KN_REQUEST_(KN_F_COUNT), "of records: how many relations between them"),
     KN_VALUE_OF("models", KN_F_LIST | KN_F_PUBLIC, &model_part, "every promise with its thresholds"),
     KN_VALUE("quasi", KN_REQUEST_(KN_F_TEXTS), "of a table: the quasi-identifiers, in the order they were declared"),
+    KN_VALUE_OF("k-mn", KN_REQUEST_(KN_F_OBJECT), &kmn_part,
+                "of a table with a column of sets: what is promised of it"),
     KN_VALUE_OF("suppression", KN_REQUEST_(KN_F_OBJECT) | KN_F_OR_NUMBER, &rows_part,
                 "of a table: rows that may be suppressed, as a share or as a number of rows"),
 };
@@ -171,6 +181,12 @@ void kn_put_requested(kn_to to, const char *key, const kn_spec *spec)
         kn_put_integer(o, "n", spec->kmn.n);
     }
     if (shape != KN_SHAPE_TABLE) return;
+    if (spec->kmn.k > 0) {
+        kn_to kmn = kn_put_object(o, "k-mn");
+        kn_put_integer(kmn, "k", spec->kmn.k);
+        kn_put_integer(kmn, "m", spec->kmn.m);
+        kn_put_integer(kmn, "n", spec->kmn.n);
+    }
     kn_to quasi = kn_put_list(o, "quasi");
     for (int i = 0; i < spec->attribute_count; i++)
         if (spec->attributes[i].role == KN_ROLE_QUASI) kn_append_text(quasi, spec->attributes[i].name);

@@ -135,6 +135,9 @@ KN_CHECK kn_status kn_spec_check_shape(kn_spec_inner *inner, kn_error *err);
 /* Do the levels that are asked for go together, and are they of quasi-identifiers? */
 KN_CHECK kn_status kn_spec_check_levels(const kn_spec_inner *inner, kn_error *err);
 
+/* Does a column of sets go with all else that is asked; and is k-mn promised of nothing? (kn_spec_items.c) */
+KN_CHECK kn_status kn_spec_check_items(const kn_spec_inner *inner, kn_error *err);
+
 /* Is anything asked of the levels of any column? */
 bool kn_spec_has_level_bounds(const kn_spec *spec);
 

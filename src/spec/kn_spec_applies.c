@@ -256,10 +256,7 @@ static kn_status check_promises(const kn_spec_inner *inner, kn_error *err)
 {
     const kn_spec *spec = &inner->state.spec;
     kn_shape       shape = kn_spec_shape(spec);
-    if (spec->kmn.k > 0 && shape != KN_SHAPE_RECORDS)
-        return kn_spec_fail_place(inner, inner->state.places[KN_FIELD_PRIVACY], err,
-                                  "k-mn (--kmn): it is a promise about records that are trees; of %s promise k",
-                                  shape == KN_SHAPE_TABLE ? "a table" : "a database");
+    KN_TRY(kn_spec_check_items(inner, err));
     if (is_asked(inner, KN_FIELD_POPULATION) && !promises(spec, KN_MODEL_K_MAP, KN_MODEL_PRESENCE))
         return refuse(inner, KN_FIELD_POPULATION, "it is for k-map and delta-presence; promise one of them", err);
     if (is_asked(inner, KN_FIELD_KEEP_RECIPE) && (spec->population || kn_spec_counts_people(spec)))
@@ -361,7 +358,10 @@ static kn_status check_columns(const kn_spec_inner *inner, const char *table_nam
         const kn_attribute *a = &list[i];
         bool                weighted = a->weight.numerator != a->weight.denominator;
         const char         *why = NULL;
-        if (a->role == KN_ROLE_COUNT && table_name)
+        if (a->role == KN_ROLE_SET && table_name)
+            why =
+                "role set: only one table has a column of sets; of a database, items are rows of a table of their own";
+        else if (a->role == KN_ROLE_COUNT && table_name)
             why = "role count: only rows of one table can stand for several; a row of a database is one; leave it out";
         else if (a->cut_by_order && !(methods_of(spec) & PARTITION))
             why = "cuts are made by partitioning alone; take method mondrian, or leave them out";

@@ -3,6 +3,7 @@
  * Each declaration of an attribute adds to earlier ones, so that a release file and later changes can be combined.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <ctype.h>
 #include <string.h>
 
 #include "kn_error.h"
@@ -14,13 +15,13 @@ enum { MOST_ATTRIBUTES = 65535 }; /* columns of a table */
 /* An attribute while its mapping is read, and the values that can only be judged together. */
 typedef struct draft {
     kn_attribute   attribute;
-    const kn_yaml *role, *format, *hierarchy, *cuts, *weight, *pseudonym, *level;
+    const kn_yaml *role, *format, *hierarchy, *cuts, *weight, *pseudonym, *level, *separator;
 } draft;
 
 static kn_status read_role(kn_reader *r, const kn_yaml *value, void *target)
 {
-    static const kn_role roles[] = {KN_ROLE_IDENTIFIER, KN_ROLE_QUASI,  KN_ROLE_SENSITIVE,
-                                    KN_ROLE_KEEP,       KN_ROLE_WEIGHT, KN_ROLE_COUNT};
+    static const kn_role roles[] = {KN_ROLE_IDENTIFIER, KN_ROLE_QUASI, KN_ROLE_SENSITIVE, KN_ROLE_KEEP,
+                                    KN_ROLE_WEIGHT,     KN_ROLE_COUNT, KN_ROLE_SET};
     enum { ROLES = sizeof roles / sizeof *roles };
     const char *names[ROLES];
     size_t      found = 0;
@@ -89,6 +90,18 @@ static kn_status read_max_level(kn_reader *r, const kn_yaml *value, void *target
     return kn_read_level(r, value, &d->attribute.max_level);
 }
 
+/* One character that no item, number or label is likely to hold; the mark of a suppressed cell and quotes are none. */
+static kn_status read_separator(kn_reader *r, const kn_yaml *value, void *target)
+{
+    draft *d = target;
+    d->separator = value;
+    KN_TRY(kn_read_text(r, value, "a separator", &d->attribute.separator));
+    const char *text = d->attribute.separator;
+    bool        plain = text[0] > ' ' && text[0] != 0x7f && text[1] == '\0';
+    if (plain && !strchr("*\"'", text[0]) && !isalnum((unsigned char)text[0])) return KN_OK;
+    return kn_field_fail(r, value, "a separator is one character, such as ; or |: no letter, digit, blank, quote or *");
+}
+
 static kn_status read_pseudonym(kn_reader *r, const kn_yaml *value, void *target)
 {
     static const kn_key keys[] = {{"key-file", kn_read_path, offsetof(draft, attribute.pseudonym_key_file)},
@@ -108,8 +121,10 @@ static kn_status check_draft(kn_reader *r, const draft *d)
         return kn_field_fail(r, d->format, "a format goes with type: date or type: datetime");
     if (d->format && !kn_format_check(a->format, a->type, &reason)) return kn_field_fail(r, d->format, "%s", reason);
     if (!d->role) return KN_OK;
-    if (d->hierarchy && a->role != KN_ROLE_QUASI && a->role != KN_ROLE_SENSITIVE)
-        return kn_field_fail(r, d->hierarchy, "only a quasi-identifier or a sensitive column has a hierarchy");
+    if (d->hierarchy && a->role != KN_ROLE_QUASI && a->role != KN_ROLE_SENSITIVE && a->role != KN_ROLE_SET)
+        return kn_field_fail(r, d->hierarchy, "only a quasi-identifier, a sensitive column or a set has a hierarchy");
+    if (d->separator && a->role != KN_ROLE_SET)
+        return kn_field_fail(r, d->separator, "only a set (role: set) has a separator");
     if (d->cuts && a->role != KN_ROLE_QUASI) return kn_field_fail(r, d->cuts, "only a quasi-identifier has cuts");
     if (d->weight && a->role != KN_ROLE_QUASI)
         return kn_field_fail(r, d->weight, "only a quasi-identifier has a weight");
@@ -123,11 +138,17 @@ static kn_status check_draft(kn_reader *r, const draft *d)
 /* Reads into a draft: a mapping, or a role alone. */
 static kn_status read_draft(kn_reader *r, const kn_yaml *value, draft *d)
 {
-    static const kn_key keys[] = {{"role", read_role, 0},           {"type", read_type, 0},
-                                  {"format", read_format, 0},       {"hierarchy", read_attribute_hierarchy, 0},
-                                  {"cuts", read_cuts, 0},           {"weight", read_weight, 0},
-                                  {"pseudonym", read_pseudonym, 0}, {"min-level", read_min_level, 0},
-                                  {"max-level", read_max_level, 0}, KN_KEYS_END};
+    static const kn_key keys[] = {{"role", read_role, 0},
+                                  {"type", read_type, 0},
+                                  {"format", read_format, 0},
+                                  {"hierarchy", read_attribute_hierarchy, 0},
+                                  {"cuts", read_cuts, 0},
+                                  {"weight", read_weight, 0},
+                                  {"pseudonym", read_pseudonym, 0},
+                                  {"min-level", read_min_level, 0},
+                                  {"max-level", read_max_level, 0},
+                                  {"separator", read_separator, 0},
+                                  KN_KEYS_END};
     kn_type             type = d->attribute.type;
     if (value->kind == KN_YAML_TEXT && !kn_yaml_missing(value)) return read_role(r, value, d);
     KN_TRY(kn_read_map(r, value, keys, d));

@@ -13,7 +13,8 @@
 kn_shape kn_spec_shape(const kn_spec *spec)
 {
     if (spec->class_count > 0 || kn_method_family(spec->method) == KN_FAMILY_TREE) return KN_SHAPE_RECORDS;
-    if ((spec->method_auto || !spec->method_given) && spec->kmn.k > 0) return KN_SHAPE_RECORDS;
+    if ((spec->method_auto || !spec->method_given) && spec->kmn.k > 0 && !kn_spec_items_column(spec))
+        return KN_SHAPE_RECORDS;
     if (spec->table_count > 0 || spec->entity_table) return KN_SHAPE_DATABASE;
     bool named = spec->input_count == 1 && (kn_name_sqlite(spec->inputs[0]) || kn_name_server(spec->inputs[0]));
     if (named && kn_table_kind_of(spec->inputs[0]) != KN_TABLE_TEXT) return KN_SHAPE_TABLE;

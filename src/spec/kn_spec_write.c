@@ -169,6 +169,10 @@ static void put_attribute(writer *w, const kn_attribute *a)
         put_text(w, a->format);
     }
     if (a->has_hierarchy) put_hierarchy(w, &a->hierarchy);
+    if (a->separator) {
+        kn_buffer_add(w->to, ", separator: ");
+        put_text(w, a->separator);
+    }
     if (a->cut_by_order) kn_buffer_add(w->to, ", cuts: order");
     if (a->weight.numerator != a->weight.denominator) {
         kn_buffer_add(w->to, ", weight: ");
@@ -220,6 +224,8 @@ static void put_promises(writer *w, const kn_spec *spec)
 {
     kn_buffer_add(w->to, "\nprivacy:");
     for (int i = 0; i < spec->model_count; i++) put_model(w, &spec->models[i]);
+    if (spec->kmn.k > 0)
+        kn_buffer_format(w->to, "\n  - k-mn: {k: %" PRId64 ", m: %d, n: %d}", spec->kmn.k, spec->kmn.m, spec->kmn.n);
     if (spec->suppression_is_count)
         kn_buffer_format(w->to, "\nsuppression: {rows: %" PRId64 "}", spec->suppression_rows);
     else if (spec->suppression.numerator > 0) {

@@ -12,7 +12,7 @@
 #define COUNT(names) ((int)(sizeof(names) / sizeof *(names)))
 
 static const char *const types[] = {"auto", "text", "integer", "decimal", "date", "datetime"};
-static const char *const roles[] = {"quasi", "identifier", "sensitive", "weight", "keep", "count"};
+static const char *const roles[] = {"quasi", "identifier", "sensitive", "weight", "keep", "count", "set"};
 static const char *const missing_cells[] = {"value", "wildcard", "drop"};
 
 static const char *const methods[KN_METHODS] = {

@@ -409,6 +409,28 @@ typedef struct kn_vcopy {
     bool                pseudonym;
 } kn_vcopy;
 
+/* The sets of items that the texts of a column stand for (table/items.c). */
+typedef struct kn_vsets {
+    kn_texts  texts;   /* the items                                                       */
+    uint64_t *start;   /* per text of the column, and one more: where its items begin       */
+    uint32_t *items;   /* numbers of `texts`                                              */
+    bool     *ordered; /* per text of the column: items in the order of their bytes, each once, nothing else */
+} kn_vsets;
+
+/* The column of sets. */
+typedef struct kn_vitems {
+    const kn_attribute *attribute;
+    const kn_vcolumn   *original, *release;
+    char                separator;
+    kn_vsets            original_sets, release_sets;
+    kn_spec             plain;  /* the spec, for which no item is missing     */
+    kn_vcolumn          column; /* the original's items, each once            */
+    kn_vdomain          domain; /* what they mean                             */
+    kn_vtree           *tree;
+    uint32_t           *value_of, *label_of; /* per item of the release: value of the domain, label of the tree; KN_V_NONE */
+    uint32_t            star; /* the number of "*" among them; KN_V_NONE      */
+} kn_vitems;
+
 /* Tables that stay where they are (table/where.c): what the engine says about their columns. */
 typedef struct kn_vside {
     const struct kn_engine_table *table;
@@ -445,6 +467,7 @@ typedef struct kn_verifier {
     kn_vquasi               *quasi;
     int                      copy_count;
     kn_vcopy                *copies;
+    kn_vitems               *items; /* the column of sets; NULL: there is none */
     const kn_vcolumn        *entity, *entity_release; /* NULL: none, or not in the release */
     const kn_vcolumn        *weight;
     /* rows */
@@ -516,6 +539,13 @@ void kn_verify_form(kn_verifier *v);
 
 /* Originals that are left out because a quasi-identifier is missing (table/rules.c). */
 KN_CHECK kn_status kn_verify_dropped(kn_verifier *v, kn_error *err);
+
+/* The column of sets (table/items.c): what its texts mean, and their form; may a released text stand for an original one; every combination of
+ * items in every class, and what was lost. Nothing is done where there is none. */
+KN_CHECK kn_status kn_verify_open_items(kn_verifier *v, kn_error *err);
+void               kn_verify_close_items(kn_verifier *v);
+bool               kn_verify_items_stand(const kn_vitems *items, uint32_t original, uint32_t release);
+KN_CHECK kn_status kn_verify_items(kn_verifier *v, bool *counted, kn_error *err);
 
 /* The checks, each in its own file; what does not hold becomes a problem. */
 KN_CHECK kn_status kn_verify_starred(kn_verifier *v, kn_error *err); /* of these: the rows that are shown as suppressed   */

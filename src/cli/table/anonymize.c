@@ -107,10 +107,28 @@ static void print_solutions(const cli_value *answer, const cli_value *solutions,
     if (count > MOST) fprintf(out, "  ... and %s; --json lists all\n", cli_count_of(count - MOST, "more", "more").text);
 }
 
+/* What became of a column of sets. */
+static void print_items(const cli_value *answer, FILE *out)
+{
+    const cli_value *of = kn_document_member(answer, "items");
+    char             number[3][CLI_NUMBER_SIZE];
+    if (!of) return;
+    int64_t items = cli_integer(of, "items"), k = cli_integer(of, "k");
+    fprintf(out, "Of %s in %s %s are as they were and %s hidden", cli_count_of(items, "item", "items").text,
+            cli_text(of, "column"), cli_format_integer(number[0], cli_integer(of, "kept")),
+            cli_format_integer(number[1], cli_integer(of, "hidden")));
+    fprintf(out, " (%s of %s show *); loss %.6g.\n", cli_format_integer(number[2], cli_integer(of, "classes")),
+            cli_count_of(cli_integer(answer, "classes"), "class", "classes").text, cli_number(of, "loss"));
+    if (k > 0)
+        fprintf(out, "Whoever knows all quasi-identifiers and up to %s of a person finds at least %s.\n",
+                cli_count_of(cli_integer(of, "m"), "item", "items").text, cli_rows_of(k).text);
+}
+
 static void verdict(const cli_value *answer, FILE *out)
 {
     cli_print_crowds(answer, cli_rows_of(cli_integer(answer, "rows")).text, out);
     print_suppressed(answer, out);
+    print_items(answer, out);
 }
 
 static void loss(const cli_value *answer, FILE *out)

@@ -76,6 +76,7 @@ typedef struct kn_table_run {
     kn_partition_tree     tree;       /* the cuts of mondrian, where a recipe is kept */
     struct kn_recipe     *kept;       /* with the join table of the plan, where one is kept; NULL: none */
     bool                **new_values; /* by a recipe: per quasi-identifier and code, those that its hierarchy lacks; NULL: none. In scratch */
+    kn_table             *items; /* one column: the sets that the rows show; NULL: there is no column of sets, or not yet */
     int64_t               good_rows; /* of the plan, once measured: in classes that keep every promise of a class */
     /* What is written. */
     kn_released_column *columns; /* in scratch */
@@ -196,6 +197,14 @@ KN_CHECK kn_status kn_table_run_check_earlier(kn_table_run *run, kn_error *err);
 
 /* Does the row have a value that the recipe's hierarchies lack? */
 bool kn_table_run_has_new_value(const kn_table_run *run, int64_t row);
+
+/* Adds the column to a message about its hierarchy, after the place. */
+kn_status kn_table_run_at(const kn_table_run *run, const kn_attribute *attribute, kn_status st, kn_error *err);
+
+/* The column of sets, if there is one (table/items.c): what each row shows of it, decided class by class; and that in its place, before
+ * the release is written. */
+KN_CHECK kn_status kn_table_run_items(kn_table_run *run, kn_error *err); /* there is a plan */
+void               kn_table_run_show_items(kn_table_run *run);
 
 /* The problem of partitioning. */
 KN_CHECK kn_status kn_table_run_partition_problem(kn_table_run *run, kn_partition_problem *out, kn_error *err);

@@ -56,6 +56,7 @@ static const char *needs_rows(const kn_table_run *run)
     if (has_pseudonyms(spec)) return "a pseudonym";
     if (spec->dependency_count > 0) return "a dependency";
     if (spec->csv.count) return "a column of counts";
+    if (kn_spec_items_column(spec)) return "a column of sets";
     if (has_other_earlier(run)) return "an earlier release, unless that and this one are CSV or Parquet";
     if (run->all.options->dry_run) return NULL;
     if (is_engine(run)) return kn_name_engine(spec->output) ? NULL : "an output elsewhere than in its engine";

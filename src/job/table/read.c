@@ -88,7 +88,7 @@ static kn_status check_declared(const kn_table_run *run, const kn_csv_names *nam
 
 static kn_type type_of(const kn_attribute *a)
 {
-    bool as_spelled = a->role == KN_ROLE_IDENTIFIER || a->role == KN_ROLE_KEEP;
+    bool as_spelled = a->role == KN_ROLE_IDENTIFIER || a->role == KN_ROLE_KEEP || a->role == KN_ROLE_SET;
     return a->type == KN_TYPE_AUTO && as_spelled ? KN_TYPE_TEXT : a->type;
 }
 

@@ -80,6 +80,8 @@ void kn_table_run_end_search(kn_release_run *all)
     run->tree = (kn_partition_tree){0};
     kn_recipe_free(run->kept);
     run->kept = NULL;
+    kn_table_free(run->items);
+    run->items = NULL;
     kn_fulldomain_result_free(run->found);
     kn_objective_free(run->objective);
     kn_population_set_free(run->population);

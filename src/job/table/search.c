@@ -69,7 +69,7 @@ static bool names_column(const char *part, const char *name)
 }
 
 /* Adds the column to a message about its hierarchy that does not name it, after the place. */
-static kn_status at_attribute(const kn_table_run *run, const kn_attribute *a, kn_status st, kn_error *err)
+kn_status kn_table_run_at(const kn_table_run *run, const kn_attribute *a, kn_status st, kn_error *err)
 {
     if (!err || (st != KN_INPUT && st != KN_USAGE)) return st;
     char what[sizeof err->message];
@@ -142,7 +142,7 @@ static kn_status make_quasi_hierarchies(kn_table_run *run, uint32_t **leaves, kn
         const kn_attribute *a = quasi_attribute(run, q);
         if (!a->has_hierarchy && kn_method_family(run->all.spec->method) == KN_FAMILY_PARTITION) continue;
         kn_status st = make_quasi_hierarchy(run, q, a, &leaves[q], err);
-        if (st != KN_OK) return at_attribute(run, a, st, err);
+        if (st != KN_OK) return kn_table_run_at(run, a, st, err);
     }
     return KN_OK;
 }
@@ -157,7 +157,7 @@ static kn_status make_sensitive_hierarchies(kn_table_run *run, kn_error *err)
         kn_hierarchy_spec spec = declared(run, a);
         kn_status         st =
             kn_hierarchy_make(&run->column_hierarchies[column], run->all.ctx, run->table, column, &spec, false, err);
-        if (st != KN_OK) return at_attribute(run, a, st, err);
+        if (st != KN_OK) return kn_table_run_at(run, a, st, err);
     }
     return KN_OK;
 }

@@ -293,6 +293,7 @@ kn_status kn_table_run_warn_of_classes(kn_table_run *run, kn_error *err)
 kn_status kn_table_run_warn(kn_release_run *all, kn_error *err)
 {
     KN_TRY(say_what_was_tried(kn_table_run_of(all), err));
+    KN_TRY(kn_table_run_items(kn_table_run_of(all), err));
     KN_TRY(kn_table_run_warn_of_classes(kn_table_run_of(all), err));
     return kn_table_run_warn_of_force(kn_table_run_of(all), err);
 }

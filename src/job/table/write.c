@@ -3,6 +3,7 @@
  * The release is written under its temporary name (mode 0600); the verifier reads that file.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -41,7 +42,10 @@ kn_status kn_table_run_columns(kn_table_run *run, kn_error *err)
         int index = kn_spec_find(run->all.spec, run->table->columns[c].name);
         if (index < 0) continue; /* the entity */
         const kn_attribute *a = &run->all.spec->attributes[index];
-        kn_released_column  column = {.kind = KN_RELEASED_COPY, .column = c, .sensitive = a->role == KN_ROLE_SENSITIVE};
+        kn_released_column  column = {.kind = KN_RELEASED_COPY,
+                                      .column = c,
+                                      .sensitive = a->role == KN_ROLE_SENSITIVE,
+                                      .items = a->role == KN_ROLE_SET};
         if (a->role == KN_ROLE_IDENTIFIER) {
             if (!a->pseudonym_key_file) continue;
             KN_TRY(add_pseudonym(run, a, &column, err));
@@ -169,6 +173,7 @@ static kn_status keep_labels(kn_table_run *run, kn_error *err)
 kn_status kn_table_run_write(kn_release_run *all, kn_error *err)
 {
     kn_table_run *run = kn_table_run_of(all);
+    kn_table_run_show_items(run);
     KN_TRY(recode(run, err));
     KN_TRY(kn_table_run_summary(run, err));
     KN_TRY(kn_table_run_keep_recipe(run, err));
@@ -177,6 +182,20 @@ kn_status kn_table_run_write(kn_release_run *all, kn_error *err)
 }
 
 /* ---- Verifying ---- */
+
+/* The column of sets; and the k that it reaches, which only the verifier counts. */
+static kn_status compare_items(kn_table_run *run, const kn_verify_report *found, kn_error *err)
+{
+    kn_release_items *items = (kn_release_items *)(uintptr_t)run->result->items;
+    bool              known = !isnan(found->items_loss);
+    kn_claim          claims[] = {
+                 {"the number of items", (double)items->items, known ? (double)found->items : (double)NAN},
+                 {"the number of items as they were", (double)items->kept, known ? (double)found->items_kept : (double)NAN},
+                 {"the number of classes without items", (double)items->classes, (double)found->items_hidden},
+                 {"the loss of items", items->loss, found->items_loss}};
+    items->k = found->items_k;
+    return kn_release_compare(claims, sizeof claims / sizeof *claims, err);
+}
 
 static kn_status compare(kn_table_run *run, const kn_verify_report *found, kn_error *err)
 {
@@ -189,7 +208,8 @@ static kn_status compare(kn_table_run *run, const kn_verify_report *found, kn_er
     for (int m = 0; m < KN_METRICS; m++) /* NAN: undetermined, as a label is on several levels        */
         claims[4 + m] = (kn_claim){kn_metric_name((kn_metric)m), r->metrics[m], found->metrics[m]};
     KN_TRY(kn_release_compare_models(&run->all, found->models, found->model_count, false, err));
-    return kn_release_compare(claims, 4 + KN_METRICS, err);
+    KN_TRY(kn_release_compare(claims, 4 + KN_METRICS, err));
+    return r->items ? compare_items(run, found, err) : KN_OK;
 }
 
 /* Counts every promise on this release and the earlier one; where one is not kept there is no release. */

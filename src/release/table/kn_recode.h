@@ -24,6 +24,7 @@ typedef struct kn_released_column {
     int                  quasi;    /* QUASI: which of the plan's                                */
     const unsigned char *key;      /* PSEUDONYM: 32 bytes; HMAC-SHA-256 of the value's text     */
     bool                 sensitive; /* COPY: shown in suppressed rows with keep-sensitive        */
+    bool                 items;     /* COPY: "*" stands for any items, and is no value of the data */
 } kn_released_column;
 
 /* Of a counted table, where its rows went: for whoever carries further columns to them, in whose order these take part. */

@@ -17,7 +17,7 @@
 typedef struct kn_released_texts {
     kn_released_kind kind;
     const kn_column *column;
-    bool             sensitive;
+    bool             sensitive, items;
     bool             quotes;   /* some text needs them, or an apostrophe                              */
     bool             formulas; /* some text is one that a spreadsheet would execute                   */
     bool             guarded;

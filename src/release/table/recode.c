@@ -302,7 +302,7 @@ static kn_status check_stars(const recoder *r, kn_error *err)
     int            column = -1;
     for (int i = 0; i < r->released->column_count; i++) {
         const kn_released_texts *t = &r->released->columns[i];
-        if (t->kind == KN_RELEASED_COPY && !kn_recode_shown(r->input, t) && t->star < t->count) column = i;
+        if (t->kind == KN_RELEASED_COPY && !t->items && !kn_recode_shown(r->input, t) && t->star < t->count) column = i;
     }
     if (column < 0) return KN_OK;
     for (uint32_t c = 0; c < plan->classes; c++) {

@@ -510,6 +510,7 @@ kn_status kn_released_make(kn_released **out, kn_context *ctx, const kn_recode_i
         kn_released_texts        *t = &r->columns[i];
         t->kind = column->kind;
         t->sensitive = column->sensitive;
+        t->items = column->items;
         t->guarded = input->guarded;
         t->bare = input->columns_wanted;
         t->column = &input->table->columns[column->column];

@@ -218,7 +218,7 @@ void kn_release_word(kn_buffer *to, const char *name, const char *meaning)
 
 static void count_roles(const kn_spec *spec, int *counts, int *pseudonyms)
 {
-    memset(counts, 0, (KN_ROLE_COUNT + 1) * sizeof *counts);
+    memset(counts, 0, (KN_ROLE_SET + 1) * sizeof *counts);
     *pseudonyms = 0;
     for (int i = 0; i < spec->attribute_count; i++) {
         counts[spec->attributes[i].role]++;
@@ -245,6 +245,7 @@ static void columns_by_role(kn_buffer *to, const kn_release_page *page)
 {
     kn_html_section(to, "What became of the columns");
     list_role(to, page->spec, KN_ROLE_QUASI, "Quasi-identifiers, made coarser");
+    list_role(to, page->spec, KN_ROLE_SET, "Sets of items, made broader within each class");
     list_role(to, page->spec, KN_ROLE_SENSITIVE, "Sensitive, published as they are");
     list_role(to, page->spec, KN_ROLE_KEEP, "Kept as they are, covered by no promise");
     list_role(to, page->spec, KN_ROLE_WEIGHT, "Sampling weights, published as they are");
@@ -273,7 +274,7 @@ static void rules(kn_buffer *to, const kn_release_page *page)
         "A missing cell is a value of its own: two rows that both miss it look the same in it.",
         "When risk was measured, a missing cell agreed with any value.",
         "Rows with a missing quasi-identifier were left out."};
-    int counts[KN_ROLE_COUNT + 1], pseudonyms;
+    int counts[KN_ROLE_SET + 1], pseudonyms;
     count_roles(page->spec, counts, &pseudonyms);
     kn_html_section(to, "The rules of this release");
     kn_buffer_add(to, "<dl class=\"words\">\n");

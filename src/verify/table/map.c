@@ -169,6 +169,16 @@ static kn_status check_pseudonym(kn_verifier *v, const kn_vcopy *c, finding *f, 
     return good ? KN_OK : kn_fail_memory(err, v->ctx, WHAT);
 }
 
+static void check_items(const kn_verifier *v, finding *f)
+{
+    for (int64_t row = 0; row < v->release->rows; row++) {
+        if (v->starred[row]) continue;
+        if (!kn_verify_items_stand(v->items, kn_vcode(v->items->original, v->map[row]),
+                                   kn_vcode(v->items->release, row)))
+            note(f, row);
+    }
+}
+
 typedef struct columns {
     kn_verifier *v;
     finding     *findings;
@@ -181,6 +191,10 @@ static kn_status check_range(void *arg, int64_t begin, int64_t end, int worker, 
     kn_verifier   *v = c->v;
     for (int64_t i = begin; i < end; i++) {
         finding *f = &c->findings[i];
+        if (i == v->quasi_count + v->copy_count) {
+            check_items(v, f);
+            continue;
+        }
         if (i < v->quasi_count) {
             KN_TRY(check_quasi(v, &v->quasi[i], f, err));
             continue;
@@ -209,19 +223,22 @@ kn_status kn_verify_map(kn_verifier *v, kn_error *err)
     KN_TRY(check_map(v, count, err));
     v->report->assignment = KN_ASSIGNMENT_REFUTED;
     if (!v->map_ok) return KN_OK;
-    int      all = v->quasi_count + v->copy_count;
+    int      plain = v->quasi_count + v->copy_count, all = plain + (v->items != NULL);
     finding *findings = kn_alloc_array_zero(v->ctx, (size_t)all + 1, sizeof *findings);
     if (!findings) return kn_fail_memory(err, v->ctx, WHAT);
     columns   c = {v, findings};
     kn_status st = kn_parallel_for(v->ctx, all, 1, check_range, &c, err);
     bool      good = v->release->rows <= v->originals;
     for (int i = 0; st == KN_OK && i < all; i++) {
-        const kn_vcopy *copy = i < v->quasi_count ? NULL : &v->copies[i - v->quasi_count];
-        const char     *name = copy ? copy->attribute->name : v->quasi[i].attribute->name;
+        const kn_vcopy *copy = i < v->quasi_count || i == plain ? NULL : &v->copies[i - v->quasi_count];
+        const char     *name = i == plain ? v->items->attribute->name
+                               : copy     ? copy->attribute->name
+                                          : v->quasi[i].attribute->name;
         const finding  *f = &findings[i];
         good = good && f->count == 0 && f->undone_count == 0;
         report_all(v, name, f->rows, f->count,
-                   !copy             ? "the cell does not stand for the original's value"
+                   i == plain        ? "the items do not stand for the original's"
+                   : !copy           ? "the cell does not stand for the original's value"
                    : copy->pseudonym ? "one identifier has two pseudonyms"
                                      : "the cell is not the original's");
         report_all(v, name, f->undone, f->undone_count, "one pseudonym stands for two identifiers");

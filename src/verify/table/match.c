@@ -41,6 +41,7 @@ typedef struct matching {
     uint32_t *edge_released, *edge_original;
     size_t    edges, edge_capacity, other_capacity;
     uint32_t  original;
+    uint32_t  set; /* its text in the column of sets */
     bool      memory;
     int64_t   work, work_limit;
     /* what was found */
@@ -169,16 +170,19 @@ static void miss_rows(matching *m)
 static kn_status group_both(matching *m, kn_error *err)
 {
     kn_verifier *v = m->v;
-    kn_vkey     *keys = kn_alloc_array_zero(v->ctx, (size_t)v->quasi_count + 2, sizeof *keys);
+    kn_vkey     *keys = kn_alloc_array_zero(v->ctx, (size_t)v->quasi_count + 3, sizeof *keys);
+    int          sets = v->items != NULL;
     if (!keys) return kn_fail_memory(err, m->v->ctx, WHAT);
     keys[0].direct = m->part;
     for (int i = 0; i < v->quasi_count; i++)
         keys[i + 1] = (kn_vkey){.column = v->quasi[i].original, .translate = v->quasi[i].domain.of_original};
+    if (sets) keys[v->quasi_count + 1].column = v->items->original;
     kn_status st =
-        kn_vgroup(&m->originals, v->ctx, v->original->rows, v->original->counts, keys, v->quasi_count + 1, err);
+        kn_vgroup(&m->originals, v->ctx, v->original->rows, v->original->counts, keys, v->quasi_count + 1 + sets, err);
     keys[0].direct = m->part + v->original->rows;
     keys[1] = (kn_vkey){.direct = v->classes.of_row};
-    if (st == KN_OK) st = kn_vgroup(&m->released, v->ctx, v->release->rows, v->release->counts, keys, 2, err);
+    keys[2] = (kn_vkey){.column = sets ? v->items->release : NULL};
+    if (st == KN_OK) st = kn_vgroup(&m->released, v->ctx, v->release->rows, v->release->counts, keys, 2 + sets, err);
     kn_free(keys);
     return st;
 }
@@ -201,23 +205,32 @@ static kn_status sort_both(matching *m, kn_error *err)
 
 /* ---- One part ---- */
 
-/* A class that covers the current original: an edge, if the part has rows of it. */
-static bool add_edge(void *arg, uint32_t class_number)
+/* An edge from the current original to the released group at `low`. */
+static bool put_edge(matching *m, size_t low)
 {
-    matching *m = arg;
-    uint64_t  key = m->wanted[m->first].key >> 32 << 32 | class_number;
-    size_t    low = m->first + kn_vsorted_find(m->wanted + m->first, m->last - m->first, key);
-    if (++m->work > m->work_limit) return false;
-    if (low == m->last || (uint32_t)m->wanted[low].key != class_number) return true;
-    void *released = m->edge_released, *original = m->edge_original;
-    m->memory = !kn_grow(m->v->ctx, &released, &m->edge_capacity, m->edges + 1, sizeof *m->edge_released);
-    m->edge_released = released;
-    if (m->memory) return false;
-    m->memory = !kn_grow(m->v->ctx, &original, &m->other_capacity, m->edges + 1, sizeof *m->edge_original);
-    m->edge_original = original;
+    m->memory = !KN_GROW(m->v->ctx, &m->edge_released, &m->edge_capacity, m->edges + 1) ||
+                !KN_GROW(m->v->ctx, &m->edge_original, &m->other_capacity, m->edges + 1);
     if (m->memory) return false;
     m->edge_released[m->edges] = (uint32_t)(low - m->first);
     m->edge_original[m->edges++] = m->original;
+    return true;
+}
+
+/* A class that covers the current original: an edge, if the part has rows of it; of rows with sets one for each that stands for the
+ * original's. */
+static bool add_edge(void *arg, uint32_t class_number)
+{
+    matching        *m = arg;
+    const kn_vitems *items = m->v->items;
+    uint64_t         key = m->wanted[m->first].key >> 32 << 32 | class_number;
+    size_t           low = m->first + kn_vsorted_find(m->wanted + m->first, m->last - m->first, key);
+    if (++m->work > m->work_limit) return false;
+    if (!items) return low == m->last || (uint32_t)m->wanted[low].key != class_number || put_edge(m, low);
+    for (; low < m->last && (uint32_t)m->wanted[low].key == class_number; low++) {
+        uint32_t text = kn_vcode(items->release, m->released.first[m->wanted[low].id]);
+        if (++m->work > m->work_limit) return false;
+        if (kn_verify_items_stand(items, m->set, text) && !put_edge(m, low)) return false;
+    }
     return true;
 }
 
@@ -233,6 +246,7 @@ static kn_status find_edges(matching *m, size_t begin, size_t end, uint32_t *val
         for (int q = 0; q < v->quasi_count; q++)
             values[q] = v->quasi[q].domain.of_original[kn_vcode(v->quasi[q].original, row)];
         m->original = (uint32_t)(i - begin);
+        if (v->items) m->set = kn_vcode(v->items->original, row);
         m->cover.work = 0;
         bool all = kn_vcover_each(&m->cover, values, add_edge, m);
         m->work += m->cover.work;

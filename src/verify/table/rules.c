@@ -83,6 +83,7 @@ static kn_status find_starred(kn_verifier *v, kn_error *err)
         keep_starred(v, c->release);
         telling = true;
     }
+    if (v->items) keep_starred(v, v->items->release); /* "*" there says nothing of the row */
     if (v->where && v->where->stars) {
         keep_starred(v, v->where->stars);
         telling = true;

@@ -242,7 +242,11 @@ static kn_status find_columns(kn_verifier *v, kn_error *err)
         const kn_vcolumn *original = kn_vtable_column(v->original, a->name);
         const kn_vcolumn *release = kn_vtable_column(v->release, a->name);
         if (a->role == KN_ROLE_WEIGHT) v->weight = original;
-        if (a->role == KN_ROLE_QUASI)
+        if (a->role == KN_ROLE_SET) {
+            v->items = kn_arena_array_zero(&v->arena, 1, sizeof *v->items);
+            if (!v->items) return no_memory(v, err);
+            *v->items = (kn_vitems){.attribute = a, .original = original, .release = release};
+        } else if (a->role == KN_ROLE_QUASI)
             v->quasi[v->quasi_count++] = (kn_vquasi){.attribute = a, .original = original, .release = release};
         else
             v->copies[v->copy_count++] = (kn_vcopy){
@@ -406,6 +410,7 @@ static kn_status prepare(kn_verifier *v, kn_error *err)
     KN_TRY(read_population(v, err));
     KN_TRY(kn_verify_dropped(v, err));
     KN_TRY(kn_parallel_for(v->ctx, v->quasi_count + v->copy_count, 1, prepare_range, v, err));
+    KN_TRY(kn_verify_open_items(v, err));
     return prepare_persons(v, err);
 }
 
@@ -436,6 +441,7 @@ kn_status kn_verify_judge(kn_verifier *v, kn_error *err)
     if (v->where) KN_TRY(kn_verify_kept(v, err));
     bool counted = false;
     KN_TRY(kn_verify_models(v, &counted, err));
+    KN_TRY(kn_verify_items(v, &counted, err));
     KN_TRY(kn_verify_dependencies(v, err));
     KN_TRY(kn_verify_metrics(v, err));
     KN_TRY(kn_verify_summary(v, err));
@@ -512,6 +518,7 @@ void kn_verifier_free(kn_verifier *v)
     kn_vdomain_free(&v->entities);
     kn_free(v->joined.codes);
     kn_free(v->map);
+    kn_verify_close_items(v);
     kn_arena_free(&v->arena);
     kn_vgroups_free(&v->classes);
     if (v->original != v->release) kn_vtable_free(v->original);
@@ -551,6 +558,10 @@ kn_status kn_verify_together_by(kn_verify_report **out, kn_context *ctx, const k
         return kn_fail(err, KN_USAGE,
                        "releases do not say whose row is whose, and persons are promised to be counted "
                        "(entity): what several releases tell together is not known");
+    if (kn_spec_items_column(spec))
+        return kn_fail(err, KN_USAGE,
+                       "column \"%s\" is a set: what several releases tell together of sets is not known",
+                       kn_spec_items_column(spec)->name);
     kn_verify_options options = KN_VERIFY_OPTIONS_INIT;
     kn_spec           all = *spec;
     kn_engine_table   table = {.connection = engine};

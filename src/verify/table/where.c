@@ -420,6 +420,7 @@ const char *kn_verify_needs_rows(const kn_spec *spec, const kn_verify_options *o
     if (spec->entity_count > 0) return "an entity";
     if (spec->dependency_count > 0) return "a dependency";
     if (spec->csv.count) return "a column that counts rows";
+    if (kn_spec_items_column(spec)) return "a column of sets";
     for (int i = 0; i < spec->attribute_count; i++)
         if (spec->attributes[i].pseudonym_key_file) return "a pseudonym";
     return NULL;
