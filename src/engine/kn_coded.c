@@ -21,6 +21,11 @@ static kn_status no_memory(const kn_coded *t, kn_error *err)
     return kn_fail_memory(err, t->engine->ctx, WHAT);
 }
 
+static bool on_server(const kn_coded *t)
+{
+    return t->engine->connection->dialect == KN_DIALECT_POSTGRESQL;
+}
+
 /* ---- Statements ---- */
 
 /* Runs a statement and frees its text. */
@@ -46,6 +51,15 @@ static kn_status drop(const kn_coded *t, const char *name, kn_error *err)
     return kn_connection_drop(t->engine->connection, t->engine->ctx, name, t->engine->name, err);
 }
 
+/* PostgreSQL counts a new table's rows only if it is told to, and without it joins it pair by pair. */
+static kn_status look_at(const kn_coded *t, const char *name, kn_error *err)
+{
+    char text[80];
+    if (!on_server(t)) return KN_OK;
+    snprintf(text, sizeof text, "ANALYZE %s", name);
+    return kn_connection_run(t->engine->connection, t->engine->ctx, text, t->engine->name, err);
+}
+
 static kn_status drop_numbered(const kn_coded *t, const char *name, int column, kn_error *err)
 {
     char text[40];
@@ -58,6 +72,7 @@ static kn_status drop_numbered(const kn_coded *t, const char *name, int column, 
 static kn_status make_values(const kn_coded *t, int column, kn_error *err)
 {
     kn_buffer sql;
+    char      name[40];
     KN_TRY(drop_numbered(t, "kanon_values", column, err));
     kn_buffer_init(&sql, t->engine->ctx);
     kn_connection_put_create(&sql, t->engine->connection);
@@ -65,8 +80,10 @@ static kn_status make_values(const kn_coded *t, int column, kn_error *err)
         &sql, "kanon_values_%d AS SELECT v, CAST(row_number() OVER (ORDER BY v) - 1 AS BIGINT) AS n, r FROM (SELECT ",
         column);
     kn_connection_put_name(&sql, t->engine->connection, t->csv->columns[column]);
-    kn_buffer_format(&sql, " AS v, count(*) AS r FROM %s GROUP BY 1) AS g", t->engine->relation.data);
-    return run(t, &sql, err);
+    kn_buffer_format(&sql, " AS v, count(*) AS r FROM %s AS t GROUP BY 1) AS g", t->engine->relation.data);
+    KN_TRY(run(t, &sql, err));
+    snprintf(name, sizeof name, "kanon_values_%d", column);
+    return look_at(t, name, err);
 }
 
 /* The rows of a number; the number of one that takes part, once the combinations are known. */
@@ -132,11 +149,12 @@ static bool is_missing(const kn_coded_column *c, int64_t i)
 
 /* ---- Combinations ---- */
 
+/* A server's cells are never null (kn_server_relation), and it compares pair by pair what may be. */
 static void put_joins(kn_buffer *to, const kn_coded *t)
 {
+    const char *same = on_server(t) ? "=" : kn_connection_same(t->engine->connection);
     for (int i = 0; i < t->count; i++) {
-        kn_buffer_format(to, " JOIN kanon_values_%d AS v%d ON v%d.v %s t.", i, i, i,
-                         kn_connection_same(t->engine->connection));
+        kn_buffer_format(to, " JOIN kanon_values_%d AS v%d ON v%d.v %s t.", i, i, i, same);
         kn_connection_put_name(to, t->engine->connection, t->csv->columns[i]);
     }
 }
@@ -165,7 +183,8 @@ static kn_status make_rows(const kn_coded *t, bool dropping, kn_error *err)
     put_joins(&sql, t);
     if (dropping) put_condition(&sql, t);
     for (int i = 1; i <= t->count; i++) kn_buffer_format(&sql, i > 1 ? ", %d" : " GROUP BY %d", i);
-    return run(t, &sql, err);
+    KN_TRY(run(t, &sql, err));
+    return look_at(t, "kanon_rows", err);
 }
 
 static void count_missing(kn_coded *t)

@@ -441,13 +441,13 @@ static void end(kn_release_run *run)
 {
     if (!run) return;
     if (!run->base) kn_output_abort(run->output);
+    run->shape->end_search(run);
+    run->shape->end(run); /* before the set: what it asked a server may have been asked over the set's connection */
     kn_set_end(run->set);
     kn_public_free(run->facts);
     for (int i = 0; run->originals.marks && i < run->originals.count; i++) kn_input_mark_free(run->originals.marks[i]);
     kn_digest_free(run->originals.digests);
     kn_digest_free(run->digests);
-    run->shape->end_search(run);
-    run->shape->end(run);
     kn_arena_free(&run->scratch);
     kn_free(run);
 }

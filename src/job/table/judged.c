@@ -41,7 +41,6 @@ static kn_status no_memory(const kn_table_run *run, kn_error *err)
 const char *kn_table_run_needs_combinations(const kn_table_run *run)
 {
     const kn_spec *spec = run->all.spec;
-    if (run->engine.connection->dialect == KN_DIALECT_POSTGRESQL) return "a PostgreSQL server does not judge levels";
     if (!spec->method_auto && !kn_table_run_full_domain(run))
         return "a method without levels for whole columns needs them";
     if (!spec->method_auto && !kn_method_asks(spec->method)) return "method heuristic compares all of them";
@@ -420,6 +419,12 @@ static kn_status open_questions(kn_table_run *run, kn_error *err)
     return KN_OK;
 }
 
+static const char *questioned(const kn_table_run *run)
+{
+    if (run->engine.connection->dialect == KN_DIALECT_POSTGRESQL) return "the server";
+    return run->engine.connection == &run->engine.own ? "the engine, DuckDB" : "the engine";
+}
+
 kn_status kn_table_run_ask(kn_table_run *run, kn_error *err)
 {
     kn_judged     *j = run->judged;
@@ -431,10 +436,10 @@ kn_status kn_table_run_ask(kn_table_run *run, kn_error *err)
         st = read_node(run, run->table, column_levels(run, run->found->best.levels), err);
     if (st == KN_MEMORY) return too_large(run, err);
     if (st != KN_OK) return st;
-    return kn_release_note(
-        &run->all, err,
-        "the levels were found by %" PRId64 " questions to the %s; the other choices were excluded by proof",
-        j->coded.questions, run->engine.connection == &run->engine.own ? "engine, DuckDB" : "engine");
+    return kn_release_note(&run->all, err,
+                           "the levels were found by %" PRId64
+                           " questions to %s; the other choices were excluded by proof",
+                           j->coded.questions, questioned(run));
 }
 
 /* ---- Before ---- */
