@@ -8,9 +8,13 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
-enum { PATIENCE = 5 }; /* seconds between two signs of life of a stream */
+enum {
+    PATIENCE = 5, /* seconds between two signs of life of a stream */
+    NICER = 5     /* how much a question gives way to the browser, which has to draw the answer to the next click */
+};
 
 static const char *const state_names[] = {"waiting", "running", "done", "failed", "cancelled"};
 
@@ -116,9 +120,16 @@ static void run_job(kn_studio_job *job)
     finish(job, st, &err, answer, size);
 }
 
+/* On Linux the priority is the thread's own, and that of the threads which it starts. */
+static void give_way(void)
+{
+    (void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + NICER);
+}
+
 static void *work(void *user)
 {
     kn_studio_jobs *jobs = user;
+    give_way();
     pthread_mutex_lock(&jobs->lock);
     while (!jobs->stopping) {
         kn_studio_job *job = next_job(jobs);

@@ -62,7 +62,7 @@ static kn_status read_suppression(const kn_studio_question *q, kn_suppress_mode 
     return KN_OK;
 }
 
-kn_status kn_studio_answer_diagnose(kn_studio_question *q, kn_error *err)
+static kn_status diagnose_table(kn_studio_question *q, kn_error *err)
 {
     kn_diagnose_options o = KN_DIAGNOSE_OPTIONS_INIT;
     kn_risk_options     r = KN_RISK_OPTIONS_INIT;
@@ -93,6 +93,35 @@ kn_status kn_studio_answer_diagnose(kn_studio_question *q, kn_error *err)
     kn_risk_free(risk);
     kn_suda_free(suda);
     return st;
+}
+
+/* Persons of a database who are alike, and what finds those who are not. */
+static kn_status diagnose_database(kn_studio_question *q, kn_error *err)
+{
+    kn_database_diagnose_options o = KN_DATABASE_DIAGNOSE_OPTIONS_INIT;
+    kn_database_diagnosis       *found = NULL;
+    o.k = kn_studio_number(q, "k", kn_studio_promised_k(q->spec));
+    kn_status st = kn_diagnose_database(&found, q->ctx, q->spec, &o, err);
+    if (st == KN_OK) st = kn_document_diagnose_database(&q->doc, q->ctx, found, &o, err);
+    kn_database_diagnosis_free(found);
+    return st;
+}
+
+/* Whom does somebody find who knows some values and relations of a record? */
+static kn_status diagnose_records(kn_studio_question *q, kn_error *err)
+{
+    kn_records_diagnosis *found = NULL;
+    kn_status             st = kn_diagnose_records(&found, q->ctx, q->spec, NULL, err);
+    if (st == KN_OK) st = kn_document_diagnose_records(&q->doc, q->ctx, found, err);
+    kn_records_diagnosis_free(found);
+    return st;
+}
+
+kn_status kn_studio_answer_diagnose(kn_studio_question *q, kn_error *err)
+{
+    kn_shape shape = kn_spec_shape(q->spec);
+    if (shape == KN_SHAPE_DATABASE) return diagnose_database(q, err);
+    return shape == KN_SHAPE_RECORDS ? diagnose_records(q, err) : diagnose_table(q, err);
 }
 
 /* Which sets of columns are too telling? */

@@ -39,6 +39,9 @@ int64_t kn_studio_promised_k(const kn_spec *spec);
 /* For questions that write nothing: checks the spec, to which an output need not be given. */
 KN_CHECK kn_status kn_studio_check_unwritten(kn_studio_question *q, kn_error *err);
 
+/* The release file as it is on disk: what a later run by the program reads. */
+KN_CHECK kn_status kn_studio_read_saved(kn_studio_question *q, kn_error *err);
+
 /* Takes the file of the parameter "path" for a session that was started without one. */
 KN_CHECK kn_status kn_studio_choose(kn_studio_question *q, kn_error *err);
 
@@ -50,6 +53,7 @@ kn_status kn_studio_answer_distributions(kn_studio_question *q, kn_error *err);
 kn_status kn_studio_answer_diagnose(kn_studio_question *q, kn_error *err);
 kn_status kn_studio_answer_sets(kn_studio_question *q, kn_error *err);
 kn_status kn_studio_answer_standing(kn_studio_question *q, kn_error *err);
+kn_status kn_studio_answer_telling(kn_studio_question *q, kn_error *err);
 kn_status kn_studio_answer_hierarchy(kn_studio_question *q, kn_error *err);
 kn_status kn_studio_answer_suggest(kn_studio_question *q, kn_error *err);
 kn_status kn_studio_answer_frontier(kn_studio_question *q, kn_error *err);

@@ -162,8 +162,7 @@ kn_status kn_studio_answer_search(kn_studio_question *q, kn_error *err)
     return st == KN_OK ? anonymize(q, true, err) : st;
 }
 
-/* The release file as it is on disk: what a later run by the program reads. */
-static kn_status read_saved(kn_studio_question *q, kn_error *err)
+kn_status kn_studio_read_saved(kn_studio_question *q, kn_error *err)
 {
     kn_status st = kn_spec_read(&q->spec, q->ctx, q->job->owner->session->path, err);
     return st == KN_OK ? kn_spec_check(q->spec, err) : st;
@@ -173,7 +172,7 @@ kn_status kn_studio_answer_publish(kn_studio_question *q, kn_error *err)
 {
     kn_status st = kn_studio_session_save(q->job->owner->session, kn_studio_flag(q, "replace"), err);
     if (st == KN_OK) kn_studio_news(q->job->owner);
-    if (st == KN_OK) st = read_saved(q, err);
+    if (st == KN_OK) st = kn_studio_read_saved(q, err);
     return st == KN_OK ? anonymize(q, false, err) : st;
 }
 
@@ -182,7 +181,7 @@ kn_status kn_studio_answer_verify(kn_studio_question *q, kn_error *err)
     kn_verify_report          *table = NULL;
     kn_database_verify_report *database = NULL;
     kn_records_verify_report  *records = NULL;
-    kn_status                  st = read_saved(q, err);
+    kn_status                  st = kn_studio_read_saved(q, err);
     if (st != KN_OK) return st;
     switch (kn_spec_shape(q->spec)) {
     case KN_SHAPE_DATABASE:
@@ -200,22 +199,6 @@ kn_status kn_studio_answer_verify(kn_studio_question *q, kn_error *err)
     kn_verify_report_free(table);
     kn_database_verify_report_free(database);
     kn_records_verify_report_free(records);
-    return st;
-}
-
-/* How many of the people in another table are found in the release that was published? */
-kn_status kn_studio_answer_attack(kn_studio_question *q, kn_error *err)
-{
-    kn_attack_options options = KN_ATTACK_OPTIONS_INIT;
-    kn_attack_report *found = NULL;
-    options.external = kn_studio_text(q, "external");
-    if (!options.external) return kn_studio_error(err, KN_USAGE, "no table of what an attacker knows is named");
-    kn_status st = read_saved(q, err);
-    if (st != KN_OK) return st;
-    options.release = q->spec->output;
-    st = kn_attack(&found, q->ctx, q->spec, &options, err);
-    if (st == KN_OK) st = kn_document_attack(&q->doc, q->ctx, found, err);
-    kn_attack_report_free(found);
     return st;
 }
 

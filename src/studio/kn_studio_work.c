@@ -1,7 +1,7 @@
 /* kn_studio_work.c: the kinds of questions and how the library answers them (kn_studio_jobs.h).
  *
- * An answer is the library's document (docs/json.md), as `kanon --json` prints it; four are of the studio alone, since no
- * other door shows cells: "open", "distributions", "standing" and "preview" (studio/protocol.json). Hierarchies that are not on disk
+ * An answer is the library's document (docs/json.md), as `kanon --json` prints it; some are of the studio alone, since no
+ * other door shows cells: "open", "distributions", "standing", "telling" and "preview" (studio/protocol.json). Hierarchies that are not on disk
  * are put into the job's context under a name in memory.
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -271,6 +271,7 @@ static const kind_row kinds[] = {
     {"diagnose", kn_studio_answer_diagnose, true},
     {"sets", kn_studio_answer_sets, true},
     {"standing", kn_studio_answer_standing, true},
+    {"telling", kn_studio_answer_telling, true},
     {"hierarchy", kn_studio_answer_hierarchy, true},
     {"suggest", kn_studio_answer_suggest, true},
     {"frontier", kn_studio_answer_frontier, true},

@@ -4,20 +4,19 @@ import {useState} from "preact/hooks";
 import * as api from "./api";
 import type {StudioFolder} from "./answers";
 import {Answer, Problem} from "./parts";
-import {useAnswer, useStore} from "./store";
+import {useAnswer, useLast} from "./store";
 import {texts} from "./texts";
 
 const words = texts.choose;
 const USEFUL = /\.(csv|tsv|txt|gz|zst|parquet|sav|dta|sas7bdat|xlsx|ods|xml|jsonl?|ndjson|ya?ml|db|sqlite3?)$/i;
 
 export function Choose() {
-  const store = useStore();
   const [path, setPath] = useState<string | null>(null);
   const [said, setSaid] = useState("");
   const [over, setOver] = useState(false);
   const found = useAnswer<StudioFolder>("folder", path === null ? {} : {path}, 0);
   const folder = found.answer;
-  const last = [...store.jobs.values()].filter((job) => job.kind === "open").at(-1);
+  const last = useLast("open");
   const open = (name: string) => {
     setSaid(words.opening(name));
     const place = `${folder!.path === "/" ? "" : folder!.path}/${name}`;

@@ -1,15 +1,49 @@
 // data.tsx: the columns with their roles; the tables of a database; the classes of records.
 // SPDX-License-Identifier: Apache-2.0
-import type {Profile, ProfileDatabase, StudioDistributions} from "./answers";
+import type {DiagnoseRecords, Profile, ProfileDatabase, StudioDistributions} from "./answers";
 import {Grid} from "./grid";
-import {Answer, Notes, Section, Spread} from "./parts";
+import {Answer, Notes, Problem, Progress, Section, Spread, useGradually} from "./parts";
 import {Schema} from "./shapes";
 import type {Role} from "./release";
 import {useAnswer, useStore} from "./store";
-import {n, texts} from "./texts";
+import {texts} from "./texts";
 
 const OF_TABLES: Array<Role | "drop"> = ["quasi", "sensitive", "identifier", "keep", "drop"];
 const ROLES: Array<Role | "drop"> = ["quasi", "sensitive", "identifier", "keep", "drop", "weight", "count"];
+
+function List({found, spread}: {found: Profile; spread: StudioDistributions | null}) {
+  const store = useStore();
+  return (
+    <ul class="columns">
+      {useGradually(found.columns).map((column, at) => {
+        const role = store.release.column(column.name)?.role ?? "drop";
+        const bars = spread?.columns[at];
+        return (
+          <li key={column.name} class={`column ${role}`}>
+            <div class="what">
+              <h2><bdi>{column.name}</bdi></h2>
+              <p class="how">{column.type} · {texts.data.distinct(column.distinct)}{column.missing > 0 && ` · ${texts.data.missing(column.missing)}`}</p>
+            </div>
+            {bars && (column.unique_rows === found.rows && !bars.ordered
+              ? <p class="how spread-none">{texts.data.every}</p>
+              : <Spread label={(bars.ordered ? texts.data.spread : texts.data.most)(column.name)} title={texts.data.bar}
+                  bars={bars.bars.map((bar) => ({label: bar.to !== undefined && bar.to !== bar.label ? `${bar.label} – ${bar.to}` : (bar.label ?? texts.data.empty), rows: bar.rows}))} />)}
+            <div class="role">
+              <select aria-label={`${column.name}: ${texts.roles.label}`} value={role}
+                onChange={(event) => {
+                  const chosen = event.currentTarget.value as Role | "drop";
+                  void store.edit((release) => release.setRole(column.name, chosen === "drop" ? null : chosen));
+                }}>
+                {ROLES.map((one) => <option key={one} value={one} title={texts.roles[one]}>{texts.roles.short[one]}</option>)}
+              </select>
+              <p class="how">{texts.data.suggested(texts.roles.short[column.role as Role] ?? column.role, column.reason)}</p>
+            </div>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
 
 function Columns() {
   const store = useStore();
@@ -18,36 +52,7 @@ function Columns() {
   const spread = useAnswer<StudioDistributions>("distributions", {}, types);
   return (
     <Answer asked={profile}>
-      {(found) => (
-        <ul class="columns">
-          {found.columns.map((column, at) => {
-            const role = store.release.column(column.name)?.role ?? "drop";
-            const bars = spread.answer?.columns[at];
-            return (
-              <li key={column.name} class={`column ${role}`}>
-                <div class="what">
-                  <h2><bdi>{column.name}</bdi></h2>
-                  <p class="how">{column.type} · {texts.data.distinct(column.distinct)}{column.missing > 0 && ` · ${texts.data.missing(column.missing)}`}</p>
-                </div>
-                {bars && (column.unique_rows === found.rows && !bars.ordered
-                  ? <p class="how spread-none">{texts.data.every}</p>
-                  : <Spread label={(bars.ordered ? texts.data.spread : texts.data.most)(column.name)} title={texts.data.bar}
-                      bars={bars.bars.map((bar) => ({label: bar.to !== undefined && bar.to !== bar.label ? `${bar.label} – ${bar.to}` : (bar.label ?? texts.data.empty), rows: bar.rows}))} />)}
-                <div class="role">
-                  <select aria-label={`${column.name}: ${texts.roles.label}`} value={role}
-                    onChange={(event) => {
-                      const chosen = event.currentTarget.value as Role | "drop";
-                      void store.edit((release) => release.setRole(column.name, chosen === "drop" ? null : chosen));
-                    }}>
-                    {ROLES.map((one) => <option key={one} value={one} title={texts.roles[one]}>{texts.roles.short[one]}</option>)}
-                  </select>
-                  <p class="how">{texts.data.suggested(texts.roles.short[column.role as Role] ?? column.role, column.reason)}</p>
-                </div>
-              </li>
-            );
-          })}
-        </ul>
-      )}
+      {(found) => <List found={found} spread={spread.answer} />}
     </Answer>
   );
 }
@@ -66,7 +71,7 @@ function Tables() {
               {schema.tables.map((table) => (
                 <li key={table.name} class={table.place}>
                   <h3><bdi>{table.name}</bdi></h3>
-                  <p class="how">{n(table.rows)} rows · {table.place === "person" ? texts.data.person : table.parent ? texts.data.inside(table.parent) : table.place}</p>
+                  <p class="how">{texts.tree.rows(table.rows)} · {table.place === "person" ? texts.data.person : table.parent ? texts.data.inside(table.parent) : table.place}</p>
                   <ul class="roles">{table.columns.map((column) => {
                     const role = store.release.column(column.name, table.name)?.role;
                     const joins = table.key.includes(column.name) || table.foreign_keys.some((key) => key.columns.includes(column.name));
@@ -94,8 +99,35 @@ function Tables() {
   );
 }
 
+/** The classes of records as they nest, each with what is known of it and whether it is sensitive. */
+function Classes() {
+  const store = useStore();
+  const found = useAnswer<DiagnoseRecords>("diagnose", {});
+  return (
+    <Section title={texts.data.classes} wide>
+      {found.working && <Progress id={found.id} />}
+      {found.failure && <Problem failure={found.failure} />}
+      <ul class="columns">{store.release.classes().map((one) => {
+        const figures = found.answer?.classes.find((kind) => kind.name === one.name);
+        return (
+          <li key={one.name} class={`column ${one.sensitive ? "sensitive" : "quasi"}`}>
+            <div class="what"><h3><bdi>{one.name}</bdi></h3><p class="how">{figures ? texts.data.inRecords(figures.values, figures.nodes, figures.records) : "…"}</p></div>
+            <p class="how"><bdi>{one.words}</bdi></p>
+            <div class="role">
+              <select aria-label={`${one.name}: ${texts.roles.label}`} value={one.sensitive ? "sensitive" : "quasi"}
+                onChange={(event) => void store.edit((release) => release.setSensitive(one.name, event.currentTarget.value === "sensitive"))}>
+                {(["quasi", "sensitive"] as const).map((role) => <option key={role} value={role}>{texts.roles.short[role]}</option>)}
+              </select>
+            </div>
+          </li>
+        );
+      })}</ul>
+    </Section>
+  );
+}
+
 export function Data() {
-  const {session, release} = useStore();
+  const {session} = useStore();
   const shape = session.shape;
   return (
     <>
@@ -107,11 +139,7 @@ export function Data() {
       {shape === "table" && <Columns />}
       {shape === "table" && <Grid />}
       {shape === "database" && <Tables />}
-      {shape === "records" && (
-        <Section title={texts.data.classes} wide>
-          <ul class="promises">{release.classes().map((one) => <li key={one.name} class="promise"><h3><bdi>{one.name}</bdi></h3><p class="how"><bdi>{one.words}</bdi></p></li>)}</ul>
-        </Section>
-      )}
+      {shape === "records" && <Classes />}
     </>
   );
 }

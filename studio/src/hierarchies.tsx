@@ -172,8 +172,8 @@ function Builder({column}: {column: string}) {
         {tree ? <TreeEditor key={column} tree={tree} change={(next) => useFile(lines(next))} /> : <p class="how">{texts.tree.tooLarge}</p>}
       </Section>
       <Section title={texts.hierarchies.suggestions} wide>
-        <button type="button" disabled={suggested.job !== null} onClick={() => void suggested.run({column})}>{texts.hierarchies.suggest}</button>
-        {suggested.job && <Progress job={suggested.job} />}
+        <button type="button" disabled={suggested.working} onClick={() => void suggested.run({column})}>{texts.hierarchies.suggest}</button>
+        {suggested.working && <Progress id={suggested.id} />}
         {suggested.failure && <Problem failure={suggested.failure} />}
         {suggested.answer && (
           <ul class="promises">

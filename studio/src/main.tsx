@@ -2,40 +2,55 @@
 // SPDX-License-Identifier: Apache-2.0
 import {render} from "preact";
 import {useEffect, useRef, useState} from "preact/hooks";
-import type {Diagnose, StudioFailure} from "./answers";
+import type {Diagnose, DiagnoseDatabase, DiagnoseRecords, StudioFailure} from "./answers";
+import {Attack} from "./attack";
 import {Choose} from "./choose";
 import {Data} from "./data";
 import {Hierarchies} from "./hierarchies";
 import {Copy, Problem} from "./parts";
 import {Promises} from "./promises";
-import {Attack, Publish} from "./release-screens";
+import {Publish} from "./publish";
 import {Risk} from "./risk";
+import {DatabaseRisk, RecordRisk} from "./risk-shapes";
 import {DatabaseSolutions, RecordPromises, RecordSolutions} from "./shapes";
 import {Solutions} from "./solutions";
-import {Context, useAnswer, useSession, useStore} from "./store";
+import {Context, useAnswer, useLast, useSession, useStore} from "./store";
 import "./style.css";
 import {n, texts} from "./texts";
 
 type Step = keyof typeof texts.steps;
 const ALL: Step[] = ["data", "risk", "hierarchies", "promises", "solutions", "attack", "publish"];
-const OF_SHAPE: Record<string, Step[]> = {table: ALL, database: ["data", "promises", "solutions", "publish"], records: ["data", "promises", "solutions", "publish"]};
+const WITHOUT = ALL.filter((step) => step !== "hierarchies");
+const OF_SHAPE: Record<string, Step[]> = {table: ALL, database: WITHOUT, records: WITHOUT};
 const SCREENS: Record<Step, () => preact.JSX.Element> = {
   data: Data, risk: Risk, hierarchies: Hierarchies, promises: Promises, solutions: Solutions, attack: Attack, publish: Publish,
 };
 
-const OTHERS: Record<string, Partial<typeof SCREENS>> = {database: {solutions: DatabaseSolutions}, records: {promises: RecordPromises, solutions: RecordSolutions}};
+const OTHERS: Record<string, Partial<typeof SCREENS>> = {database: {risk: DatabaseRisk, solutions: DatabaseSolutions}, records: {risk: RecordRisk, promises: RecordPromises, solutions: RecordSolutions}};
 
-/** The k of the quasi-identifiers, wherever one is. */
+/** What is known of k in a few words, and whether that is good. */
+function said(shape: string, one: Diagnose | DiagnoseDatabase | DiagnoseRecords): {k: string; good: boolean; words: string} {
+  if (shape === "records") {
+    const {holds, k, m, n: pairs, unique_records, records} = one as DiagnoseRecords;
+    return {k: `k ${holds ? "≥" : "<"} ${n(k)}`, good: holds, words: holds ? texts.k.records(k, m, pairs) : texts.k.found(unique_records, records)};
+  }
+  const {k, unique, all} = shape === "database" ? {k: (one as DiagnoseDatabase).k, unique: (one as DiagnoseDatabase).unique_persons, all: (one as DiagnoseDatabase).persons}
+    : {k: (one as Diagnose).k, unique: (one as Diagnose).unique_rows, all: (one as Diagnose).rows};
+  const unit = shape === "database" ? texts.k.persons : texts.k.rows;
+  return {k: `k = ${n(k)}`, good: k > 1, words: k > 1 ? unit.crowd(k) : unit.alone(unique, all)};
+}
+
+/** The k of what others may know, wherever one is. */
 function Meter() {
   const store = useStore();
-  const some = store.session.shape === "table" && store.release.quasi().length > 0;
-  const found = useAnswer<Diagnose>(some ? "diagnose" : null, {});
-  if (store.session.shape !== "table") return null;
+  const shape = store.session.shape ?? "table";
+  const some = shape !== "table" || store.release.quasi().length > 0;
+  const found = useAnswer<Diagnose | DiagnoseDatabase | DiagnoseRecords>(some ? "diagnose" : null, {});
   if (!some) return <p class="meter" role="status">{texts.k.none}</p>;
-  const one = found.answer;
+  const one = found.answer && !found.failure ? said(shape, found.answer) : null;
   return (
     <p class={found.stale || store.busy ? "meter stale" : "meter"} role="status">
-      {one && !found.failure ? <><strong class={one.k > 1 ? "good" : "bad"}>k = {n(one.k)}</strong> <span>{one.k > 1 ? texts.k.crowd(one.k) : texts.k.alone(one.unique_rows, one.rows)}</span></> : found.failure ? <bdi>{found.failure.message}</bdi> : <strong>k …</strong>}
+      {one ? <><strong class={one.good ? "good" : "bad"}>{one.k}</strong> <span>{one.words}</span></> : found.failure ? <bdi>{found.failure.message}</bdi> : <strong>k …</strong>}
     </p>
   );
 }
@@ -53,7 +68,7 @@ function ReleaseFile() {
   return (
     <aside class="release" aria-label={texts.release.title}>
       <details open>
-        <summary><h2>{texts.release.title}</h2> <small><bdi>{store.session.path}</bdi>, {store.session.saved ? texts.release.is_saved : texts.release.unsaved}</small></summary>
+        <summary><h2>{texts.release.title}</h2> <small class={store.busy ? "stale" : ""}><bdi>{store.session.path}</bdi>, {store.session.saved ? texts.release.is_saved : texts.release.unsaved}</small></summary>
         <p class="how">{store.release.repeats() ? texts.release.why : texts.release.whyKeys}</p>
         <Copy text={command} label={texts.release.command} />
         {draft === null ? (
@@ -155,12 +170,21 @@ function Open() {
       <div class="work">
         <main ref={main} id="content" tabIndex={-1}>
           <div class="cards"><Screen key={step} /></div>
-          {next && <p class="onward"><button type="button" class="main" onClick={() => go(next)}>{texts.next}: {texts.steps[next]}</button></p>}
+          {next && <p class="onward"><button type="button" class="main" onClick={() => {
+            go(next);
+            main.current?.focus(); // the button is at the end of the screen that was left
+          }}>{texts.next}: {texts.steps[next]}</button></p>}
         </main>
         <ReleaseFile />
       </div>
     </>
   );
+}
+
+/** The data are being read. */
+function Opening() {
+  const job = useLast("open");
+  return <main class="alone"><h1>{texts.reading}</h1><p role="status">{job?.stage}</p></main>;
 }
 
 function Page() {
@@ -171,8 +195,7 @@ function Page() {
   if (store.session.failure && !store.session.open)
     return <main class="alone"><h1>{texts.failed}</h1><Problem failure={{message: store.session.failure}} /></main>;
   if (!store.session.open) {
-    const job = [...store.jobs.values()].find((one) => one.kind === "open");
-    return <main class="alone"><h1>{texts.reading}</h1><p role="status">{job?.stage}</p></main>;
+    return <Opening />;
   }
   return <Context.Provider value={store}><Open /></Context.Provider>;
 }

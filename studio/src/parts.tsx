@@ -1,9 +1,10 @@
 // parts.tsx: what several screens are made of: bars, messages, progress, copying. Values of the data are text nodes everywhere.
 // SPDX-License-Identifier: Apache-2.0
 import type {ComponentChildren} from "preact";
-import {useEffect, useState} from "preact/hooks";
+import {useEffect, useRef, useState} from "preact/hooks";
 import * as api from "./api";
-import type {StudioFailure, StudioJob} from "./answers";
+import type {StudioFailure} from "./answers";
+import {useJob} from "./store";
 import type {Asked} from "./store";
 import {n, share, texts} from "./texts";
 
@@ -26,14 +27,16 @@ export function Problem({failure, children}: {failure: StudioFailure; children?:
   );
 }
 
-export function Progress({job}: {job: StudioJob}) {
-  const known = job.total > 0;
-  const label = job.state === "waiting" ? texts.waiting : job.stage || texts.working;
+/** How far it is. What is on its way to the program already shows that it was asked. */
+export function Progress({id}: {id: number | null}) {
+  const job = useJob(id);
+  const known = job !== null && job.total > 0;
+  const label = job?.state === "waiting" ? texts.waiting : job?.stage || texts.working;
   return (
     <div class="progress" role="status">
       <progress aria-label={label} max={1} {...(known ? {value: job.done / job.total} : {})} />
       <span>{label}{known ? ` ${share(job.done, job.total)}` : ""}</span>
-      <button type="button" class="quiet" onClick={() => void api.cancel(job.id)}>{texts.cancel}</button>
+      <button type="button" class="quiet" disabled={id === null} onClick={() => void api.cancel(id!)}>{texts.cancel}</button>
     </div>
   );
 }
@@ -42,11 +45,25 @@ export function Progress({job}: {job: StudioJob}) {
 export function Answer<T>({asked, children}: {asked: Asked<T>; children: (answer: T) => ComponentChildren}) {
   return (
     <div class={asked.stale ? "answer stale" : "answer"}>
-      {asked.job && <Progress job={asked.job} />}
+      {asked.working && <Progress id={asked.id} />}
       {asked.failure && <Problem failure={asked.failure} />}
-      {asked.answer !== null && !asked.failure ? children(asked.answer) : !asked.job && !asked.failure && <p class="how">…</p>}
+      {asked.answer !== null && !asked.failure && children(asked.answer)}
     </div>
   );
+}
+
+/** The first of `all` at once, the others in pieces whenever the browser has nothing else to do: a click comes before them. */
+export function useGradually<T>(all: T[], first = 12, piece = 24): T[] {
+  const [shown, setShown] = useState(first);
+  const latest = useRef(all);
+  if (latest.current !== all && shown !== first) setShown(first);
+  latest.current = all;
+  useEffect(() => {
+    if (shown >= all.length) return;
+    const id = requestIdleCallback(() => setShown((before) => before + piece), {timeout: 1000});
+    return () => cancelIdleCallback(id);
+  }, [shown, all]);
+  return shown >= all.length ? all : all.slice(0, shown);
 }
 
 /** Bars side by side: a distribution. */

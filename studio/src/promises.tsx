@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import {useEffect, useState} from "preact/hooks";
 import type {Frontier} from "./answers";
+import {OwnCrowd, OwnValues} from "./own";
 import {Answer, Number_, Section} from "./parts";
 import type {Promised} from "./release";
 import {useAnswer, useStore} from "./store";
@@ -17,19 +18,25 @@ const MODELS: Record<string, {key: string | null; start: number; min: number; st
   "max-risk": {key: null, start: 0.2, min: 0.01, step: 0.05, about: false},
 };
 
+/** The kinds of these models that the words for them are about. */
+const PLAIN: unknown[] = [undefined, "distinct", "basic", "equal"];
+
 function Promise_({at, one}: {at: number; one: Promised}) {
   const store = useStore();
   const model = MODELS[one.model];
   const value = one.value as Record<string, unknown> | number | null;
   const parameters = typeof value === "object" && value !== null ? value : {};
   const threshold = model ? Number(model.key === null ? value : parameters[model.key]) : NaN;
+  const about = typeof parameters["attribute"] === "string" ? parameters["attribute"] : store.release.sensitive()[0];
   return (
     <li class="promise">
       <h3>{one.model}{typeof parameters["attribute"] === "string" && <> <small>{texts.promises.of}</small> <bdi>{parameters["attribute"]}</bdi></>}</h3>
       <p class="how">{texts.promises.about[one.model] ?? texts.promises.more}</p>
+      {model?.about && about && PLAIN.includes(parameters["kind"] ?? parameters["distance"]) && <OwnValues model={one.model} about={about} threshold={threshold} />}
+      {one.model === "max-risk" && threshold > 0 && <OwnCrowd k={Math.max(2, Math.ceil(1 / threshold - 1e-9))} />}
       <div class="line">
         {model && Number.isFinite(threshold) && (
-          <label>{model.key ?? "risk"} <Number_ label={texts.promises.strictness(one.model)} value={threshold} min={model.min} step={model.step}
+          <label>{model.key ?? texts.promises.risk} <Number_ label={texts.promises.strictness(one.model)} value={threshold} min={model.min} step={model.step}
             change={(next) => void store.edit((release) => release.setPromise(at, one.model, model.key === null ? next : {...parameters, [model.key]: next}))} /></label>
         )}
         <button type="button" class="quiet" onClick={() => void store.edit((release) => release.removePromise(at))}>{texts.promises.remove(one.model)}</button>
@@ -106,7 +113,8 @@ export function Promises() {
           <Number_ label="k" value={k ?? 2} min={2} step={1} change={(value) => void store.edit((draft) => draft.setK(Math.round(value)))} />
           <button type="button" aria-label="k + 1" onClick={() => void store.edit((draft) => draft.setK((k ?? 1) + 1))}>+</button>
         </div>
-        <p class="how">{texts.promises.kHow(k ?? 2)}</p>
+        <p class="how">{(table ? texts.promises.kHow : texts.promises.kPersons)(k ?? 2)}</p>
+        <OwnCrowd k={k ?? 2} />
       </Section>
       <Section title={texts.promises.suppression}>
         <input aria-label={texts.promises.suppression} value={budget} onInput={(event) => setBudget(event.currentTarget.value)}
@@ -127,6 +135,7 @@ export function Promises() {
           <button type="button" disabled={MODELS[model]!.about && !column} onClick={add}>{texts.promises.add}</button>
         </div>
         <p class="how">{MODELS[model]!.about && !column ? texts.promises.needsSensitive : texts.promises.about[model]}</p>
+        {MODELS[model]!.about && column && !promises.some((one) => one.model === model) && <OwnValues model={model} about={column} threshold={MODELS[model]!.start} />}
       </Section>
       {table && release.quasi().length > 0 && (
         <Section title={texts.promises.frontier} how={texts.promises.frontierHow} wide>

@@ -5,12 +5,12 @@ import {useState} from "preact/hooks";
 import type {Diagnose, DiagnoseOver, DiagnoseOverSet} from "./answers";
 import {Diagram, Legend} from "./diagram";
 import type {Spot} from "./diagram";
-import {Answer, Section} from "./parts";
+import {Answer, Section, useGradually} from "./parts";
 import {useAnswer, useStore} from "./store";
 import {n, texts} from "./texts";
 
 const words = texts.questions;
-const MOST_DRAWN = 7, MOST_ASKED = 12;
+const MOST_DRAWN = 7, MOST_ASKED = 12, MOST_LISTED = 200, MOST_NAMED = 60;
 
 /** Every set of the quasi-identifiers with its k: small sets above, each joined with those that have one column more. */
 function Picture({sets, k, chosen, choose}: {sets: DiagnoseOverSet[]; k: number; chosen: string[]; choose: (set: string[]) => void}) {
@@ -29,6 +29,26 @@ function Picture({sets, k, chosen, choose}: {sets: DiagnoseOverSet[]; k: number;
   );
 }
 
+const NONE: string[][] = [];
+
+/** The smallest sets that say too much, each a button. */
+function Telling({found, k, chosen, choose}: {found: DiagnoseOver; k: number; chosen: string[]; choose: (set: string[]) => void}) {
+  const all = found.minimal_violating ?? NONE;
+  const shown = useGradually(all).slice(0, MOST_NAMED);
+  return (
+    <>
+      <p class="how">{all.length > 0 ? texts.risk.setsHow(k) : texts.risk.noSets(k)}</p>
+      <ul class="sets">
+        {shown.map((set) => (
+          <li key={set.join("\u0000")}><button type="button" aria-pressed={set.length === chosen.length && set.every((one) => chosen.includes(one))} onClick={() => choose(set)}><bdi>{set.join(" + ")}</bdi></button></li>
+        ))}
+      </ul>
+      {all.length > MOST_NAMED && <p class="how">{texts.risk.firstSets(MOST_NAMED, all.length)}</p>}
+      {!found.complete && <p class="how">{texts.risk.partial}</p>}
+    </>
+  );
+}
+
 export function Sets({chosen, choose}: {chosen: string[]; choose: (set: string[]) => void}) {
   const store = useStore();
   const quasi = store.release.quasi();
@@ -39,20 +59,7 @@ export function Sets({chosen, choose}: {chosen: string[]; choose: (set: string[]
   return (
     <Section title={texts.risk.sets} wide>
       <Answer asked={sets}>
-        {(found) => {
-          const list = found.minimal_violating ?? [];
-          return (
-            <>
-              <p class="how">{list.length > 0 ? texts.risk.setsHow(k) : texts.risk.noSets(k)}</p>
-              <ul class="sets">
-                {list.slice(0, 60).map((set) => (
-                  <li key={set.join("\u0000")}><button type="button" aria-pressed={set.length === chosen.length && set.every((one) => chosen.includes(one))} onClick={() => choose(set)}><bdi>{set.join(" + ")}</bdi></button></li>
-                ))}
-              </ul>
-              {!found.complete && <p class="how">{texts.risk.partial}</p>}
-            </>
-          );
-        }}
+        {(found) => <Telling found={found} k={k} chosen={chosen} choose={choose} />}
       </Answer>
       {drawn ? <Answer asked={all}>{(found) => <><p class="how">{words.pictureHow}</p><Picture sets={found.sets ?? []} k={k} chosen={chosen} choose={choose} /></>}</Answer> : <p class="how">{words.tooMany(MOST_DRAWN)}</p>}
     </Section>
@@ -65,7 +72,7 @@ function Table({sets, budget}: {sets: DiagnoseOverSet[]; budget?: boolean}) {
     <div class="scroll some" tabIndex={0} role="region" aria-label={words.sets}>
       <table>
         <thead><tr><th scope="col">{words.columns}</th>{sets[0]?.k !== undefined && !budget && <th scope="col">k</th>}{sets[0]?.removed !== undefined && <th scope="col">{words.removed}</th>}{sets[0]?.staircase && <th scope="col">{words.reaches}</th>}</tr></thead>
-        <tbody>{sets.slice(0, 200).map((set) => (
+        <tbody>{useGradually(sets).slice(0, MOST_LISTED).map((set) => (
           <tr key={set.attributes.join("\u0000")}><th scope="row"><bdi>{set.attributes.join(" + ")}</bdi></th>{set.k !== undefined && !budget && <td>{n(set.k)}</td>}
             {set.removed !== undefined && <td>{set.removed === null ? words.never : n(set.removed)}</td>}
             {set.staircase && <td>{set.staircase.slice(0, 6).map((step) => `${n(step.k)}: ${n(step.removed)}`).join(" · ")}</td>}</tr>

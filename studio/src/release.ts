@@ -46,13 +46,21 @@ export class Release {
   }
 
   /** Of records: the classes, as they nest. */
-  classes(): Array<{name: string; words: string}> {
+  classes(): Array<{name: string; sensitive: boolean; words: string}> {
     const node = this.doc.get("classes");
     if (!isMap(node)) return [];
     return node.items.map((pair) => ({
       name: String(isScalar(pair.key) ? (pair.key.source ?? pair.key.value) : pair.key),
+      sensitive: isMap(pair.value) && pair.value.get("role") === "sensitive",
       words: isMap(pair.value) ? pair.value.items.map((one) => `${String(one.key)}: ${JSON.stringify((one.value as {toJSON(): unknown}).toJSON())}`).join(", ") : "",
     }));
+  }
+
+  setSensitive(name: string, sensitive: boolean): void {
+    if (!sensitive) this.doc.deleteIn(["classes", name, "role"]);
+    else this.doc.setIn(["classes", name, "role"], "sensitive");
+    const map = this.doc.getIn(["classes", name], true);
+    if (isMap(map)) map.comment = null;
   }
 
   quasi(): string[] {

@@ -2,10 +2,23 @@
 // SPDX-License-Identifier: Apache-2.0
 import {useState} from "preact/hooks";
 import type {Diagnose, StudioStanding} from "./answers";
-import {Answer, Bars, bySize, Figure, Section} from "./parts";
+import {Answer, Bars, bySize, Figure, Section, useGradually} from "./parts";
 import {Questions, Sets} from "./questions";
 import {useAnswer, useStore} from "./store";
 import {figure, n, share, texts} from "./texts";
+
+function Standing({found}: {found: StudioStanding}) {
+  return (
+    <div class="scroll some" tabIndex={0} role="region" aria-label={texts.risk.rows}>
+      <table>
+        <thead><tr><th scope="col">{texts.risk.row}</th>{found.columns.map((name) => <th scope="col" key={name}><bdi>{name}</bdi></th>)}</tr></thead>
+        <tbody>{useGradually(found.rows).map((row) => (
+          <tr key={row.row}><th scope="row">{n(row.row)}</th>{row.cells.map((cell, at) => <td key={at}>{cell === null ? <i>{texts.data.empty}</i> : <bdi>{cell}</bdi>}</td>)}</tr>
+        ))}</tbody>
+      </table>
+    </div>
+  );
+}
 
 export function Risk() {
   const store = useStore();
@@ -31,7 +44,7 @@ export function Risk() {
         {some ? (
           <Answer asked={diagnosis}>
             {(found) => (
-              <p class="verdict"><strong class={found.k > 1 ? "good" : "bad"}>k = {n(found.k)}</strong> {found.k > 1 ? texts.k.crowd(found.k) : texts.k.alone(found.unique_rows, found.rows)}</p>
+              <p class="verdict"><strong class={found.k > 1 ? "good" : "bad"}>k = {n(found.k)}</strong> {found.k > 1 ? texts.k.rows.crowd(found.k) : texts.k.rows.alone(found.unique_rows, found.rows)}</p>
             )}
           </Answer>
         ) : <p class="how">{texts.k.none}</p>}
@@ -64,14 +77,7 @@ export function Risk() {
             {(found) => found.count === 0 ? <p class="how">{texts.risk.noRows}</p> : (
               <>
                 <p class="how">{texts.risk.rowsHow(found.count, found.rows.length)}</p>
-                <div class="scroll some" tabIndex={0} role="region" aria-label={texts.risk.rows}>
-                  <table>
-                    <thead><tr><th scope="col">{texts.risk.row}</th>{found.columns.map((name) => <th scope="col" key={name}><bdi>{name}</bdi></th>)}</tr></thead>
-                    <tbody>{found.rows.map((row) => (
-                      <tr key={row.row}><th scope="row">{n(row.row)}</th>{row.cells.map((cell, at) => <td key={at}>{cell === null ? <i>{texts.data.empty}</i> : <bdi>{cell}</bdi>}</td>)}</tr>
-                    ))}</tbody>
-                  </table>
-                </div>
+                <Standing found={found} />
               </>
             )}
           </Answer>

@@ -4,11 +4,11 @@
 import {useEffect, useState} from "preact/hooks";
 import type {Anonymize, Measure, StudioBar, StudioDistributions, StudioPreview} from "./answers";
 import {Lattice} from "./lattice";
-import {Answer, Bars, bySize, Copy, Figure, Notes, Problem, Progress, Section, Spread} from "./parts";
+import {Answer, Bars, bySize, Copy, Figure, Notes, Problem, Progress, Section, Spread, useGradually} from "./parts";
 import {useAction, useAnswer, useStore} from "./store";
 import {figure, n, share, texts} from "./texts";
 
-const QUERIES = "queries.sql";
+const QUERIES = "queries.sql", MOST_ROWS = 20;
 
 function Sizes({answer}: {answer: Anonymize}) {
   const before = bySize(answer.sizes_before), after = bySize(answer.sizes ?? []);
@@ -28,7 +28,7 @@ function Cells({one}: {one: StudioPreview}) {
     <div class="scroll" tabIndex={0} role="region" aria-label={texts.solutions.preview}>
       <table>
         <thead><tr><th scope="col">#</th>{one.columns.map((name) => <th key={name} scope="col"><bdi>{name}</bdi></th>)}</tr></thead>
-        <tbody>{one.rows.slice(0, 20).map((row) => (
+        <tbody>{useGradually(one.rows).slice(0, MOST_ROWS).map((row) => (
           <tr key={row.row}>
             <th scope="row">{n(row.row)}</th>
             {row.after.map((cell, at) => (
@@ -51,7 +51,7 @@ const firstNumber = (bar: StudioBar) => Number(/-?\d+(\.\d+)?/.exec(bar.label ??
 function Distributions({before, after}: {before: StudioDistributions; after: StudioDistributions}) {
   return (
     <ul class="compared">
-      {after.columns.map((is) => {
+      {useGradually(after.columns).map((is) => {
         const was = before.columns.find((one) => one.name === is.name);
         if (!was) return null;
         const bars = was.ordered && !is.ordered ? [...is.bars].sort((a, b) => firstNumber(a) - firstNumber(b)) : is.bars;
@@ -101,8 +101,8 @@ function Queries() {
   return (
     <Section title={texts.solutions.queries} how={texts.solutions.queriesHow} wide>
       <textarea rows={4} spellcheck={false} aria-label={texts.solutions.queries} placeholder={"SELECT COUNT(*) WHERE age BETWEEN 20 AND 30;"} value={text} onInput={(event) => setText(event.currentTarget.value)} />
-      <button type="button" disabled={!text.trim() || asked.job !== null} onClick={() => void run()}>{texts.solutions.ask}</button>
-      {asked.job && <Progress job={asked.job} />}
+      <button type="button" disabled={!text.trim() || asked.working} onClick={() => void run()}>{texts.solutions.ask}</button>
+      {asked.working && <Progress id={asked.id} />}
       {asked.failure && <Problem failure={asked.failure} />}
       {found && (
         <>

@@ -6,11 +6,55 @@ import {useContext, useEffect, useMemo, useRef, useState} from "preact/hooks";
 import * as api from "./api";
 import type {StudioFailure, StudioJob, StudioSession} from "./answers";
 import {Release} from "./release";
+import {texts} from "./texts";
+
+/** The jobs as they were last told. News come many times a second while the engine works: only who listens is drawn again. */
+const MOST_JOBS = 64;
+class Board {
+  private readonly jobs = new Map<number, StudioJob>();
+  private readonly listeners = new Set<() => void>();
+
+  get(id: number | null): StudioJob | null {
+    return id === null ? null : (this.jobs.get(id) ?? null);
+  }
+
+  last(kind: string): StudioJob | null {
+    return [...this.jobs.values()].filter((job) => job.kind === kind).at(-1) ?? null;
+  }
+
+  take(news: StudioJob[]): void {
+    for (const job of news) this.jobs.set(job.id, job);
+    for (const id of [...this.jobs.keys()].sort((a, b) => a - b).slice(0, -MOST_JOBS)) this.jobs.delete(id);
+    for (const tell of this.listeners) tell();
+  }
+
+  listen(tell: () => void): () => void {
+    this.listeners.add(tell);
+    return () => this.listeners.delete(tell);
+  }
+}
+const board = new Board();
+
+/** What `look` sees of the jobs; drawn again only when that is another value. */
+function useBoard<T>(look: (from: Board) => T): T {
+  const [, draw] = useState(0);
+  const seen = look(board);
+  const latest = useRef({look, seen});
+  latest.current = {look, seen};
+  useEffect(() => board.listen(() => {
+    if (latest.current.look(board) !== latest.current.seen) draw((before) => before + 1);
+  }), []);
+  return seen;
+}
+
+/** A job with every step of its progress. */
+export const useJob = (id: number | null): StudioJob | null => useBoard((from) => from.get(id));
+export const useLast = (kind: string): StudioJob | null => useBoard((from) => from.last(kind));
+const useStateOf = (id: number | null): StudioJob["state"] | null => useBoard((from) => from.get(id)?.state ?? null);
 
 export interface Store {
   session: StudioSession;
   release: Release;
-  jobs: Map<number, StudioJob>;
   failure: StudioFailure | null;
   lost: boolean;
   /** a change is on its way to the program */
@@ -28,7 +72,6 @@ export const useStore = (): Store => useContext(Context)!;
 
 export function useSession(): {store: Store | null; refused: string | null} {
   const [session, setSession] = useState<StudioSession | null>(null);
-  const [jobs, setJobs] = useState(new Map<number, StudioJob>());
   const [failure, setFailure] = useState<StudioFailure | null>(null);
   const [refused, setRefused] = useState<string | null>(null);
   const [lost, setLost] = useState(false);
@@ -45,12 +88,7 @@ export function useSession(): {store: Store | null; refused: string | null} {
   useEffect(() => {
     void refresh();
     void api.listen((event) => {
-      setJobs((before) => {
-        const after = new Map(before);
-        for (const job of event.jobs) after.set(job.id, job);
-        for (const id of [...after.keys()].sort((a, b) => a - b).slice(0, -64)) after.delete(id);
-        return after;
-      });
+      board.take(event.jobs);
       const known = latest.current;
       if (!known?.open || event.revision !== known.revision || event.saved !== known.saved) void refresh();
     }, () => setLost(true));
@@ -67,7 +105,7 @@ export function useSession(): {store: Store | null; refused: string | null} {
       if (!(problem instanceof api.Refused)) throw problem;
       if (problem.code === 409) {
         take(problem.body as StudioSession);
-        return {message: "another tab changed the release file; here it is as it is now"};
+        return {message: texts.otherTab};
       }
       return problem.failure;
     }
@@ -75,7 +113,6 @@ export function useSession(): {store: Store | null; refused: string | null} {
   const store: Store = {
     session,
     release,
-    jobs,
     failure,
     lost,
     busy,
@@ -89,15 +126,19 @@ export function useSession(): {store: Store | null; refused: string | null} {
     },
     replace: (text) => send(text, latest.current!.files ?? {}),
     async step(way) {
-      take(await api.request<StudioSession>("POST", `/api/${way}`));
+      setBusy(true);
+      take(await api.request<StudioSession>("POST", `/api/${way}`).finally(() => setBusy(false)));
     },
     async save(replace) {
+      setBusy(true);
       try {
         take(await api.request<StudioSession>("POST", "/api/save", {replace}));
         return null;
       } catch (problem) {
         if (problem instanceof api.Refused) return problem.failure;
         throw problem;
+      } finally {
+        setBusy(false);
       }
     },
     dismiss: () => setFailure(null),
@@ -107,7 +148,10 @@ export function useSession(): {store: Store | null; refused: string | null} {
 
 export interface Asked<T> {
   answer: T | null;
-  job: StudioJob | null;
+  /** the job that works on it; none: there is nothing to wait for, or it is on its way to the program */
+  id: number | null;
+  /** it is being worked on, or about to be */
+  working: boolean;
   failure: StudioFailure | null;
   /** the answer is to the question before this one */
   stale: boolean;
@@ -120,7 +164,7 @@ export function useAnswer<T>(kind: string | null, params: object = {}, revision?
   const [id, setId] = useState<number | null>(null);
   const [got, setGot] = useState<{key: string; answer: T} | null>(null);
   const [failure, setFailure] = useState<{key: string; failure: StudioFailure} | null>(null);
-  const job = id === null ? null : (store.jobs.get(id) ?? null);
+  const state = useStateOf(id);
 
   useEffect(() => {
     if (kind === null) return;
@@ -142,46 +186,57 @@ export function useAnswer<T>(kind: string | null, params: object = {}, revision?
   }, [key]);
 
   useEffect(() => {
-    if (!job || id === null) return;
+    if (id === null) return;
     let gone = false;
-    if (job.state === "done") api.answerOf<T>(id).then((answer) => gone || setGot({key, answer}), () => undefined);
-    if (job.state === "failed") setFailure({key, failure: job.error ?? {message: job.state}});
-    if (job.state === "cancelled") setFailure({key, failure: {message: "cancelled"}});
+    if (state === "done") api.answerOf<T>(id).then((answer) => gone || setGot({key, answer}), () => undefined);
+    if (state === "failed") setFailure({key, failure: board.get(id)?.error ?? {message: state}});
+    if (state === "cancelled") setFailure({key, failure: {message: texts.cancelled}});
     return () => {
       gone = true;
     };
-  }, [job?.state, id]);
+  }, [state, id]);
 
   const failed = failure?.key === key ? failure.failure : null;
-  return {answer: failed ? null : (got?.answer ?? null), job: job && ["waiting", "running"].includes(job.state) ? job : null,
-    failure: failed, stale: got !== null && got.key !== key};
+  const here = got?.key === key;
+  return {answer: failed ? null : (got?.answer ?? null), id: state === "waiting" || state === "running" ? id : null,
+    working: kind !== null && !failed && !here, failure: failed, stale: got !== null && !here};
 }
 
 /** A question that is asked by a click. */
 export function useAction<T>(kind: string): Asked<T> & {run(params?: object): Promise<void>} {
-  const store = useStore();
   const [id, setId] = useState<number | null>(null);
   const [answer, setAnswer] = useState<T | null>(null);
   const [failure, setFailure] = useState<StudioFailure | null>(null);
-  const job = id === null ? null : (store.jobs.get(id) ?? null);
+  const [working, setWorking] = useState(false);
+  const state = useStateOf(id);
   useEffect(() => {
-    if (!job || id === null) return;
-    if (job.state === "done") void api.answerOf<T>(id).then(setAnswer);
-    if (job.state === "failed") setFailure(job.error ?? {message: job.state});
-    if (job.state === "cancelled") setFailure({message: "cancelled"});
-  }, [job?.state, id]);
+    if (id === null) return;
+    const end = (problem: StudioFailure | null) => {
+      setFailure(problem);
+      setWorking(false);
+    };
+    if (state === "done") void api.answerOf<T>(id).then((found) => {
+      setAnswer(found);
+      end(null);
+    }, (problem: Error) => end({message: problem.message}));
+    if (state === "failed") end(board.get(id)?.error ?? {message: state});
+    if (state === "cancelled") end({message: texts.cancelled});
+  }, [state, id]);
   return {
     answer,
     failure,
-    job: job && ["waiting", "running"].includes(job.state) ? job : null,
+    id: state === "waiting" || state === "running" ? id : null,
+    working,
     stale: false,
     async run(params = {}) {
       setAnswer(null);
       setFailure(null);
+      setWorking(true);
       try {
         setId((await api.ask(kind, params)).id);
       } catch (problem) {
         setFailure({message: (problem as Error).message});
+        setWorking(false);
       }
     },
   };

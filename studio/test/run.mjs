@@ -2,7 +2,7 @@
 // Screenshots of every screen at 360, 768 and 1440 px, light and dark, go to OUT.
 // SPDX-License-Identifier: Apache-2.0
 import {execFileSync, spawn} from "node:child_process";
-import {existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from "node:fs";
+import {existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync} from "node:fs";
 import {createRequire} from "node:module";
 import {tmpdir} from "node:os";
 import {join, resolve} from "node:path";
@@ -302,6 +302,8 @@ async function wholeWay(browser, folder, address, context) {
   await page.getByLabel("k", {exact: true}).blur();
   await page.waitForFunction(() => document.querySelector(".release pre").textContent.includes("k: 4"));
   await settled(page);
+  const own = await page.locator(".own").allTextContents();
+  ok("promises: explained by the table itself", own.length >= 2 && own[0].includes("In your table") && own[1].includes("diagnosis"), ...own);
   const points = page.locator(".plot circle");
   ok("promises: the frontier", (await points.count()) > 1, await page.locator("main").textContent());
   await points.nth(1).focus();
@@ -349,7 +351,19 @@ async function wholeWay(browser, folder, address, context) {
   await page.getByLabel("Table of what an attacker knows").fill("register.csv");
   await page.getByRole("button", {name: "Attack", exact: true}).last().click();
   await page.waitForSelector(".verdict");
-  ok("attack: before and after", (await page.locator("main table tbody tr").count()) === 3);
+  const verdict = await page.locator(".found").textContent();
+  ok("attack: before and after", (await page.locator(".found tbody tr").count()) === 4, verdict);
+  await page.getByText("Or type it here").click();
+  await page.getByLabel("Or type it here").fill(readFileSync(join(folder, "register.csv"), "utf8"));
+  await page.getByRole("button", {name: "Attack with what is typed"}).click();
+  await page.waitForFunction(() => !document.querySelector(".progress") && document.querySelector(".found"));
+  ok("attack: what is typed finds the same", (await page.locator(".found").textContent()) === verdict, await page.locator("main").textContent());
+  await page.getByLabel("Or choose a file").setInputFiles(join(folder, "register.csv"));
+  await page.waitForFunction(() => !document.querySelector(".progress") && document.querySelector(".found"));
+  ok("attack: so does a file that is chosen", (await page.locator(".found").textContent()) === verdict);
+  await page.getByRole("button", {name: "Attack as a neighbour"}).click();
+  await page.waitForFunction(() => document.querySelectorAll(".found").length === 2);
+  ok("attack: a neighbour who knows people of the table", (await page.locator(".found").first().textContent()).startsWith("100 people"));
   ok("nothing was asked of any other host", foreign.length === 0, foreign);
   ok("the browser reports no error", said.filter((one) => !/status of (409|422)/.test(one)).length === 0, ...said);
   await page.close();
@@ -386,7 +400,7 @@ async function otherShapes(browser) {
     const folder = mkdtempSync(join(tmpdir(), "kanon-studio-"));
     execFileSync(KANON, ["generate", kind, "--rows", "60", "--output", name], {cwd: folder, stdio: "ignore"});
     const studio = await start(folder, name);
-    if (process.env.STUDIO_ONLY !== "way") await everyScreen(browser, studio.address, ["Data", "Promises", "Solutions", "Publish"], `${unit}-`);
+    if (process.env.STUDIO_ONLY !== "way") await everyScreen(browser, studio.address, ["Data", "Risk", "Promises", "Solutions", "Attack", "Publish"], `${unit}-`);
     const page = await browser.newPage({viewport: {width: 1440, height: 900}});
     await page.goto(studio.address);
     await page.waitForSelector("nav button");
@@ -397,7 +411,18 @@ async function otherShapes(browser) {
       await page.waitForFunction(() => document.querySelectorAll(".schema .column-of.sensitive").length === 1);
       ok(`${name}: a role that changes changes the picture`, true);
     }
+    if (unit === "record") {
+      await page.getByLabel("drug: role").selectOption("sensitive");
+      await page.waitForFunction(() => /drug: \{[^}]*role: sensitive/.test(document.querySelector(".release pre").textContent));
+      await settled(page);
+      ok(`${name}: a class is made sensitive`, (await page.locator(".column.sensitive").count()) === 1);
+      await page.getByRole("button", {name: "Undo"}).click();
+      await page.waitForFunction(() => !document.querySelector(".release pre").textContent.includes("role: sensitive"));
+      await settled(page);
+    }
     await page.screenshot({path: join(OUT, `${kind}.png`), fullPage: true});
+    await go(page, "Risk");
+    ok(`${name}: who stands out, and by what is known`, /^k [=<≥] \d/.test(await page.locator(".meter strong").textContent()) && (await page.locator(".known tbody tr").count()) > 3, await page.locator("main").textContent());
     await go(page, "Promises");
     await page.getByLabel("k", {exact: true}).fill("3");
     await page.getByLabel("k", {exact: true}).blur();
@@ -419,6 +444,11 @@ async function otherShapes(browser) {
     await page.getByRole("button", {name: "Verify again"}).click();
     await page.waitForFunction(() => document.querySelectorAll(".result.good").length === 2);
     ok(`${name}: and verified again`, true);
+    await go(page, "Attack");
+    await page.getByLabel("Table of what an attacker knows").fill(name);
+    await page.getByRole("button", {name: "Attack", exact: true}).last().click();
+    await page.waitForSelector(".found");
+    ok(`${name}: the attack, before and after`, (await page.locator(".found tbody tr").count()) >= 3 && (await page.locator(".found thead th").count()) === 3);
     await page.close();
     await stop(studio);
     rmSync(folder, {recursive: true});
@@ -475,7 +505,18 @@ async function cancelled(browser) {
   rmSync(folder, {recursive: true});
 }
 
+/** Words that a reader sees are in one file, so that another language is a translation of it. */
+function words() {
+  const folder = new URL("../src/", import.meta.url);
+  const found = [];
+  for (const name of readdirSync(folder).filter((one) => one.endsWith(".tsx")))
+    for (const [, text] of readFileSync(new URL(name, folder), "utf8").matchAll(/<[a-z][^<>{}]*>\s*([^<>{}()=;]*[A-Za-z]{3}[^<>{}()=;]*?)\s*[<{]|(?:aria-label|title|how)="[^"]*[A-Za-z]{3}[^"]*"/g))
+      if (text !== "kanon") found.push(`${name}: ${text ?? "a label"}`);
+  ok("every sentence is in texts.ts", found.length === 0, ...found);
+}
+
 mkdirSync(OUT, {recursive: true});
+words();
 const browser = await chromium.launch({executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"]});
 const folder = mkdtempSync(join(tmpdir(), "kanon-studio-"));
 execFileSync(KANON, ["generate", "patients", "--rows", "600", "--seed", "5", "--output", "patients.csv"], {cwd: folder, stdio: "ignore"});

@@ -1,47 +1,10 @@
-// release-screens.tsx: what a neighbour finds (attack), and the release itself (publish).
+// publish.tsx: the release itself: made, verified, and what of it may be published.
 // SPDX-License-Identifier: Apache-2.0
 import {useEffect, useState} from "preact/hooks";
-import type {Anonymize, Attack as AttackAnswer, Verify} from "./answers";
+import type {Anonymize, Verify} from "./answers";
 import {Copy, Figure, Notes, Problem, Progress, Section} from "./parts";
 import {useAction, useStore} from "./store";
 import {figure, n, texts} from "./texts";
-
-export function Attack() {
-  const [file, setFile] = useState("");
-  const attack = useAction<AttackAnswer>("attack");
-  const found = attack.answer;
-  return (
-    <>
-      <header class="lead"><h1>{texts.attack.title}</h1><p>{texts.attack.lead}</p></header>
-      <Section title={texts.attack.file} how={texts.attack.needs} wide>
-        <form class="line" onSubmit={(event) => {
-          event.preventDefault();
-          void attack.run({external: file});
-        }}>
-          <input aria-label={texts.attack.file} value={file} placeholder="register.csv" onInput={(event) => setFile(event.currentTarget.value)} />
-          <button type="submit" class="main" disabled={!file}>{texts.attack.run}</button>
-        </form>
-        {attack.job && <Progress job={attack.job} />}
-        {attack.failure && <Problem failure={attack.failure} />}
-        {found && (
-          <>
-            <p class="verdict"><strong class={found.holds ? "good" : "bad"}>{found.holds ? texts.attack.holds : texts.attack.fails}</strong> {texts.attack.links} <bdi>{found.links.join(", ")}</bdi></p>
-            <div class="scroll" tabIndex={0} role="region" aria-label={texts.attack.title}>
-              <table>
-                <thead><tr><th scope="col">{n(found.people)} {texts.attack.people}</th>{found.before && <th scope="col">{texts.attack.before}</th>}<th scope="col">{texts.attack.after}</th></tr></thead>
-                <tbody>
-                  <tr><th scope="row">{texts.attack.one}</th>{found.before && <td>{n(found.before.unique)}</td>}<td>{n(found.after.unique)}</td></tr>
-                  <tr><th scope="row">{texts.attack.below(found.k)}</th>{found.before && <td>{n(found.before.below_k)}</td>}<td>{n(found.after.below_k)}</td></tr>
-                  <tr><th scope="row">{texts.attack.none}</th>{found.before && <td>{n(found.before.none)}</td>}<td>{n(found.after.none)}</td></tr>
-                </tbody>
-              </table>
-            </div>
-          </>
-        )}
-      </Section>
-    </>
-  );
-}
 
 function Verified({answer}: {answer: Verify}) {
   return (
@@ -84,9 +47,9 @@ export function Publish() {
         </div>
         <div class="ticks">{report("public-report", "public-report.html")}{report("report", "report.html")}</div>
         <div class="line">
-          <button type="button" class="main" disabled={publish.job !== null} onClick={() => void publish.run({})}>{texts.publish.run}</button>
+          <button type="button" class="main" disabled={publish.working} onClick={() => void publish.run({})}>{texts.publish.run}</button>
         </div>
-        {publish.job && <Progress job={publish.job} />}
+        {publish.working && <Progress id={publish.id} />}
         {publish.failure && <Problem failure={publish.failure}>{inTheWay && <button type="button" onClick={() => void publish.run({replace: true})}>{texts.replaceIt}</button>}</Problem>}
         {answer && !answer.found && <div class="result bad" role="status"><p class="verdict"><strong>{texts.publish.none}</strong></p><p><bdi>{answer.reason}</bdi></p></div>}
         {answer?.found && (
@@ -111,7 +74,7 @@ export function Publish() {
       {answer?.found && (
         <Section title={texts.publish.verify} wide>
           <button type="button" onClick={() => void verify.run()}>{texts.publish.verify}</button>
-          {verify.job && <Progress job={verify.job} />}
+          {verify.working && <Progress id={verify.id} />}
           {verify.failure && <Problem failure={verify.failure} />}
           {verify.answer && <Verified answer={verify.answer} />}
         </Section>
