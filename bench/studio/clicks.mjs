@@ -73,6 +73,7 @@ try {
       await inside[step]?.();
     }
     await page.waitForSelector(".grid tbody td");
+    await page.waitForSelector(".column"); // the rows are below them: a click that aims at a row's place waits until it has it
     await click("last row", page.getByRole("button", {name: "Last", exact: true}), `document.querySelector(".grid tbody tr:last-child th").textContent.replaceAll(",", "") === document.querySelector(".pager input").max`);
     const select = page.locator(".role select").first();
     await page.evaluate(watch, ["change", "false", 20_000]);
