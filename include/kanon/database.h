@@ -9,6 +9,7 @@
 #ifndef KANON_DATABASE_H
 #define KANON_DATABASE_H
 
+#include <kanon/models.h>
 #include <kanon/spec.h>
 
 #ifdef __cplusplus
@@ -171,12 +172,15 @@ typedef struct kn_database_diagnosis {
     const kn_size_count      *KN_PRIVATE(sizes); /* kn_diagnosed_size_at; `rows` are persons */
     int                       known_count; /* single columns, single tables, sets of tables, all tables  */
     const kn_known           *KN_PRIVATE(known); /* kn_known_at; the end */
+    int                        sensitive_count; /* sensitive columns, as "TABLE.COLUMN": what a class tells of its matched rows */
+    const kn_sensitive_report *KN_PRIVATE(sensitive); /* kn_diagnosed_sensitive_at */
 } kn_database_diagnosis;
 
 /* NULL: there is none. */
 KN_API const kn_diagnosed_table *kn_diagnosed_table_at(const kn_database_diagnosis *diagnosis, int index);
 KN_API const kn_size_count      *kn_diagnosed_size_at(const kn_database_diagnosis *diagnosis, int64_t index);
 KN_API const kn_known           *kn_known_at(const kn_database_diagnosis *diagnosis, int index);
+KN_API const kn_sensitive_report *kn_diagnosed_sensitive_at(const kn_database_diagnosis *diagnosis, int index);
 
 typedef struct kn_database_diagnose_options {
     size_t      size;     /* sizeof(kn_database_diagnose_options), set by the initializer           */

@@ -42,7 +42,12 @@ const char *kn_count_text(char *out, int64_t count);
 /* double[KN_METRICS] */
 extern const kn_fields kn_metrics_part;
 
-extern const kn_fields kn_sizes_part;  /* kn_size_count */
+extern const kn_fields kn_sizes_part;   /* kn_size_count */
+extern const kn_fields kn_figures_part; /* kn_model_figures, with the column they are of */
+
+/* What a class tells about each sensitive column, as the list "sensitive". */
+void kn_put_sensitive(kn_to to, const kn_sensitive_report *reports, int count);
+
 extern const kn_fields kn_advice_part; /* kn_advice     */
 
 /* The parameter of a model that `reached` is compared with. */

@@ -25,7 +25,7 @@ static const kn_field_row figures_rows[] = {
     KN_VALUE("attribute", KN_F_TEXT, "the sensitive column"),
 };
 #undef S
-static const kn_fields figures_part = KN_FIELDS(kn_model_figures, "sensitive", figures_rows, NULL);
+const kn_fields kn_figures_part = KN_FIELDS(kn_model_figures, "sensitive", figures_rows, NULL);
 
 static const kn_field_row verdict_rows[] = {
     KN_VALUE("requirement", KN_F_TEXT, "what was required, as it was written"),
@@ -37,7 +37,8 @@ static const kn_field_row verdict_rows[] = {
 static const kn_fields verdict_part = KN_FIELDS(kn_model_verdict, "requirement", verdict_rows, NULL);
 
 #define MODEL_ROWS                                                                                                     \
-    KN_VALUE_OF("sensitive", KN_F_LIST, &figures_part, "the figures of the worst class, for each sensitive column"),   \
+    KN_VALUE_OF("sensitive", KN_F_LIST, &kn_figures_part,                                                              \
+                "the figures of the worst class, for each sensitive column"),                                          \
         KN_VALUE_OF("requirements", KN_F_LIST, &verdict_part, "what was required, and whether it holds"),              \
         KN_VALUE("holds", KN_F_BOOLEAN, "whether everything that was required holds")
 
@@ -54,14 +55,19 @@ static void put_verdicts(kn_to to, const char *const *texts, const kn_model_verd
     }
 }
 
-static void put_models(kn_to to, const kn_model_report *r, const char *const *requirements)
+void kn_put_sensitive(kn_to to, const kn_sensitive_report *reports, int count)
 {
     kn_to list = kn_put_list(to, "sensitive");
-    for (int i = 0; i < r->sensitive_count; i++) {
+    for (int i = 0; i < count; i++) {
         kn_to one = kn_append_object(list);
-        kn_put_struct(one, &r->sensitive[i].figures);
-        kn_put_text(one, "attribute", r->sensitive[i].name);
+        kn_put_struct(one, &reports[i].figures);
+        kn_put_text(one, "attribute", reports[i].name);
     }
+}
+
+static void put_models(kn_to to, const kn_model_report *r, const char *const *requirements)
+{
+    kn_put_sensitive(to, r->sensitive, r->sensitive_count);
     put_verdicts(to, requirements, r->verdicts, r->requirement_count);
     kn_put_boolean(to, "holds", r->holds);
 }

@@ -48,6 +48,8 @@ static const kn_field_row rows[] = {
     KN_VALUE("below_persons", KN_F_PERSONS | KN_F_OPTIONAL, "with -k: persons in them"),
     KN_VALUE_OF("known", KN_F_LIST, &known_part,
                 "what somebody may know, and whom it finds: columns, tables, sets of tables, all tables"),
+    KN_VALUE_OF("sensitive", KN_F_LIST | KN_F_OPTIONAL, &kn_figures_part,
+                "what the worst class tells of its matched rows, for each sensitive column TABLE.COLUMN"),
     KN_VALUE("holds", KN_F_BOOLEAN | KN_F_NULLABLE, "with -k: whether it holds; else null"),
     KN_NOTES_ROW,
 };
@@ -77,6 +79,7 @@ kn_status kn_document_diagnose_database(kn_document **out, kn_context *ctx, cons
     kn_to to = kn_document_top(doc);
     kn_put_text(to, "person_table", d->tables[d->person].name);
     put_known(to, d, options->k);
+    if (d->sensitive_count > 0) kn_put_sensitive(to, d->sensitive, d->sensitive_count);
     if (options->k > 0) {
         kn_put_integer(to, "requested", options->k);
         kn_put_integer(to, "below_classes", d->below_classes);

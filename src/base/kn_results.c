@@ -30,6 +30,7 @@ PART(kn_schema_column_at, kn_schema_table, kn_schema_column, int, columns, colum
 PART(kn_schema_link_at, kn_schema_table, kn_schema_link, int, links, link_count)
 PART(kn_diagnosed_table_at, kn_database_diagnosis, kn_diagnosed_table, int, tables, table_count)
 PART(kn_diagnosed_size_at, kn_database_diagnosis, kn_size_count, int64_t, sizes, size_count)
+PART(kn_diagnosed_sensitive_at, kn_database_diagnosis, kn_sensitive_report, int, sensitive, sensitive_count)
 PART(kn_known_at, kn_database_diagnosis, kn_known, int, known, known_count)
 PART(kn_diagnosed_class_at, kn_records_diagnosis, kn_diagnosed_class, int, classes, class_count)
 PART(kn_records_reach_at, kn_records_diagnosis, kn_records_reach, int, reach, reach_count)

@@ -217,8 +217,23 @@ static bool of_a_table(const cli_diagnosing *d, const words *w)
                    d->hierarchies.count + d->input.types.count >
                0 ||
            w->suppress || w->missing || w->algorithm || w->time_limit >= 0 || d->at_most || d->risk || d->suda ||
-           d->population || d->sampling || d->weight || d->threshold || d->report || d->write_suppressed ||
-           d->timings || d->input.count || cli_format_said(&d->input);
+           d->population || d->sampling || d->weight || d->threshold || d->write_suppressed || d->timings ||
+           d->input.count || cli_format_said(&d->input);
+}
+
+/* Is the report the release file, a SQLite file that is read, or among the files of a folder that is? */
+static bool report_harms(const cli_diagnosing *d, const char *input)
+{
+    const char *report = d->report, *slash = report ? strrchr(report, '/') : NULL;
+    if (!report) return false;
+    size_t size = slash ? (size_t)(slash - report) + 1 : 1;
+    char  *read[] = {(char *)(uintptr_t)(strncmp(input, "sqlite:", 7) == 0 ? input + 7 : input),
+                     (char *)(uintptr_t)d->spec};
+    char  *folder = cli_alloc(size + 1);
+    snprintf(folder, size + 1, "%s", slash ? report : ".");
+    bool harms = cli_overwrites_input(report, read, 2) || cli_overwrites_input(folder, read, 1);
+    free(folder);
+    return harms;
 }
 
 static int diagnose_database(const cli_diagnosing *d, const words *w, const kn_spec *spec, int files, char **names)
@@ -226,14 +241,16 @@ static int diagnose_database(const cli_diagnosing *d, const words *w, const kn_s
     kn_database_diagnose_options options = KN_DATABASE_DIAGNOSE_OPTIONS_INIT;
     if (files > 1) return cli_usage(&cli_diagnose, "one database at a time");
     if (w->kmn || of_a_table(d, w))
-        return cli_usage(&cli_diagnose,
-                         "--spec takes all from the release file of a database: only -k and --max-size go with it");
+        return cli_usage(&cli_diagnose, "--spec takes all from the release file of a database: only -k, --max-size and "
+                                        "--report go with it");
     int code = check_size(w);
     options.input = files > 0 ? names[0] : NULL;
+    if (spec->input_count + files > 0 && report_harms(d, files > 0 ? names[0] : spec->inputs[0]))
+        return cli_usage(&cli_diagnose, "the output would overwrite the input");
     options.k = w->k == INT64_MIN ? 0 : w->k;
     options.max_size = w->max_size == INT64_MIN ? 0 : (int)w->max_size;
     if (code == 0 && options.input) code = cli_settle(d->ctx, options.input, true);
-    return code == 0 ? cli_diagnose_database(&d->common, d->ctx, spec, &options) : code;
+    return code == 0 ? cli_diagnose_database(&d->common, d->ctx, spec, &options, d->report) : code;
 }
 
 static int diagnose_records(const cli_diagnosing *d, const words *w, kn_spec *spec, int files, char **names)
@@ -241,7 +258,7 @@ static int diagnose_records(const cli_diagnosing *d, const words *w, kn_spec *sp
     kn_records_diagnose_options options = KN_RECORDS_DIAGNOSE_OPTIONS_INIT;
     kn_error                    err = KN_ERROR_INIT;
     int                         end = 0, code = 0;
-    if (of_a_table(d, w) || w->max_size != INT64_MIN)
+    if (of_a_table(d, w) || d->report || w->max_size != INT64_MIN)
         return cli_usage(&cli_diagnose,
                          "--spec takes all from the release file of records: only -k and --kmn go with it");
     if (w->kmn && (sscanf(w->kmn, "%" SCNd64 ",%d,%d%n", &options.kmn.k, &options.kmn.m, &options.kmn.n, &end) != 3 ||

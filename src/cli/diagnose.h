@@ -83,7 +83,12 @@ void cli_histogram_print(const cli_value *sizes, const char *of, const char *uni
 
 /* Diagnoses a database as a release file describes it; returns the exit code. */
 int cli_diagnose_database(const cli_common *common, kn_context *ctx, const kn_spec *spec,
-                          const kn_database_diagnose_options *options);
+                          const kn_database_diagnose_options *options, const char *report);
+
+/* Its HTML report (database/diagnose_report.c), of the answer as it was printed. Returns 0 or the exit code. */
+int cli_diagnose_database_report(const cli_common *common, kn_context *ctx, const kn_spec *spec,
+                                 const kn_database_diagnosis *diagnosis, const kn_database_diagnose_options *options,
+                                 const cli_value *answer, const char *path);
 
 /* The same of records. */
 int cli_diagnose_records(const cli_common *common, kn_context *ctx, const kn_spec *spec,

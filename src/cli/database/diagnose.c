@@ -110,6 +110,28 @@ static void print_known(const cli_value *answer)
                cli_count_of(left, "more set", "more sets").text);
 }
 
+/* One line per sensitive column; the report and --json have every figure. */
+static void print_sensitive(const cli_value *answer)
+{
+    static const char *const titles[] =
+        {"what a class tells of", "distinct l", "entropy l", "t equal", "alpha", "beta"},
+                             *const keys[] = {"entropy_l", "t_equal", "alpha", "beta"};
+    static const cli_align          aligns[] = {CLI_LEFT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT};
+    int64_t                         count;
+    const cli_value                *list = cli_list_of(answer, "sensitive", &count);
+    if (count == 0) return;
+    cli_text_table *t = cli_text_table_new(6, titles, aligns);
+    for (int64_t i = 0; i < count; i++) {
+        const cli_value *f = kn_document_at(list, i);
+        cli_text_table_text(t, cli_text(f, "attribute"));
+        cli_text_table_integer(t, cli_integer(f, "distinct_l"));
+        for (int key = 0; key < 4; key++) cli_text_table_format(t, "%.4g", cli_number(f, keys[key]));
+    }
+    putchar('\n');
+    cli_text_table_print(t, stdout, 2);
+    cli_text_table_free(t);
+}
+
 static void print_verdict(const cli_value *answer)
 {
     char    k[CLI_NUMBER_SIZE];
@@ -128,20 +150,25 @@ static void print_words(const cli_value *answer)
     print_heading(answer);
     cli_histogram_print(kn_document_member(answer, "histogram"), "class size", "persons");
     print_known(answer);
+    print_sensitive(answer);
     if (kn_document_member(answer, "requested")) print_verdict(answer);
 }
 
 /* ---- The run ---- */
 
 int cli_diagnose_database(const cli_common *common, kn_context *ctx, const kn_spec *spec,
-                          const kn_database_diagnose_options *options)
+                          const kn_database_diagnose_options *options, const char *report)
 {
     kn_database_diagnosis *d = NULL;
     kn_document           *doc = NULL;
     kn_error               err = KN_ERROR_INIT;
     kn_status              st = kn_diagnose_database(&d, ctx, spec, options, &err);
     if (st == KN_OK) st = kn_document_diagnose_database(&doc, ctx, d, options, &err);
-    int code = cli_answer(common, st, doc, &err, print_words);
+    kn_document *kept = st == KN_OK ? kn_document_retain(doc) : NULL;
+    int          code = cli_answer(common, st, doc, &err, print_words);
+    if (code == 0 && report)
+        code = cli_diagnose_database_report(common, ctx, spec, d, options, kn_document_find(kept, ""), report);
+    kn_document_free(kept);
     if (code == 0 && !d->holds) code = 1;
     kn_database_diagnosis_free(d);
     return code;

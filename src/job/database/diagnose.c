@@ -1,5 +1,5 @@
 /* database/diagnose.c: kn_diagnose_database of kanon/database.h: how many persons are alike in all tables, and in what somebody
- * knows of them: one column, one table, a few tables.
+ * knows of them: one column, one table, a few tables; and what such persons tell about sensitive columns.
  *
  * Cost: reading, the trees of persons, and one pass over these for each set (kn_persons.h).
  * SPDX-License-Identifier: Apache-2.0
@@ -11,6 +11,7 @@
 #include "kn_arena.h"
 #include "kn_context.h"
 #include "kn_database_roles.h"
+#include "kn_diagnose_sensitive.h"
 #include "kn_error.h"
 #include "kn_options.h"
 #include "kn_persons.h"
@@ -206,7 +207,9 @@ static kn_status run(job *j, const char *input, kn_error *err)
     KN_TRY(kn_database_read_persons(&j->db, &j->forest, j->ctx, input, j->spec, err));
     KN_TRY(tell_tables(j, err));
     KN_TRY(tell_classes(j, err));
-    return tell_known(j, err);
+    KN_TRY(tell_known(j, err));
+    kn_database_diagnosis *d = &j->to->diagnosis;
+    return kn_diagnose_sensitive(&d->sensitive, &d->sensitive_count, &j->to->arena, j->forest, err);
 }
 
 kn_status kn_diagnose_database(kn_database_diagnosis **out, kn_context *ctx, const kn_spec *spec,
