@@ -36,8 +36,8 @@ typedef struct kn_presence {
     bool   lacking;     /* of some class there are fewer people than persons: they are not of the population */
 } kn_presence;
 
-/* The same on any number of threads. Cost: each tree of the population against each class. Memory: 4 bytes for each class that a
- * tree may be of. */
+/* The same on any number of threads. Cost: each class against the trees of the population that have a value of its narrowest cell.
+ * Memory: 4 bytes per cell of the population's different trees, and 8 for each class that a tree may be of. */
 KN_CHECK kn_status kn_presence_measure(kn_presence *out, kn_context *ctx, const kn_presence_input *in, kn_error *err);
 
 /* Does it keep a promise of delta-presence? */

@@ -10,13 +10,17 @@
  *   at least   n / P, for each class that they may be of,
  *   at most    the sum of n / (the fewest people left) over these classes.
  *
- * Cost: every class with every person of the population; a bit for each such pair.
+ * People are listed by each value of the persons' own table. The values that a class's cell there stands for are looked up, and the
+ * class is held against the people of that column which has fewest.
+ *
+ * Cost: every class with these people, and different released cells with different values of the population. Memory: 4 bytes for each
+ * pair of a class and somebody who may be of it, and 4 per person and quasi-identifier of their table.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
+#include <string.h>
 
 #include "kn_alloc.h"
-#include "kn_bitset.h"
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_parallel.h"
@@ -106,47 +110,120 @@ static kn_status take_place(kn_vdb *w, const kn_vdb *v, kn_error *err)
 
 /* ---- Who may be whom ---- */
 
+/* People by their value of a quasi-identifier: list[start[code] .. start[code + 1] - 1]. */
+typedef struct shelf {
+    uint32_t  codes; /* different texts, and one for missing cells                      */
+    int64_t  *start;
+    uint32_t *list;
+    int64_t  *standing; /* per code of the release: people whose values it stands for     */
+} shelf;
+
 typedef struct crowd {
     kn_vdb         *w;
     int64_t         people;
-    size_t          words;
-    uint64_t       *may;     /* per class: a bit per person of the population      */
-    uint32_t       *first;   /* per class: a released person                       */
-    int64_t        *count;   /* per class: P                                       */
-    int64_t        *fewest;  /* per class: people left when the others have theirs */
-    uint32_t       *several; /* per person of the population: classes              */
+    shelf          *shelves;      /* per quasi-identifier of persons                    */
+    uint32_t      **may;          /* per class: people                                  */
+    uint32_t       *first;        /* per class: a released person                       */
+    int64_t        *count;        /* per class: P                                       */
+    int64_t        *fewest;       /* per class: people left when the others have theirs */
+    uint32_t       *several;      /* per person of the population: classes              */
+    double         *least, *most; /* per person of the population                  */
     kn_vdb_matcher *matchers;
+    uint32_t      **found; /* per worker: people */
 } crowd;
+
+static bool stands_for(const kn_vdb_table *t, int q, uint32_t released, uint32_t code)
+{
+    return kn_vdb_covers(&t->quasi[q], &t->quasi[q].cells[released], t->quasi[q].of_original[code]);
+}
+
+static kn_status fill_shelf(crowd *c, int q, kn_error *err)
+{
+    kn_vdb             *w = c->w;
+    const kn_vdb_table *t = &w->tables[w->person];
+    int                 column = t->quasi[q].original;
+    shelf              *s = &c->shelves[q];
+    uint32_t            released = kn_vsheet_distinct(t->release.table, t->quasi[q].release) + 1;
+    s->codes = kn_vsheet_distinct(t->original.table, column) + 1;
+    s->start = kn_vdb_take(w, (size_t)s->codes + 1, sizeof *s->start);
+    s->list = kn_vdb_take(w, (size_t)c->people + 1, sizeof *s->list);
+    s->standing = kn_vdb_take(w, released, sizeof *s->standing);
+    int64_t *next = kn_vdb_take(w, s->codes, sizeof *next);
+    if (w->arena.failed) return kn_vdb_no_memory(w, err);
+    for (int64_t p = 0; p < c->people; p++) s->start[kn_vsheet_code(t->original.table, column, p) + 1]++;
+    for (uint32_t code = 0; code < s->codes; code++) s->start[code + 1] += s->start[code];
+    for (int64_t p = 0; p < c->people; p++) {
+        uint32_t code = kn_vsheet_code(t->original.table, column, p);
+        s->list[s->start[code] + next[code]++] = (uint32_t)p;
+    }
+    for (uint32_t r = 0; r < released; r++)
+        for (uint32_t code = 0; code < s->codes; code++)
+            if (next[code] > 0 && stands_for(t, q, r, code)) s->standing[r] += next[code];
+    return KN_OK;
+}
+
+/* One person against a class. */
+static kn_status match_one(crowd *c, kn_vdb_matcher *m, int64_t k, uint32_t person, uint32_t *found, kn_error *err)
+{
+    bool is = kn_vdb_contains(m, c->w->person, person, c->first[k]);
+    if (m->failed) return kn_vdb_no_memory(c->w, err);
+    if (m->cancelled) return kn_fail_cancelled(err);
+    if (is) found[c->count[k]++] = person;
+    return KN_OK;
+}
+
+static kn_status match_class(crowd *c, kn_vdb_matcher *m, int64_t k, uint32_t *found, kn_error *err)
+{
+    const kn_vdb_table *t = &c->w->tables[c->w->person];
+    int                 best = -1;
+    uint32_t            cell = 0;
+    for (int q = 0; q < t->quasi_count; q++) {
+        uint32_t released = kn_vsheet_code(t->release.table, t->quasi[q].release, c->first[k]);
+        if (best >= 0 && c->shelves[q].standing[released] >= c->shelves[best].standing[cell]) continue;
+        best = q;
+        cell = released;
+    }
+    for (int64_t p = 0; best < 0 && p < c->people; p++) KN_TRY(match_one(c, m, k, (uint32_t)p, found, err));
+    for (uint32_t code = 0; best >= 0 && code < c->shelves[best].codes; code++) {
+        const shelf *s = &c->shelves[best];
+        if (s->start[code] == s->start[code + 1] || !stands_for(t, best, cell, code)) continue;
+        for (int64_t i = s->start[code]; i < s->start[code + 1]; i++)
+            KN_TRY(match_one(c, m, k, s->list[i], found, err));
+    }
+    return KN_OK;
+}
 
 static kn_status match_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
 {
-    crowd          *c = arg;
-    kn_vdb_matcher *m = &c->matchers[worker];
-    for (int64_t k = begin; k < end; k++)
-        for (int64_t p = 0; p < c->people; p++) {
-            bool is = kn_vdb_contains(m, c->w->person, (uint32_t)p, c->first[k]);
-            if (m->failed) return kn_vdb_no_memory(c->w, err);
-            if (m->cancelled) return kn_fail_cancelled(err);
-            if (!is) continue;
-            kn_bitset_set(c->may + (size_t)k * c->words, (size_t)p);
-            c->count[k]++;
-        }
+    crowd *c = arg;
+    for (int64_t k = begin; k < end; k++) {
+        KN_TRY(match_class(c, &c->matchers[worker], k, c->found[worker], err));
+        c->may[k] = kn_alloc_array(c->w->ctx, (size_t)c->count[k] + 1, sizeof **c->may);
+        if (!c->may[k]) return kn_vdb_no_memory(c->w, err);
+        memcpy(c->may[k], c->found[worker], (size_t)c->count[k] * sizeof **c->may);
+    }
     return KN_OK;
 }
 
 static kn_status match_all(crowd *c, kn_error *err)
 {
     kn_vdb *w = c->w;
-    int     workers = kn_context_threads(w->ctx);
+    int     workers = kn_context_threads(w->ctx), quasi = w->tables[w->person].quasi_count;
     c->people = w->tables[w->person].original.rows;
-    c->words = kn_bitset_words((size_t)c->people);
-    c->may = kn_vdb_take(w, c->words * w->classes, sizeof *c->may);
+    c->shelves = kn_vdb_take(w, (size_t)quasi, sizeof *c->shelves);
+    c->may = kn_vdb_take(w, w->classes, sizeof *c->may);
     c->first = kn_vdb_take(w, w->classes, sizeof *c->first);
     c->count = kn_vdb_take(w, w->classes, sizeof *c->count);
     c->fewest = kn_vdb_take(w, w->classes, sizeof *c->fewest);
     c->several = kn_vdb_take(w, (size_t)c->people, sizeof *c->several);
+    c->least = kn_vdb_take(w, (size_t)c->people, sizeof *c->least);
+    c->most = kn_vdb_take(w, (size_t)c->people, sizeof *c->most);
     c->matchers = kn_vdb_take(w, (size_t)workers, sizeof *c->matchers);
+    c->found = kn_vdb_take(w, (size_t)workers, sizeof *c->found);
+    for (int i = 0; i < workers && !w->arena.failed; i++)
+        c->found[i] = kn_vdb_take(w, (size_t)c->people, sizeof **c->found);
     if (w->arena.failed) return kn_vdb_no_memory(w, err);
+    for (int q = 0; q < quasi; q++) KN_TRY(fill_shelf(c, q, err));
     for (int i = 0; i < workers; i++) c->matchers[i].v = w;
     for (int64_t p = w->tables[w->person].release.rows; p-- > 0;) c->first[w->class_of[p]] = (uint32_t)p;
     kn_status st = kn_parallel_for(w->ctx, w->classes, 1, match_range, c, err);
@@ -154,23 +231,25 @@ static kn_status match_all(crowd *c, kn_error *err)
     return st;
 }
 
-static bool may_be(const crowd *c, int64_t person, uint32_t class_number)
-{
-    return kn_bitset_test(c->may + (size_t)class_number * c->words, (size_t)person);
-}
-
 static void find_fewest(crowd *c)
 {
     int64_t all = c->w->tables[c->w->person].release.rows;
-    for (int64_t p = 0; p < c->people; p++)
-        for (uint32_t k = 0; k < c->w->classes; k++) c->several[p] += may_be(c, p, k);
+    for (uint32_t k = 0; k < c->w->classes; k++)
+        for (int64_t i = 0; i < c->count[k]; i++) c->several[c->may[k][i]]++;
     for (uint32_t k = 0; k < c->w->classes; k++) {
         int64_t n = c->w->sizes[k], alone = 0;
-        for (int64_t p = 0; p < c->people; p++) alone += c->several[p] == 1 && may_be(c, p, k);
+        for (int64_t i = 0; i < c->count[k]; i++) alone += c->several[c->may[k][i]] == 1;
         c->fewest[k] = n;
         if (alone > c->fewest[k]) c->fewest[k] = alone;
         if (c->count[k] - (all - n) > c->fewest[k]) c->fewest[k] = c->count[k] - (all - n);
     }
+    for (uint32_t k = 0; k < c->w->classes; k++)
+        for (int64_t i = 0; i < c->count[k]; i++) {
+            uint32_t p = c->may[k][i];
+            double   own = (double)c->w->sizes[k] / (double)c->count[k];
+            if (own > c->least[p]) c->least[p] = own;
+            c->most[p] += (double)c->w->sizes[k] / (double)c->fewest[k];
+        }
 }
 
 /* ---- The promise ---- */
@@ -182,14 +261,7 @@ static double ratio(kn_ratio r)
 
 static void judge_person(kn_vdb *v, const crowd *c, kn_verified_model *m, int64_t person)
 {
-    double least = 0, most = 0;
-    for (uint32_t k = 0; k < v->classes; k++) {
-        if (!may_be(c, person, k)) continue;
-        double own = (double)v->sizes[k] / (double)c->count[k];
-        if (own > least) least = own;
-        most += (double)v->sizes[k] / (double)c->fewest[k];
-    }
-    if (most > 1) most = 1;
+    double least = c->least[person], most = c->most[person] < 1 ? c->most[person] : 1;
     if (most > m->reached) m->reached = most;
     bool above = most > ratio(m->model.bound) * (1 + TOLERANCE), below = least < ratio(m->model.low) * (1 - TOLERANCE);
     if (!above && !below) return;
@@ -230,6 +302,7 @@ kn_status kn_vdb_presence(kn_vdb *v, kn_verified_model *m, kn_error *err)
         find_fewest(&c);
         judge(v, &c, m);
     }
+    for (uint32_t k = 0; c.may && k < w.classes; k++) kn_free(c.may[k]);
     kn_arena_free(&w.arena);
     return st;
 }
