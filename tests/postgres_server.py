@@ -7,6 +7,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import threading
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -75,3 +76,50 @@ def start(bin_folder, folder, user, *options):
 
 def uri(port, password=PASSWORD, database="postgres"):
     return f"postgresql://kanon:{password}@127.0.0.1:{port}/{database}"
+
+
+class Proxy:
+    """Passes everything on until the client says `word`; then it calls `act`, and the connections end."""
+
+    def __init__(self, port, word, act):
+        self.port, self.word, self.act, self.reached = port, word, act, threading.Event()
+        self.sockets = []
+        self.door = socket.create_server(("127.0.0.1", 0))
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        while True:
+            try:
+                client, _ = self.door.accept()
+            except OSError:
+                return
+            server = socket.create_connection(("127.0.0.1", self.port))
+            self.sockets += [client, server]
+            for source, target, watched in (client, server, True), (server, client, False):
+                threading.Thread(target=self.pass_on, args=(source, target, watched), daemon=True).start()
+
+    def pass_on(self, source, target, watched):
+        seen = b""
+        while not self.reached.is_set():
+            try:
+                data = source.recv(65536)
+                seen = (seen + data)[-100000:] if watched else b""
+                if self.word in seen:
+                    self.reached.set()
+                    self.act()
+                    self.close()
+                    return
+                if not data:
+                    target.shutdown(socket.SHUT_WR)
+                    return
+                target.sendall(data)
+            except OSError:
+                return
+
+    def close(self):
+        for s in [self.door, *self.sockets]:
+            try:
+                s.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+            s.close()
