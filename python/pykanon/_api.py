@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
 from . import _kanon
-from ._data import COUNTS, Data, Job, grouped, is_relation, is_rows
+from ._data import COUNTS, Data, Job, Records, grouped, is_relation, is_rows
 from ._document import Document
 from ._errors import UsageError
 from ._release import Recipe, Release, released
@@ -69,6 +69,8 @@ class Diagnosis(Document):
 
     def at_risk(self, k: int | None = None) -> list[int]:
         """The rows (from 0) in classes smaller than ``k``, or than the k that was asked for. The data are read again."""
+        if self.get("answer") in ("diagnose-database", "diagnose-records"):
+            raise UsageError("at_risk: it is about the rows of one table; this answer counts persons or records")
         if self._again is None:
             raise UsageError("at_risk: the answer was pickled, and its data are not part of it; diagnose them again")
         data, arguments = self._again
@@ -78,6 +80,25 @@ class Diagnosis(Document):
         job = Job()
         rows = job.call("rows", {**arguments, "input": job.put(data), "k": least})
         return array.array("q", rows).tolist()
+
+
+def _are_records(data: Data) -> bool:
+    """Records by their form, or by the name of their file."""
+    if isinstance(data, (str, os.PathLike)):
+        return re.search(r"\.(xml|jsonl?|ndjson)(\.gz|\.zst)?$", os.fspath(data), re.IGNORECASE) is not None
+    return isinstance(data, Records)
+
+
+def _diagnose_spec(data: Data, spec: Any, k: int | None, kmn: tuple[int, int, int] | None, max_size: int | None) -> Diagnosis:
+    job = Job()
+    whole, more = _request(job, data, init(data).spec if spec is None else spec, None, {})
+    if job.call("shape", whole._arguments(**more)) == "table":
+        raise UsageError("diagnose: the spec describes one table; give its columns as qi or over")
+    if kmn is not None and k is not None:
+        raise UsageError("diagnose: kmn says k, too: leave k out")
+    least, m, n = kmn if kmn is not None else (k, None, None)
+    arguments = {**whole._arguments(**more), "k": least, "m": m, "n": n, "max_size": max_size}
+    return Diagnosis(job.call("diagnose-spec", arguments))
 
 
 def diagnose(
@@ -104,6 +125,8 @@ def diagnose(
     types: Mapping[str, str] | None = None,
     na: Sequence[str] | str | None = None,
     timezone: str | None = None,
+    spec: Any = None,
+    kmn: tuple[int, int, int] | None = None,
 ) -> Diagnosis:
     """How well does a crowd hide each row? The twelve questions of the diagnosis centre.
 
@@ -111,6 +134,9 @@ def diagnose(
     class has at least so many rows; ``suppression`` is a share or a number of rows that may be removed, or ``"any"``:
     how many would have to be. ``sensitive`` measures the models (l, t, ...), ``require`` asks whether some hold; ``risk``
     adds prosecutor, journalist and marketer risk, ``suda`` special uniques.
+
+    Of a database or of records that are trees ``spec`` describes what is known (for records it may be left out: ``init``
+    suggests one); only ``k`` and ``max_size``, or ``kmn``, go with it.
 
     >>> import pykanon as kn
     >>> people = {"age": [30, 30, 30, 41], "sex": ["f", "f", "m", "m"], "diagnosis": ["flu", "gout", "flu", "flu"]}
@@ -121,7 +147,17 @@ def diagnose(
     [['sex']]
     >>> kn.diagnose(people, "sex", sensitive="diagnosis").models.sensitive[0].distinct_l
     1
+    >>> visits = [{"town": "Ashby", "drug": ["a", "b"]}, {"town": "Ashby", "drug": ["a"]}, {"town": "Corby", "drug": ["a"]}]
+    >>> d = kn.diagnose(visits, spec={"classes": {"town": {}, "drug": {}}}, kmn=(2, 1, 0))
+    >>> d.records, d.below_records
+    (3, 2)
     """
+    if spec is not None or kmn is not None or (qi is None and over is None and _are_records(data)):
+        own = ("data", "spec", "k", "kmn", "max_size")
+        said = [name for name, value in locals().items() if name not in (*own, "own") and value not in (None, False)]
+        if said:
+            raise UsageError(f"diagnose: {said[0]} is about one table; of a database or records the spec says what is known")
+        return _diagnose_spec(data, spec, k, kmn, max_size)
     job = Job()
     if (qi is None) == (over is None):
         raise UsageError("diagnose: give qi, one set of columns, or over, a list whose subsets are examined")
@@ -341,7 +377,8 @@ def _planned(command: str, data: Data | None, spec: Any, population: Data | None
 
 
 def advise(data: Data | None = None, spec: Any = None, *, population: Data | None = None, **keywords: Any) -> Document:
-    """Which method should I use? Those that fit are tried and compared. Arguments as for ``anonymize``."""
+    """Which method should I use? Those that fit are tried and compared: for a table, a database or records that are trees.
+    Arguments as for ``anonymize``."""
     return _planned("advise", data, spec, population, keywords)
 
 
@@ -387,7 +424,8 @@ def verify(
 def measure(
     original: Data, release: Release | Data, spec: Any = None, *, workload: str | None = None, **keywords: Any
 ) -> Document:
-    """What a release lost, by every metric; with ``workload``, a text of queries, how well it answers them."""
+    """What a release lost, by every metric: of a table, a database or records that are trees. With ``workload``, a text of
+    queries, how well a table answers them."""
     job = Job()
     whole, more = _request(job, original, _spec_of(release, spec), None, keywords)
     more["output"] = released(job, release)
@@ -401,9 +439,12 @@ def attack(
     *,
     original: Data | None = None,
     k: int | None = None,
+    some_rows: bool = False,
     **keywords: Any,
 ) -> Document:
-    """The linking attack: how many people of another table are found in a release?
+    """The linking attack: how many people of another table are found in a release? Of a database ``external`` is one, too,
+    with what somebody knows of its tables (``some_rows``: perhaps not all rows of a person); of records that are trees,
+    records.
 
     >>> import pykanon as kn
     >>> people = {"age": [31, 33, 36, 38], "diagnosis": list("abab")}
@@ -413,12 +454,14 @@ def attack(
     """
     job = Job()
     whole, more = _request(job, None, _spec_of(release, spec), None, keywords)
+    records = job.call("shape", whole._arguments(**more)) == "records"
     arguments = {
         **whole._arguments(**more),
         "release": released(job, release),
-        "external": job.put(external, "external")[0],
-        "original": job.put(original, "original")[0] if original is not None else None,
+        "external": job.put(external, "external", records=records)[0],
+        "original": job.put(original, "original", records=records)[0] if original is not None else None,
         "k": k,
+        "some_rows": some_rows,
     }
     return Document(job.call("attack", arguments))
 

@@ -84,6 +84,7 @@ KN_CHECK kn_status command_table(kn_table **out, const command_call *call, const
 
 kn_status command_diagnose(command_call *call, kn_error *err); /* diagnose.c */
 kn_status command_rows(command_call *call, kn_error *err);
+kn_status command_diagnose_spec(command_call *call, kn_error *err); /* of a database or of records, by a request */
 
 /* ---- Running ---- */
 

@@ -343,6 +343,18 @@ static kn_status verify(command_call *call, kn_error *err)
     return verify_table(call, err);
 }
 
+static kn_status measure_database(command_call *call, kn_error *err)
+{
+    ANSWER(kn_database_measure_report, kn_measure_database(&found, call->ctx, call->spec, NULL, err),
+           kn_document_measure_database(&call->document, call->ctx, found, err), kn_database_measure_report_free);
+}
+
+static kn_status measure_records(command_call *call, kn_error *err)
+{
+    ANSWER(kn_records_measure_report, kn_measure_records(&found, call->ctx, call->spec, NULL, err),
+           kn_document_measure_records(&call->document, call->ctx, found, err), kn_records_measure_report_free);
+}
+
 static kn_status measure(command_call *call, kn_error *err)
 {
     kn_measure_report  *report = NULL;
@@ -350,7 +362,11 @@ static kn_status measure(command_call *call, kn_error *err)
     kn_workload_report *answers = NULL;
     const char         *queries = TEXT("workload");
     TRY(take_usable(call, err));
+    kn_shape  shape = kn_spec_shape(call->spec);
     kn_status st = KN_OK;
+    if (queries && shape != KN_SHAPE_TABLE) return usage(err, "workload: its queries are about one table; leave it out");
+    if (shape == KN_SHAPE_DATABASE) return measure_database(call, err);
+    if (shape == KN_SHAPE_RECORDS) return measure_records(call, err);
     if (queries) st = kn_workload_parse(&workload, call->ctx, "workload", queries, strlen(queries), err);
     if (st == KN_OK) st = kn_measure(&report, call->ctx, call->spec, NULL, err);
     if (st == KN_OK && workload)
@@ -372,7 +388,8 @@ static kn_status attack(command_call *call, kn_error *err)
     options.original = TEXT("original");
     options.no_original = !options.original;
     options.k = INTEGER("k", 0);
-    options.csv = &csv;
+    options.some_rows = TRUE("some_rows");
+    if (kn_spec_shape(call->spec) == KN_SHAPE_TABLE) options.csv = &csv;
     ANSWER(kn_attack_report, kn_attack(&found, call->ctx, call->spec, &options, err),
            kn_document_attack(&call->document, call->ctx, found, err), kn_attack_report_free);
 }
@@ -606,6 +623,7 @@ command_fn command_find(const char *name)
                     {"csv", csv},
                     {"dependencies", dependencies},
                     {"diagnose", command_diagnose},
+                    {"diagnose-spec", command_diagnose_spec},
                     {"explain", explain},
                     {"frontier", frontier},
                     {"generate", generate},

@@ -340,3 +340,38 @@ kn_status command_rows(command_call *call, kn_error *err)
     end(&d);
     return st;
 }
+
+/* ---- Databases and records ---- */
+
+static kn_status diagnose_database(command_call *call, kn_error *err)
+{
+    kn_database_diagnose_options options = KN_DATABASE_DIAGNOSE_OPTIONS_INIT;
+    kn_database_diagnosis       *found = NULL;
+    options.k = argument_integer(&call->args, "k", 0);
+    options.max_size = (int)argument_integer(&call->args, "max_size", 0);
+    kn_status st = kn_diagnose_database(&found, call->ctx, call->spec, &options, err);
+    if (st == KN_OK) st = kn_document_diagnose_database(&call->document, call->ctx, found, &options, err);
+    kn_database_diagnosis_free(found);
+    return st;
+}
+
+static kn_status diagnose_records(command_call *call, kn_error *err)
+{
+    kn_records_diagnose_options options = KN_RECORDS_DIAGNOSE_OPTIONS_INIT;
+    kn_records_diagnosis       *found = NULL;
+    options.kmn.k = argument_integer(&call->args, "k", 0);
+    options.kmn.m = (int)argument_integer(&call->args, "m", 0);
+    options.kmn.n = (int)argument_integer(&call->args, "n", 0);
+    kn_status st = kn_diagnose_records(&found, call->ctx, call->spec, &options, err);
+    if (st == KN_OK) st = kn_document_diagnose_records(&call->document, call->ctx, found, err);
+    kn_records_diagnosis_free(found);
+    return st;
+}
+
+kn_status command_diagnose_spec(command_call *call, kn_error *err)
+{
+    kn_status st = command_spec(&call->spec, call, err);
+    if (st == KN_OK && call->spec->table_count > 0) st = kn_spec_check_use(call->spec, err);
+    if (st != KN_OK) return st;
+    return kn_spec_shape(call->spec) == KN_SHAPE_RECORDS ? diagnose_records(call, err) : diagnose_database(call, err);
+}

@@ -2,10 +2,11 @@
 """Databases as dicts of tables, records as lists of dicts, hierarchies from dicts and data frames, recipes, attacks."""
 
 import json
+import subprocess
 
 import polars as pl
 import pytest
-from conftest import people
+from conftest import KANON, needs_program, people
 
 import pykanon as kn
 
@@ -168,3 +169,108 @@ def test_init_with_hierarchy_files(tmp_path, monkeypatch):
     assert rel.k >= 3 and kn.verify(towns, rel).outcome == "holds"
     monkeypatch.chdir(tmp_path)
     assert kn.anonymize(spec=kn.init("in.csv", k=3).spec).to_csv() == rel.to_csv()
+
+
+# ---- Databases and records: the same answers as the program's ----
+
+CLINIC = {
+    "person": {"pid": [1, 2, 3, 4, 5], "city": ["Kiel", "Kiel", "Ulm", "Ulm", "Ulm"], "pay": [1, 2, 1, 2, 2]},
+    "visit": {"vid": [1, 2, 3, 4, 5, 6], "pid": [1, 2, 3, 4, 1, 5], "ill": ["flu", "flu", "cold", "cold", "cold", "flu"]},
+}
+CLINIC_SPEC = {
+    "entity": {"table": "person", "key": "pid"},
+    "tables": {
+        "person": {"key": "pid", "attributes": {"city": "quasi"}},
+        "visit": {"key": "vid", "parent": {"table": "person", "column": "pid"}, "attributes": {"ill": "quasi"}},
+    },
+}
+BASKETS = [{"town": town, "drug": drugs} for town in ("Ashby", "Corby") for drugs in (["a", "b"], ["a"], ["a", "c"])]
+BASKETS_SPEC = {"classes": {"town": {}, "drug": {}}, "privacy": [{"k-mn": {"k": 2, "m": 1, "n": 0}}]}
+
+
+def program(*words):
+    done = subprocess.run([KANON, *words, "--json", "-q"], capture_output=True, text=True, check=False)
+    assert done.returncode in (0, 1), done.stderr
+    return without_times(json.loads(done.stdout))
+
+
+def without_times(answer):
+    if isinstance(answer, dict):
+        return {key: without_times(value) for key, value in answer.items() if key not in ("seconds", "command")}
+    return [without_times(one) for one in answer] if isinstance(answer, list) else answer
+
+
+def same(document, expected):
+    assert without_times(document._content) == expected
+
+
+def write_clinic(folder):
+    for name, table in CLINIC.items():
+        rows = zip(*table.values(), strict=True)
+        (folder / f"{name}.csv").write_text("\n".join([",".join(table), *(",".join(map(str, row)) for row in rows)]) + "\n")
+
+
+@needs_program
+@pytest.mark.parametrize("promise", [{"k": 2}, {"k-mn": {"k": 2, "m": 2, "n": 1}}])
+def test_a_database_is_judged_as_by_the_program(tmp_path, promise):
+    spec = {**CLINIC_SPEC, "privacy": [promise]}
+    (tmp_path / "db").mkdir()
+    write_clinic(tmp_path / "db")
+    source, shown = f"{tmp_path}/db/", f"{tmp_path}/out/"
+    path = tmp_path / "release.yaml"
+    path.write_text(json.dumps({"kanon": 1, **spec, "input": source, "output": shown}))
+    release = kn.anonymize(CLINIC, spec)
+    (tmp_path / "out").mkdir()
+    for name in CLINIC:
+        (tmp_path / "out" / f"{name}.csv").write_bytes(release._files[f"out/{name}.csv"])
+    assert kn.verify(CLINIC, release).verified
+    same(kn.measure(CLINIC, release), program("measure", source, shown, "--spec", str(path)))
+    same(kn.diagnose(CLINIC, spec=spec), program("diagnose", source, "--spec", str(path)))
+    if "k" in promise:
+        known = {"person": {"pid": [9, 10], "city": ["Kiel", "Ulm"]}, "visit": {"vid": [1], "pid": [9], "ill": ["flu"]}}
+        (tmp_path / "known").mkdir()
+        for name, table in known.items():
+            rows = zip(*table.values(), strict=True)
+            (tmp_path / "known" / f"{name}.csv").write_text(
+                "\n".join([",".join(table), *(",".join(map(str, r)) for r in rows)])
+            )
+        for some in (False, True):
+            words = ["attack", shown, "--external", f"{tmp_path}/known/", "--spec", str(path), *["--some-rows"] * some]
+            same(kn.attack(release, known, original=CLINIC, some_rows=some), program(*words))
+
+
+@needs_program
+def test_records_are_judged_as_by_the_program(tmp_path):
+    source, shown, known = (tmp_path / name for name in ("in.jsonl", "out.jsonl", "known.jsonl"))
+    source.write_text("".join(json.dumps(one) + "\n" for one in BASKETS))
+    known.write_text('{"town": "Corby", "drug": ["c"]}\n{"drug": ["a"]}\n')
+    path = tmp_path / "release.yaml"
+    path.write_text(json.dumps({"kanon": 1, **BASKETS_SPEC, "input": str(source), "output": str(shown)}))
+    release = kn.anonymize(BASKETS, BASKETS_SPEC)
+    shown.write_bytes(release._files["out.jsonl"])
+    same(kn.measure(BASKETS, release), program("measure", str(source), str(shown), "--spec", str(path)))
+    same(kn.diagnose(BASKETS, spec=BASKETS_SPEC), program("diagnose", str(source), "--spec", str(path)))
+    same(
+        kn.diagnose(BASKETS, spec=BASKETS_SPEC, kmn=(3, 2, 1)),
+        program("diagnose", str(source), "--spec", str(path), "--kmn", "3,2,1"),
+    )
+    same(kn.diagnose(str(source)), program("diagnose", str(source)))
+    told = [{"town": "Corby", "drug": ["c"]}, {"drug": ["a"]}]
+    same(
+        kn.attack(release, told, original=BASKETS),
+        program("attack", str(shown), "--external", str(known), "--spec", str(path)),
+    )
+    same(kn.advise(BASKETS, BASKETS_SPEC), program("advise", str(path)))
+
+
+def test_what_is_of_one_table_is_refused():
+    for more in ({"qi": ["city"]}, {"risk": True}, {"sensitive": "pay"}, {"kmn": (2, 1, 0), "k": 2}):
+        with pytest.raises(kn.UsageError):
+            kn.diagnose(BASKETS, **{"spec": BASKETS_SPEC, **more})
+    with pytest.raises(kn.UsageError):
+        kn.diagnose({"a": [1]}, spec={"attributes": {"a": "quasi"}})
+    with pytest.raises(kn.UsageError):
+        kn.diagnose(BASKETS, spec=BASKETS_SPEC).at_risk(2)
+    release = kn.anonymize(BASKETS, BASKETS_SPEC)
+    with pytest.raises(kn.UsageError):
+        kn.measure(BASKETS, release, workload="SELECT COUNT(*) FROM people;")
