@@ -198,13 +198,15 @@ kn_status kn_draft_opening(kn_drafting *d, const kn_csv_options *csv, const char
 
 /* ---- Entry point ---- */
 
-static kn_shape shape_of(const kn_drafting *d)
+static kn_shape shape_of(kn_drafting *d)
 {
     if (d->input_count != 1) return KN_SHAPE_TABLE;
     if (kn_database_named(d->inputs[0])) return KN_SHAPE_DATABASE;
     kn_records_form form = kn_records_form_of(d->inputs[0]);
     bool            tree = form == KN_RECORDS_XML || form == KN_RECORDS_JSON || form == KN_RECORDS_JSON_LINES;
-    return tree ? KN_SHAPE_RECORDS : KN_SHAPE_TABLE;
+    if (tree) return KN_SHAPE_RECORDS;
+    bool text = strcmp(d->inputs[0], "-") != 0 && kn_table_kind_of(d->inputs[0]) == KN_TABLE_TEXT;
+    return text && kn_draft_is_baskets(d) ? KN_SHAPE_RECORDS : KN_SHAPE_TABLE;
 }
 
 static const char heading[] =
@@ -254,14 +256,15 @@ static kn_status make(kn_drafting *d, kn_error *err)
     d->draft->shape = shape_of(d);
     if (d->options->entity && d->draft->shape != KN_SHAPE_DATABASE)
         return kn_fail(err, KN_USAGE, "a table of persons (--entity) is of a database");
-    if (d->options->record && d->draft->shape != KN_SHAPE_RECORDS)
+    if (d->options->record && (d->draft->shape != KN_SHAPE_RECORDS || d->delimiter))
         return kn_fail(err, KN_USAGE, "the name of a record (--record) is of XML and JSON");
     kn_buffer_add(&d->text, heading);
-    kn_status st = shapes[d->draft->shape](d, err);
+    kn_status (*draft)(kn_drafting *, kn_error *) = d->delimiter ? kn_draft_baskets : shapes[d->draft->shape];
+    kn_status st = draft(d, err);
     bool      again = d->star && d->draft->shape != KN_SHAPE_RECORDS && strcmp(d->inputs[0], "-") != 0;
     if (st == KN_INPUT && again) {
         KN_TRY(begin_again(d, err));
-        st = shapes[d->draft->shape](d, err);
+        st = draft(d, err);
     }
     if (st != KN_OK) return st;
     const char *text = kn_buffer_text(&d->text);

@@ -23,6 +23,7 @@ typedef struct kn_drafting {
     size_t                 file_capacity, column_capacity, note_capacity;
     bool                   star;         /* a column to be generalized holds "*"          */
     bool                   star_missing; /* so "*" is read as a missing cell              */
+    char                   delimiter;    /* of baskets; 0: it is not baskets              */
 } kn_drafting;
 
 /* How the inputs are read: as asked for, or as usual; with "*" as a spelling of missing cells if need be. */
@@ -33,6 +34,10 @@ KN_CHECK kn_status kn_draft_reading(kn_csv_options *out, const kn_drafting *d, k
 KN_CHECK kn_status kn_draft_table(kn_drafting *d, kn_error *err);
 KN_CHECK kn_status kn_draft_database(kn_drafting *d, kn_error *err);
 KN_CHECK kn_status kn_draft_records(kn_drafting *d, kn_error *err);
+KN_CHECK kn_status kn_draft_baskets(kn_drafting *d, kn_error *err);
+
+/* Are the lines of a text file no rows of a table? Sets the delimiter. */
+bool kn_draft_is_baskets(kn_drafting *d);
 
 /* ---- Text ---- */
 
