@@ -50,6 +50,15 @@ typedef struct kn_advice_candidate {
     double  allowed;    /* its part of the time limit                                              */
 } kn_advice_candidate;
 
+/* Of records that are trees: another promise, or budget, that the chosen method was tried with. */
+typedef struct kn_advice_setting {
+    kn_kmn          kmn;
+    kn_fraction     suppression;
+    kn_advice_state state;
+    double          loss, node_survival, relation_survival; /* of a release; else NAN */
+    double          seconds;
+} kn_advice_setting;
+
 typedef struct kn_advice {
     kn_shape    shape;
     const char *metric; /* "lm", "rpd", ...; static                                              */
@@ -65,9 +74,12 @@ typedef struct kn_advice {
     const char *const         *sentences; /* why it was chosen, and when another is preferable    */
     int                        note_count, dropped_count; /* of reading, as in a release's result  */
     const char *const         *notes, *const *dropped;
+    int                        setting_count; /* trees: what other promises would cost; not part of a release's choice */
+    const kn_advice_setting   *KN_PRIVATE(settings); /* kn_advice_setting_at */
 } kn_advice;
 
 KN_API const kn_advice_candidate *kn_advice_candidate_at(const kn_advice *advice, int index); /* NULL: none */
+KN_API const kn_advice_setting   *kn_advice_setting_at(const kn_advice *advice, int index);   /* NULL: none */
 
 /* Seconds for all candidates where the spec has no time limit. */
 #define KN_ADVICE_SECONDS 60.0

@@ -274,3 +274,20 @@ def test_what_is_of_one_table_is_refused():
     release = kn.anonymize(BASKETS, BASKETS_SPEC)
     with pytest.raises(kn.UsageError):
         kn.measure(BASKETS, release, workload="SELECT COUNT(*) FROM people;")
+
+
+def test_advice_on_other_promises_is_what_a_release_keeps():
+    records = [*BASKETS * 3, {"town": "Ashby", "drug": ["z"]}]
+    advice = kn.advise(records, {**BASKETS_SPEC, "privacy": [{"k-mn": {"k": 3, "m": 2, "n": 1}}]})
+    assert len(advice.settings) >= 5
+    for one in advice.settings:
+        promise = {"k-mn": {"k": one.k, "m": one.m, "n": one.n}}
+        fields = {
+            **BASKETS_SPEC,
+            "privacy": [promise],
+            "suppression": one.suppression,
+            "method": advice.method,
+            "force": True,
+        }
+        if one.state == "kept":
+            assert kn.anonymize(records, fields).answer.metrics.node_survival == one.node_survival

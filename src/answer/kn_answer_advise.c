@@ -22,6 +22,21 @@ static const kn_field_row candidate_rows[] = {
 #undef S
 static const kn_fields candidate_part = KN_FIELDS(kn_advice_candidate, "candidate", candidate_rows, NULL);
 
+#define S kn_advice_setting
+static const kn_field_row setting_rows[] = {
+    KN_FIELD_AS(S, kmn.k, "k", KN_F_RECORDS, "records that somebody finds, at least"),
+    KN_FIELD_AS(S, kmn.m, "m", KN_F_COUNT, "values that somebody knows, at most"),
+    KN_FIELD_AS(S, kmn.n, "n", KN_F_COUNT, "relations between them that somebody knows, at most"),
+    KN_VALUE("suppression", KN_F_SHARE, "of values and records that may be given up"),
+    KN_FIELD_WORDS(S, state, kn_advice_state_name, KN_ADVICE_STATES - 1, 0, "what became of it, as of a method"),
+    KN_VALUE("loss", KN_F_NUMBER | KN_F_OPTIONAL, "of its release, by the metric; smaller is better"),
+    KN_VALUE("node_survival", KN_F_SHARE | KN_F_OPTIONAL, "nodes that show their own value"),
+    KN_VALUE("relation_survival", KN_F_SHARE | KN_F_OPTIONAL, "relations still there, be it between broader values"),
+    KN_FIELD(S, seconds, KN_F_SECONDS, "how long it was tried"),
+};
+#undef S
+static const kn_fields setting_part = KN_FIELDS(kn_advice_setting, "setting", setting_rows, NULL);
+
 #define ADVICE_ROWS                                                                                                    \
     KN_FIELD(kn_advice, metric, KN_F_TEXT, "the metric that they are compared by"),                                    \
         KN_FIELD_AS(kn_advice, limit, "time-limit", KN_F_SECONDS, "for all of them together"),                         \
@@ -69,9 +84,28 @@ static const kn_field_row rows[] = {
     KN_VALUE("persons", KN_F_PERSONS | KN_F_OPTIONAL, "of a database: its persons"),
     KN_VALUE("records", KN_F_RECORDS | KN_F_OPTIONAL, "of trees: their number"),
     ADVICE_ROWS,
+    KN_VALUE_OF("settings", KN_F_LIST | KN_F_OPTIONAL, &setting_part,
+                "of trees: the best method with other promises and budgets, one changed at a time"),
     KN_NOTES_ROW,
 };
 const kn_fields kn_answer_advise = KN_ANSWER(kn_advice, "advise", rows, fill_advice, "Which method should be used?");
+
+static void put_settings(kn_to to, const kn_advice *advice)
+{
+    kn_to list = kn_put_list(to, "settings");
+    for (int i = 0; i < advice->setting_count; i++) {
+        const kn_advice_setting *s = &advice->settings[i];
+        kn_to                    one = kn_append_object(list);
+        kn_put_struct(one, s);
+        kn_put_number(one, "suppression",
+                      s->suppression.numerator ? (double)s->suppression.numerator / (double)s->suppression.denominator
+                                               : 0);
+        if (s->state != KN_ADVICE_KEPT && s->state != KN_ADVICE_STOPPED) continue;
+        kn_put_number(one, "loss", s->loss);
+        kn_put_number(one, "node_survival", s->node_survival);
+        kn_put_number(one, "relation_survival", s->relation_survival);
+    }
+}
 
 kn_status kn_document_advise(kn_document **out, kn_context *ctx, const kn_advice *advice, const char *command,
                              kn_error *err)
@@ -84,6 +118,7 @@ kn_status kn_document_advise(kn_document **out, kn_context *ctx, const kn_advice
     if (advice->found && command) kn_put_text(to, "command", command);
     if (!advice->found) kn_put_text(to, "reason", advice->reason);
     kn_put_integer(to, counted[advice->shape], advice->count);
+    if (advice->setting_count > 0) put_settings(to, advice);
     kn_note_dropped(doc, advice->dropped, advice->dropped_count);
     kn_put_notes(doc, advice->notes, advice->note_count);
     return kn_document_end(out, doc, err);

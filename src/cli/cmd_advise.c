@@ -262,6 +262,37 @@ static void print_others(const cli_value *answer)
     cli_text_table_free(t);
 }
 
+/* What other promises would cost: one changed at a time. */
+static void print_settings(const cli_value *answer)
+{
+    static const cli_align   aligns[] = {CLI_RIGHT, CLI_RIGHT, CLI_RIGHT, CLI_RIGHT,
+                                         CLI_RIGHT, CLI_RIGHT, CLI_LEFT,  CLI_RIGHT};
+    static const char *const titles[] = {
+        "k", "m", "n", "suppression", "nodes as they were", "relations, broader or not", "", "seconds"};
+    cli_text_table  *t = cli_text_table_new(8, titles, aligns);
+    int64_t          count;
+    const cli_value *list = cli_list_of(answer, "settings", &count);
+    for (int64_t i = 0; i < count; i++) {
+        const cli_value *s = kn_document_at(list, i);
+        cli_text_table_integer(t, cli_integer(s, "k"));
+        cli_text_table_integer(t, cli_integer(s, "m"));
+        cli_text_table_integer(t, cli_integer(s, "n"));
+        cli_text_table_format(t, "%g %%", 100 * cli_number(s, "suppression"));
+        if (has_release(s)) {
+            cli_text_table_format(t, "%.1f %%", 100 * cli_number(s, "node_survival"));
+            cli_text_table_format(t, "%.1f %%", 100 * cli_number(s, "relation_survival"));
+        } else {
+            cli_text_table_text(t, "");
+            cli_text_table_text(t, "");
+        }
+        cli_text_table_text(t, cli_is(s, "state", kept) ? "" : has_release(s) ? "best so far" : "no release");
+        cli_text_table_format(t, "%.2f", cli_number(s, "seconds"));
+    }
+    if (count > 0) printf("\nOther promises, by %s:\n\n", cli_text(answer, "method"));
+    if (count > 0) cli_text_table_print(t, stdout, 2);
+    cli_text_table_free(t);
+}
+
 /* Prints one sentence, wrapped. */
 static void print_sentence(const char *sentence)
 {
@@ -297,6 +328,7 @@ static void print_words(const cli_value *answer)
            cli_text(answer, "metric"));
     if (found) print_releases(answer);
     print_others(answer);
+    if (found) print_settings(answer);
     fputc('\n', stdout);
     if (!found) {
         printf("%sNO METHOD%s: %s\n", cli_style_on(stdout, CLI_RED), cli_style_on(stdout, CLI_PLAIN),

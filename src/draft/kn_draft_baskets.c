@@ -52,8 +52,7 @@ static kn_status on_node(void *state, int64_t parent, int cls, kn_string value, 
 {
     baskets *b = state;
     (void)parent, (void)cls, (void)place;
-    if (b->values++ == 0 && kn_intern(&b->firsts, value) == KN_ID_FAILED)
-        return kn_draft_memory(b->d, err);
+    if (b->values++ == 0 && kn_intern(&b->firsts, value) == KN_ID_FAILED) return kn_draft_memory(b->d, err);
     return kn_feed_cell(&b->feed, value, err);
 }
 
@@ -189,13 +188,14 @@ static kn_status write(baskets *b, const kn_table *values, kn_error *err)
                              "no two lines begin with the same value: if that is the number of a basket or a person, "
                              "remove it from the file"));
     int64_t k = d->options->k > 0 ? d->options->k : b->records < FEW_RECORDS ? 2 : 5;
-    kn_buffer_format(to,
-                     "\nprivacy:\n  - k-mn: {k: %lld, m: 2, n: 0}  # whoever knows 2 values of somebody finds nobody or at "
-                     "least so many\n"
-                     "suppression: 5%%  # so many values and records may be given up where a rare one would blur "
-                     "everybody's\n"
-                     "\nmethod: auto  # the methods that fit are tried, and the one that loses least is taken\n",
-                     (long long)k);
+    kn_buffer_format(
+        to,
+        "\nprivacy:\n  - k-mn: {k: %lld, m: 2, n: 0}  # whoever knows 2 values of somebody finds nobody or at "
+        "least so many\n"
+        "suppression: 5%%  # so many values and records may be given up where a rare one would blur "
+        "everybody's\n"
+        "\nmethod: auto  # the methods that fit are tried, and the one that loses least is taken\n",
+        (long long)k);
     return to->failed ? kn_draft_memory(d, err) : KN_OK;
 }
 

@@ -266,6 +266,7 @@ kn_status kn_advice_make(kn_advice *out, const kn_advisor *a, kn_arena *arena, k
 {
     kn_advice_candidate *list = NULL;
     kn_error             refusal = KN_ERROR_INIT;
+    double               begin = kn_clock_seconds();
     *out = (kn_advice){.shape = kn_spec_shape(a->spec), .count = a->count, .chosen = -1};
     out->metric = metric_of(a->spec, out->shape);
     out->limit = a->spec->time_limit > 0 ? a->spec->time_limit : KN_ADVICE_SECONDS;
@@ -273,7 +274,9 @@ kn_status kn_advice_make(kn_advice *out, const kn_advisor *a, kn_arena *arena, k
     KN_TRY(try_all(out, a, list, arena, &refusal, err));
     choose(out);
     if (!out->found) return say_why_not(out, a, arena, &refusal, err);
-    return kn_advice_explain(out, a->ctx, arena, err);
+    KN_TRY(kn_advice_explain(out, a->ctx, arena, err));
+    if (!a->settings || out->shape != KN_SHAPE_RECORDS) return KN_OK;
+    return kn_advice_settings(out, a, out->limit - (kn_clock_seconds() - begin), arena, err);
 }
 
 /* ---- The front ---- */

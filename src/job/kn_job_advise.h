@@ -23,6 +23,7 @@ typedef struct kn_advisor {
     int64_t        cuts;  /* of trees: through the hierarchies; KN_CUTS_MANY: or more */
     kn_attempt_fn  attempt;
     void          *run;
+    bool           settings; /* of trees: other promises are tried, too */
 } kn_advisor;
 
 /* Up to how many cuts acs is tried. */
@@ -38,6 +39,10 @@ const char *kn_advice_left_out(const kn_advisor *advisor, kn_method method, kn_a
 
 /* The sentences of an advice that is otherwise complete. */
 KN_CHECK kn_status kn_advice_explain(kn_advice *advice, kn_context *ctx, kn_arena *arena, kn_error *err);
+
+/* Tries the chosen method with other promises about trees, in at most so many seconds (advise_settings.c). */
+KN_CHECK kn_status kn_advice_settings(kn_advice *advice, const kn_advisor *advisor, double seconds, kn_arena *arena,
+                                      kn_error *err);
 
 /* The spec that runs the chosen candidate by itself. */
 kn_spec kn_advice_spec(const kn_advice *advice, const kn_spec *spec);

@@ -261,9 +261,9 @@ static kn_status attempt(void *arg, const kn_spec *spec, kn_advice_candidate *ou
     return st;
 }
 
-static kn_status try_methods(kn_release_run *run, kn_advice *out, kn_arena *arena, kn_error *err)
+static kn_status try_methods(kn_release_run *run, kn_advice *out, bool settings, kn_arena *arena, kn_error *err)
 {
-    kn_advisor advisor = {.ctx = run->ctx, .spec = run->spec, .attempt = attempt, .run = run};
+    kn_advisor advisor = {.ctx = run->ctx, .spec = run->spec, .attempt = attempt, .run = run, .settings = settings};
     KN_TRY(run->shape->count(run, &advisor, err));
     return kn_advice_make(out, &advisor, arena, err);
 }
@@ -272,7 +272,7 @@ static kn_status choose(kn_release_run *run, kn_error *err)
 {
     kn_advice *advice = kn_release_alloc(run, run->arena, 1, sizeof *advice, err);
     if (!advice) return KN_MEMORY;
-    KN_TRY(try_methods(run, advice, run->arena, err));
+    KN_TRY(try_methods(run, advice, false, run->arena, err));
     run->head->advice = advice;
     if (!advice->found) {
         for (int i = 0; i < advice->candidate_count; i++)
@@ -515,7 +515,7 @@ kn_status kn_release_look(kn_look_fn look, void *user, kn_arena *arena, const kn
 static kn_status look_for_methods(kn_release_run *run, void *user, kn_error *err)
 {
     kn_advice *out = user;
-    KN_TRY(try_methods(run, out, run->arena, err));
+    KN_TRY(try_methods(run, out, true, run->arena, err));
     out->notes = run->head->notes;
     out->note_count = run->head->note_count;
     out->dropped = run->head->dropped;
