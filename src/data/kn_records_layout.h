@@ -44,6 +44,7 @@ typedef struct kn_records_layout {
     const kn_spec_resource *resources; /* JSON: what records are put together from, as the options had it; NULL: objects */
     int             resource_count;
     int64_t         orphans;   /* resources that belong to no person                                             */
+    int64_t         empty;     /* elements, attributes and texts without a value, which are no nodes             */
 } kn_records_layout;
 
 #endif

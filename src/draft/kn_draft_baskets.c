@@ -1,8 +1,8 @@
 /* kn_draft_baskets.c: a first release file for baskets: lines of values, of different numbers.
  *
  * A text file may be a table or baskets, and its name does not say. It is drafted as baskets if its lines cannot be rows of one
- * table: of those in its first 64 KB at least a quarter, and two, have another number of delimiters than most. The delimiter is the
- * first of , ; tab | by which that is so, before one by which all lines are rows; or a blank, between numbers.
+ * table: of those in its first 64 KB at least a quarter, and two, have another number of delimiters than most. No delimiter makes all lines
+ * rows; the first of , ; tab | by which they differ so is that of the baskets, or a blank, between numbers.
  *
  * Cost: the beginning of the file is read once more. Memory: the different values.
  * SPDX-License-Identifier: Apache-2.0
@@ -141,10 +141,13 @@ bool kn_draft_is_baskets(kn_drafting *d)
     char             *text = kn_alloc(d->ctx, LOOKED_AT);
     size_t            size = text ? begin_of(d, text, LOOKED_AT) : 0;
     bool              rows = false;
+    for (const char *c = delimiters; *c && !rows; c++) { /* 1,5;2 has commas that delimit nothing */
+        counts found = count_lines(text, size, *c);
+        rows = (!given || *c == given) && *c != ' ' && are_rows(&found);
+    }
     for (const char *c = delimiters; *c && !rows && !d->delimiter; c++) {
         counts found = count_lines(text, size, *c);
         if (given && *c != given) continue;
-        rows = are_rows(&found);
         if (are_ragged(&found) && (*c != ' ' || found.numbers)) d->delimiter = *c; /* words have blanks, too */
     }
     kn_free(text);

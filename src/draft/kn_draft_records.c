@@ -154,6 +154,22 @@ static const char *value_member(const records *r, const char *name, int64_t obje
     return NULL;
 }
 
+/* xsi:nil and its like say how an element is written. */
+static bool is_of_schema(const kn_outline_node *n)
+{
+    return n->attribute && strncmp(n->name, "xsi:", 4) == 0;
+}
+
+/* Elements with nothing in them but a text: one without a text is no node. */
+static bool is_leaf(const records *r, const char *name)
+{
+    for (int i = 0; i < r->outline.count; i++) {
+        const kn_outline_node *n = node_at(r, i);
+        if (n->parent >= 0 && !is_of_schema(n) && strcmp(node_at(r, n->parent)->name, name) == 0) return false;
+    }
+    return true;
+}
+
 /* Finds where the value of a class is; false: it has none. */
 static bool find_value(records *r, class *c)
 {
@@ -167,7 +183,7 @@ static bool find_value(records *r, class *c)
     }
     if (r->xml) c->value = "text";
     if (!r->xml && count > plain) c->value = member;
-    return plain == count || (!r->xml && member);
+    return plain == count || (!r->xml && member) || (r->xml && plain > 0 && is_leaf(r, c->name));
 }
 
 /* ---- Classes ---- */
@@ -253,14 +269,14 @@ static kn_status find_classes(records *r, int parent, int base, const class *of,
     for (int i = parent + 1; i < r->outline.count; i++) {
         const kn_outline_node *n = node_at(r, i);
         if (n->parent != parent || n->count == 0 || is_value_of(of, n) || (!of && strcmp(n->name, "id") == 0)) continue;
-        if (n->attribute && parent != base) continue; /* attributes on a path are not read */
+        if (is_of_schema(n) || (n->attribute && parent != base)) continue; /* attributes on a path are not read */
         class *c = class_called(r, n->name);
         if (!c || rank > MOST_CLASSES)
             return kn_fail(err, KN_INPUT,
                            "%s: too many classes, or they nest in each other; write them into a release file",
                            r->outline.file);
         if (c->out) continue;
-        bool valued = n->attribute ? n->valued == n->count : find_value(r, c);
+        bool valued = n->attribute ? n->valued > 0 : find_value(r, c);
         if (!valued && !n->attribute && is_wrapper(r, i)) {
             KN_TRY(find_classes(r, i, base, of, rank, err));
             continue;
@@ -486,6 +502,19 @@ static kn_status write_all(records *r, kn_error *err)
     return KN_OK;
 }
 
+/* A person is then several objects that refer to one another: to take each for a record would promise k of objects. */
+static kn_status refuse_resources(const records *r, kn_error *err)
+{
+    for (int i = 0; i < r->outline.count && !r->xml; i++)
+        if (strcmp(node_at(r, i)->name, "resourceType") == 0 && node_at(r, i)->valued > 0)
+            return kn_fail(
+                err, KN_INPUT,
+                "%s: it holds resources that refer to one another, as FHIR has them, and a person is several of "
+                "them; write a release file with resources, as in examples/fhir",
+                r->outline.file);
+    return KN_OK;
+}
+
 kn_status kn_draft_records(kn_drafting *d, kn_error *err)
 {
     records *r = kn_alloc_zero(d->ctx, sizeof *r);
@@ -494,6 +523,7 @@ kn_status kn_draft_records(kn_drafting *d, kn_error *err)
     kn_status st = kn_outline_read(&r->outline, d->ctx, d->inputs[0], err);
     r->xml = r->outline.form == KN_RECORDS_XML;
     for (int i = 0; i < r->outline.count; i++) r->classed |= r->outline.nodes[i].classed;
+    if (st == KN_OK) st = refuse_resources(r, err);
     if (st == KN_OK) st = find_record(r, err);
     if (st == KN_OK) st = look_at_values(r, err);
     if (st == KN_OK) st = write_all(r, err);

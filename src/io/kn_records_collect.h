@@ -20,6 +20,8 @@ typedef struct kn_collected {
     int32_t  cls;
     int64_t  parent;
     bool     has_value;
+    bool     holds;  /* something below it has a value                        */
+    int64_t  number; /* that the sink knows it by                             */
 } kn_collected;
 
 typedef struct kn_collector {
@@ -71,7 +73,8 @@ KN_CHECK kn_status kn_collector_node(kn_collector *c, int64_t parent, int cls, i
 /* Gives it its value, without the white space around it. KN_INPUT: it already has one, or the text is too long. */
 KN_CHECK kn_status kn_collector_value(kn_collector *c, int64_t node, kn_string text, kn_error *err);
 
-/* Passes the record to the sink. KN_INPUT: a node without a value. */
+/* Passes the record to the sink. What has no value, and holds nothing that has one, is no node (in a release there is no such
+ * thing). KN_INPUT: a node without a value. */
 KN_CHECK kn_status kn_collector_end(kn_collector *c, kn_error *err);
 
 /* Has this file no record? */

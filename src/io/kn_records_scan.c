@@ -134,6 +134,22 @@ kn_status kn_collector_value(kn_collector *c, int64_t node, kn_string text, kn_e
     return KN_OK;
 }
 
+/* Which nodes hold something that has a value? */
+static void mark_holders(kn_collector *c)
+{
+    for (size_t i = 0; i < c->count; i++) c->nodes[i].holds = false;
+    for (size_t i = c->count; i-- > 0;) {
+        const kn_collected *n = &c->nodes[i];
+        if (n->parent >= 0 && (n->holds || n->size > 0)) c->nodes[n->parent].holds = true;
+    }
+}
+
+/* An empty element, or text: as null it says that there is nothing. */
+static bool is_nothing(const kn_collector *c, const kn_collected *n)
+{
+    return n->size == 0 && !n->holds && !c->options->released;
+}
+
 kn_status kn_collector_end(kn_collector *c, kn_error *err)
 {
     const char      *bytes = c->bytes.data ? c->bytes.data : "";
@@ -142,15 +158,21 @@ kn_status kn_collector_end(kn_collector *c, kn_error *err)
     if (c->records % 1024 == 0 && kn_cancelled(c->ctx)) return kn_fail_cancelled(err);
     c->records++;
     KN_TRY(c->sink->record(c->sink->state, id, &place, err));
+    mark_holders(c);
+    int64_t told = 0;
     for (size_t i = 0; i < c->count; i++) {
-        const kn_collected *n = &c->nodes[i];
+        kn_collected *n = &c->nodes[i];
         place.line = n->line;
         place.column = n->column;
+        c->layout->empty += is_nothing(c, n);
+        if (is_nothing(c, n)) continue;
         if (!n->has_value || n->size == 0)
             return kn_fail_at(err, KN_INPUT, c->file, n->line, n->column, "record %" PRId64 ": a node without a value",
                               c->records);
         kn_string value = {bytes + n->text, n->size};
-        KN_TRY(c->sink->node(c->sink->state, n->parent, n->cls, value, &place, err));
+        n->number = told++;
+        int64_t parent = n->parent < 0 ? -1 : c->nodes[n->parent].number;
+        KN_TRY(c->sink->node(c->sink->state, parent, n->cls, value, &place, err));
     }
     return KN_OK;
 }

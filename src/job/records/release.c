@@ -79,6 +79,11 @@ static kn_status read(kn_release_run *all, kn_error *err)
                                all->spec->resource_count > 0 ? "resource" : "row",
                                run->records->orphans == 1 ? " belongs" : "s belong",
                                run->records->orphans == 1 ? "is" : "are"));
+    if (run->records->layout.empty > 0)
+        KN_TRY(kn_release_note(all, err, "%lld %s no value, and %s no node%s", (long long)run->records->layout.empty,
+                               run->records->layout.empty == 1 ? "element or key has" : "elements or keys have",
+                               run->records->layout.empty == 1 ? "is" : "are",
+                               run->records->layout.empty == 1 ? "" : "s"));
     if (r->merged > 0)
         KN_TRY(kn_release_note(all, err, "%lld %s equal to a sibling: how often somebody has a value is not released",
                                (long long)r->merged, r->merged == 1 ? "node was" : "nodes were"));
