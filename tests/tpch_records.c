@@ -51,6 +51,7 @@ static kn_vocabulary *make_vocabulary(kn_context *ctx)
     v->class_names = kn_alloc_array_zero(ctx, CLASSES, sizeof *v->class_names);
     v->sensitive = kn_alloc_array_zero(ctx, CLASSES, sizeof *v->sensitive);
     v->negative = kn_alloc_array_zero(ctx, CLASSES, sizeof *v->negative);
+    v->unrelated = kn_alloc_array_zero(ctx, CLASSES, sizeof *v->unrelated);
     v->top = kn_alloc_array_zero(ctx, CLASSES, sizeof *v->top);
     v->parent = kn_alloc_array_zero(ctx, ROOM, sizeof *v->parent);
     v->end = kn_alloc_array_zero(ctx, ROOM, sizeof *v->end);

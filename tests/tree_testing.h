@@ -35,6 +35,7 @@ static inline kn_vocabulary *tree_vocabulary(kn_context *ctx, int count, const i
     v->class_names = kn_alloc_array_zero(ctx, (size_t)classes, sizeof *v->class_names);
     v->sensitive = kn_alloc_array_zero(ctx, (size_t)classes, sizeof *v->sensitive);
     v->negative = kn_alloc_array_zero(ctx, (size_t)classes, sizeof *v->negative);
+    v->unrelated = kn_alloc_array_zero(ctx, (size_t)classes, sizeof *v->unrelated);
     v->top = kn_alloc_array_zero(ctx, (size_t)classes, sizeof *v->top);
     v->parent = kn_alloc_array_zero(ctx, n, sizeof *v->parent);
     v->end = kn_alloc_array_zero(ctx, n, sizeof *v->end);
@@ -44,7 +45,7 @@ static inline kn_vocabulary *tree_vocabulary(kn_context *ctx, int count, const i
     v->height = kn_alloc_array_zero(ctx, n, sizeof *v->height);
     v->label_start = kn_alloc_array_zero(ctx, (size_t)n + 1, sizeof *v->label_start);
     v->label_bytes = kn_alloc_zero(ctx, (size_t)n * 32);
-    assert_true(v->class_names && v->sensitive && v->negative && v->top && v->parent && v->end && v->leaves && v->cls &&
+    assert_true(v->class_names && v->sensitive && v->negative && v->unrelated && v->top && v->parent && v->end && v->leaves && v->cls &&
                 v->depth && v->height && v->label_start && v->label_bytes);
     uint32_t last[16] = {0}; /* per depth */
     classes = 0;

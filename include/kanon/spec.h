@@ -206,6 +206,7 @@ typedef struct kn_spec_class {
     int64_t           line, column;
     kn_ratio          weight; /* how much a broader value of it counts as a loss; 1/1 unless given            */
     const char       *path;  /* the keys or elements to it, "terms/state", from the record or the node around it; NULL: its name */
+    bool              negative_relations; /* that a value of it does not stand below another may be known, too */
     const char       *broader; /* of resources: the path at which broader values are written; NULL: where the others are */
     kn_hierarchy_spec KN_PRIVATE(hierarchy); /* kn_spec_class_hierarchy; the end                         */
 } kn_spec_class;

@@ -18,7 +18,7 @@
 /* A class: one column of one table. */
 typedef struct column_class {
     int        table, column;
-    bool       negative;
+    bool       negative, unrelated;
     char      *name;
     uint32_t  *value_of_code; /* codes + 1; NONE: a missing cell */
     kn_string *texts;         /* of a column without a hierarchy */
@@ -110,7 +110,8 @@ static kn_status wanted_classes(work *w, kn_error *err)
         for (int c = 0; c < i; c++)
             if (w->classes[c].table == table && w->classes[c].column == column)
                 return kn_fail(err, KN_INPUT, "%s: class \"%s\" is there twice", w->db->source, w->classes[c].name);
-        if (w->wanted[i].negative && column_of(w, table, column)->role == KN_ROLE_SENSITIVE)
+        if ((w->wanted[i].negative || w->wanted[i].negative_relations) &&
+            column_of(w, table, column)->role == KN_ROLE_SENSITIVE)
             return kn_fail(
                 err, KN_INPUT,
                 "%s: class \"%s\": nobody is assumed to know values of a sensitive column, nor that they are "
@@ -118,6 +119,7 @@ static kn_status wanted_classes(work *w, kn_error *err)
                 w->db->source, w->wanted[i].name);
         KN_TRY(add_class(w, table, column, err));
         w->classes[w->count - 1].negative = w->wanted[i].negative;
+        w->classes[w->count - 1].unrelated = w->wanted[i].negative_relations;
     }
     return KN_OK;
 }
@@ -160,8 +162,10 @@ static kn_status set_domain(work *w, column_class *c, kn_vocabulary_domain *d, k
 {
     const kn_database_column *column = column_of(w, c->table, c->column);
     const kn_dictionary      *dict = &w->db->tables[c->table].table->columns[c->column].dict;
-    *d = (kn_vocabulary_domain){
-        .name = c->name, .sensitive = column->role == KN_ROLE_SENSITIVE, .negative = c->negative};
+    *d = (kn_vocabulary_domain){.name = c->name,
+                                .sensitive = column->role == KN_ROLE_SENSITIVE,
+                                .negative = c->negative,
+                                .unrelated = c->unrelated};
     d->node = KN_NODE_NONE;
     d->hierarchy = hierarchy_of(column);
     if (d->hierarchy) {

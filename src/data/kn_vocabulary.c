@@ -21,8 +21,9 @@ void kn_vocabulary_free(kn_vocabulary *v)
 {
     if (!v) return;
     for (int c = 0; v->class_names && c < v->class_count; c++) kn_free(v->class_names[c]);
-    KN_FREE(v->class_names, v->sensitive, v->negative, v->top, v->parent, v->end, v->leaves, v->cls, v->depth,
-            v->height, v->label_start, v->label_bytes, v->entry_node, v->entry_start, v->entry_bytes, v->slots, v);
+    KN_FREE(v->class_names, v->sensitive, v->negative, v->unrelated, v->top, v->parent, v->end, v->leaves, v->cls,
+            v->depth, v->height, v->label_start, v->label_bytes, v->entry_node, v->entry_start, v->entry_bytes,
+            v->slots, v);
 }
 
 /* ---- Look-ups ---- */
@@ -177,6 +178,7 @@ static bool allocate(assembly *a, int count)
     v->class_names = kn_alloc_array_zero(ctx, classes, sizeof *v->class_names);
     v->sensitive = kn_alloc_array_zero(ctx, classes, sizeof *v->sensitive);
     v->negative = kn_alloc_array_zero(ctx, classes, sizeof *v->negative);
+    v->unrelated = kn_alloc_array_zero(ctx, classes, sizeof *v->unrelated);
     v->top = kn_alloc_array_zero(ctx, classes, sizeof *v->top);
     v->parent = kn_alloc_array(ctx, room, sizeof *v->parent);
     v->end = kn_alloc_array_zero(ctx, room, sizeof *v->end);
@@ -186,8 +188,8 @@ static bool allocate(assembly *a, int count)
     v->height = kn_alloc_array_zero(ctx, room, sizeof *v->height);
     v->label_start = kn_alloc_array(ctx, room + 1, sizeof *v->label_start);
     v->label_bytes = kn_alloc(ctx, (size_t)a->byte_room + 1);
-    if (!v->class_names || !v->sensitive || !v->negative || !v->top || !v->parent || !v->end || !v->leaves || !v->cls ||
-        !v->depth || !v->height || !v->label_start || !v->label_bytes)
+    if (!v->class_names || !v->sensitive || !v->negative || !v->unrelated || !v->top || !v->parent || !v->end ||
+        !v->leaves || !v->cls || !v->depth || !v->height || !v->label_start || !v->label_bytes)
         return false;
     v->label_start[0] = 0;
     return true;
@@ -220,6 +222,7 @@ static kn_status number_nodes(assembly *a, int count, kn_error *err)
         if (!v->class_names[c]) return kn_fail_memory(err, v->ctx, WHAT);
         v->sensitive[c] = d->sensitive;
         v->negative[c] = d->negative;
+        v->unrelated[c] = d->unrelated;
         add_class(a, c);
     }
     sum_up(v);

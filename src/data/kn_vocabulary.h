@@ -24,6 +24,7 @@ typedef struct kn_vocabulary {
     char      **class_names;
     bool       *sensitive; /* per class */
     bool       *negative;  /* per class: that a record lacks a value of it may be known (section III-G) */
+    bool       *unrelated; /* per class: that a value of it does not stand below another may be known (III-G) */
     uint32_t   *top;       /* per class: the node below "*" */
     uint32_t    nodes;
     uint32_t   *parent; /* of "*": UINT32_MAX                                        */
@@ -48,7 +49,7 @@ void kn_vocabulary_free(kn_vocabulary *vocabulary); /* NULL is fine */
 /* A class's values while a vocabulary is made: a subtree of a hierarchy, or texts. */
 typedef struct kn_vocabulary_domain {
     const char                *name;
-    bool                       sensitive, negative;
+    bool                       sensitive, negative, unrelated;
     const struct kn_hierarchy *hierarchy; /* NULL: texts                                                       */
     uint32_t                   node;      /* the top; KN_NODE_NONE: all of it below a top with the class's name */
     int64_t                    text_count;

@@ -218,8 +218,11 @@ static kn_status choose_domains(maker *m, kn_error *err)
 {
     for (int c = 0; c < m->count; c++) {
         const kn_spec_class *cls = &m->classes[c];
-        m->domains[c] = (kn_vocabulary_domain){
-            .name = cls->name, .sensitive = cls->sensitive, .negative = cls->negative, .node = KN_NODE_NONE};
+        m->domains[c] = (kn_vocabulary_domain){.name = cls->name,
+                                               .sensitive = cls->sensitive,
+                                               .negative = cls->negative,
+                                               .unrelated = cls->negative_relations,
+                                               .node = KN_NODE_NONE};
     }
     for (int c = 0; c < m->count; c++) {
         kn_vocabulary_domain *d = &m->domains[c];

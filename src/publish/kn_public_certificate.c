@@ -72,6 +72,8 @@ static const kn_field_row class_rows[] = {
     KN_VALUE("name", P(KN_F_TEXT), "the name of a class of nodes"),
     KN_VALUE("role", P(KN_F_TEXT), "'quasi' or 'sensitive'"),
     KN_VALUE("negative", OPTION(KN_F_BOOLEAN), "true: somebody may know that a value is absent"),
+    KN_VALUE("negative_relations", OPTION(KN_F_BOOLEAN),
+             "true: somebody may know that a value does not stand below another"),
     HIERARCHY_ROW(0),
 };
 static const kn_fields class_part = KN_FIELDS_PUT("class", class_rows);
@@ -256,6 +258,7 @@ static void put_classes_of_nodes(kn_to to, const kn_spec *spec)
         kn_put_text(o, "name", c->name);
         kn_put_text(o, "role", c->sensitive ? "sensitive" : "quasi");
         if (c->negative) kn_put_boolean(o, "negative", true);
+        if (c->negative_relations) kn_put_boolean(o, "negative_relations", true);
         kn_put_hierarchy(o, "hierarchy", c->has_hierarchy ? &c->hierarchy : NULL);
     }
 }

@@ -252,11 +252,37 @@ static bool promises(const kn_spec *spec, kn_model_kind first, kn_model_kind las
     return false;
 }
 
+/* Relations that are known not to be there: what they do not go with. */
+static kn_status check_negative(const kn_spec_inner *inner, kn_error *err)
+{
+    const kn_spec *spec = &inner->state.spec;
+    for (int i = 0; i < spec->class_count; i++) {
+        const kn_spec_class *c = &spec->classes[i];
+        const char          *why = NULL;
+        if (!c->negative_relations) continue;
+        for (int o = 0; o < spec->class_count; o++)
+            if (spec->classes[o].negative) why = "values that may be known to be absent (negative: true)";
+        if (spec->semantics == KN_SEMANTICS_PATHS) why = "semantics: paths";
+        if (spec->strict_structure) why = "strict-structure";
+        if (spec->model_count > 0) why = "a promise about sensitive values";
+        if (spec->method == KN_METHOD_OCS && !spec->method_auto) why = "method ocs, which takes no relation away";
+        if (why)
+            return kn_spec_fail_place(inner, (kn_place){c->line, c->column}, err,
+                                      "class \"%s\": negative: relations does not go with %s; leave one of them out",
+                                      c->name, why);
+        if (spec->kmn.k > 0 && spec->kmn.n == 0)
+            return kn_spec_fail_place(inner, (kn_place){c->line, c->column}, err,
+                                      "class \"%s\": negative: relations needs a k-mn with n of at least 1", c->name);
+    }
+    return KN_OK;
+}
+
 static kn_status check_promises(const kn_spec_inner *inner, kn_error *err)
 {
     const kn_spec *spec = &inner->state.spec;
     kn_shape       shape = kn_spec_shape(spec);
     KN_TRY(kn_spec_check_items(inner, err));
+    KN_TRY(check_negative(inner, err));
     if (is_asked(inner, KN_FIELD_POPULATION) && !promises(spec, KN_MODEL_K_MAP, KN_MODEL_PRESENCE))
         return refuse(inner, KN_FIELD_POPULATION, "it is for k-map and delta-presence; promise one of them", err);
     if (is_asked(inner, KN_FIELD_KEEP_RECIPE) && (spec->population || kn_spec_counts_people(spec)))

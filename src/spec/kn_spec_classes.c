@@ -67,6 +67,15 @@ static kn_status read_class_weight(kn_reader *r, const kn_yaml *value, void *tar
     return c->weight.numerator > 0 ? KN_OK : kn_field_fail(r, value, "a weight is greater than 0");
 }
 
+/* true: a value may be known to be absent; relations: it may be known not to stand below another. */
+static kn_status read_negative(kn_reader *r, const kn_yaml *value, void *target)
+{
+    kn_spec_class *c = target;
+    c->negative_relations = value->kind == KN_YAML_TEXT && strcmp(value->text, "relations") == 0;
+    c->negative = false;
+    return c->negative_relations ? KN_OK : kn_read_bool(r, value, &c->negative);
+}
+
 static kn_status read_class(kn_reader *r, const kn_yaml *key, const kn_yaml *value, kn_spec_class *c)
 {
     static const kn_key keys[] = {{"value", read_value, 0},
@@ -74,7 +83,7 @@ static kn_status read_class(kn_reader *r, const kn_yaml *key, const kn_yaml *val
                                   {"broader", read_broader, 0},
                                   {"hierarchy", read_class_hierarchy, 0},
                                   {"role", read_class_role, offsetof(kn_spec_class, sensitive)},
-                                  {"negative", kn_read_bool, offsetof(kn_spec_class, negative)},
+                                  {"negative", read_negative, 0},
                                   {"weight", read_class_weight, 0},
                                   KN_KEYS_END};
     kn_place            place = kn_field_place(r, key);
@@ -84,7 +93,7 @@ static kn_status read_class(kn_reader *r, const kn_yaml *key, const kn_yaml *val
     c->name = kn_arena_strndup(&r->inner->arena, key->text, key->size);
     if (!c->name) return kn_field_memory(r);
     if (value && !kn_yaml_missing(value)) KN_TRY(kn_read_map(r, value, keys, c));
-    if (c->negative && c->sensitive)
+    if ((c->negative || c->negative_relations) && c->sensitive)
         return kn_field_fail(r, key,
                              "class \"%s\": nobody is assumed to know values of a sensitive class, nor that they are "
                              "absent",

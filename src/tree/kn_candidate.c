@@ -31,7 +31,7 @@ bool kn_cut_state_fits(kn_key_layout *out, const kn_tree_problem *p, const kn_sy
         p->how != KN_DISASSOCIATE_NODE || p->method == KN_METHOD_ACS)
         return false;
     for (int c = 0; c < s->vocabulary->class_count; c++)
-        if (s->vocabulary->sensitive[c]) return false;
+        if (s->vocabulary->sensitive[c] || (s->vocabulary->unrelated[c] && p->n > 0)) return false;
     if (s->records >= INT32_MAX || deepest > KN_ROW_VALUES || s->rows.start[s->rows.count] >= UINT32_MAX) return false;
     if (p->n == 0) return true;
     if (p->m > 64 || p->m * width + p->m * (p->m - 1) / 2 > 64) return false;

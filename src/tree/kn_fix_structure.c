@@ -13,6 +13,7 @@
 #include "kn_error.h"
 #include "kn_sort.h"
 #include "kn_structure.h"
+#include "kn_unrelated.h"
 
 #define WHAT "disassociating tree records"
 #define NONE UINT32_MAX
@@ -284,6 +285,7 @@ kn_status kn_fix_structure(kn_structure *s, kn_combinations *scratch, bool *fixe
         counters->relations += scratch->counted - before;
         *fixed = !(any && ocs);
         if (!any && s->problem->strict && !ocs) KN_TRY(name_positions(s, &any, err));
+        if (!any && !ocs) KN_TRY(kn_unrelated_name(s, &any, err));
         if (!any || ocs) return KN_OK;
         KN_TRY(apply_named(s, counters, err));
     }

@@ -31,6 +31,18 @@
  * protect: -Gastritis may become "-Disease" while Gastritis is shown, so everybody sees who lacks it. Absences affect
  * neither records nor cost nor output.
  *
+ * Unrelated (III-G). For a class that says so (never a sensitive one) attackers may also know that a value x does not stand above a value y of the
+ * class in a record: pairs of the original's values. A fact like that is one of the n relations, and its ends are among the m values, whether the record has
+ * them or not. A released record that shows u above w has one of the pairs of the original at or below u and w, unknown which, and is
+ * ruled out only by knowing that all of these are unrelated. So a combination may also have a set Q of relations of the cut that are not there: with
+ * the pairs that they stand for it has at most n relations, and with the ends of these pairs, a known value above an end aside, at most m values. Its
+ * support is the number of released records that have the values and relations and show none of Q.
+ * - It is enough. Of what an attacker knows let Q be the relations of the cut all of whose pairs are known to be unrelated. That combination was
+ *   counted; the record itself shows none of Q, since no release adds a relation; so there are at least k, or, where a known relation was taken away, none.
+ * - A round of FixStructure that names none looks at these combinations: each that is rare names the relation of Q and of its known ones with the least support of
+ *   its own, as above. Every cut can be mended so: a relation that nobody shows rules out nobody. Only with relations pair by pair, and not
+ *   with absences, diversity, strict positions or OCS.
+ *
  * ValueCheck: the combinations without relations. A cut that fails is not followed (K9).
  *
  * FixStructure works in rounds. A round looks at all combinations with one relation, then with two, up to n, and

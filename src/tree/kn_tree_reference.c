@@ -190,6 +190,7 @@ static kn_status name_relations(kn_reference *r, kn_error *err)
     for (int known = 1; known <= r->problem->n && r->named_count == 0; known++)
         if (kn_reference_visit(r, known, known, name_of_rare)) return KN_OK;
     if (r->named_count == 0 && r->problem->strict) return name_positions(r, err);
+    if (r->named_count == 0 && r->problem->method != KN_METHOD_OCS) return kn_reference_name_unrelated(r, err);
     return KN_OK;
 }
 

@@ -124,4 +124,7 @@ typedef bool (*kn_reference_visit_fn)(kn_reference *r, const kn_id_list *records
  * them: value sets by size, then in order; relation sets likewise. true: `visit` stopped, or the time is up. */
 bool kn_reference_visit(kn_reference *r, int fewest, int most, kn_reference_visit_fn visit);
 
+/* Names a relation of each rare combination with relations that are known not to be there (kn_tree_reference_unrelated.c). */
+KN_CHECK kn_status kn_reference_name_unrelated(kn_reference *r, kn_error *err);
+
 #endif

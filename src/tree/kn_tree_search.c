@@ -515,6 +515,20 @@ static kn_status check_options(const kn_tree_problem *p, kn_error *err)
         return kn_fail(err, KN_USAGE,
                        "strict-structure and a suppression budget exclude each other: what was below a value "
                        "that is given up is where only a moved node can be");
+    const kn_vocabulary *v = p->records->vocabulary;
+    for (int c = 0; c < v->class_count; c++) {
+        if (!v->unrelated[c]) continue;
+        if (p->strict || p->semantics == KN_SEMANTICS_PATHS || p->method == KN_METHOD_OCS || kn_tree_asks_diversity(p))
+            return kn_fail(err, KN_USAGE,
+                           "that values are known not to be related goes with relations one by one and methods acs and "
+                           "gcs, and with no "
+                           "strict structure and no promise about sensitive values");
+        for (int o = 0; o < v->class_count; o++)
+            if (v->negative[o])
+                return kn_fail(
+                    err, KN_USAGE,
+                    "values that are known to be absent and such that are known not to be related exclude each other");
+    }
     if (!(p->time_limit >= 0))
         return kn_fail(err, KN_USAGE, "the time limit must be a number of seconds, or 0 for none");
     return KN_OK;

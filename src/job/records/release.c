@@ -74,6 +74,11 @@ static kn_status read(kn_release_run *all, kn_error *err)
         KN_TRY(kn_release_drop(all, kn_records_ignored_name(run->records, i), err));
     if (r->head.dropped_count > 0 && all->spec->undeclared_refuse)
         return kn_fail(err, KN_INPUT, "\"%s\" belongs to no class (undeclared: refuse)", r->head.dropped[0]);
+    for (int c = 0; c < all->spec->class_count; c++)
+        if (all->spec->classes[c].negative_relations)
+            KN_TRY(kn_release_note(
+                all, err, "that values of class \"%s\" do not stand below others may be known: that is counted, too",
+                all->spec->classes[c].name));
     if (run->records->orphans > 0)
         KN_TRY(kn_release_note(all, err, "%lld %s%s to nobody and %s not released", (long long)run->records->orphans,
                                all->spec->resource_count > 0 ? "resource" : "row",

@@ -179,6 +179,9 @@ KN_CHECK kn_status kn_vrecords_cut(kn_records_verifier *v, kn_error *err);
  * and with the whole cut (absent.c). */
 KN_CHECK kn_status kn_vrecords_absent(kn_records_verifier *v, kn_error *err);
 
+/* k^(m,n) again, if attackers may also know that values do not stand below others: likewise (unrelated.c). */
+KN_CHECK kn_status kn_vrecords_unrelated(kn_records_verifier *v, kn_error *err);
+
 /* Can the generalized record have become the released one? Steps are counted in *work; *decided becomes false if
  * there are too many (embed.c). Scratch for records of at most `largest` nodes, freed with the arena. One thread at a
  * time. */

@@ -144,6 +144,7 @@ static kn_status check(kn_records_verifier *v, kn_error *err)
     KN_TRY(kn_vrecords_classes(v, err));
     KN_TRY(kn_vrecords_match(v, err));
     if (v->whole && r->decided) KN_TRY(kn_vrecords_absent(v, err));
+    if (v->whole && r->decided) KN_TRY(kn_vrecords_unrelated(v, err));
     KN_TRY(kn_vrecords_measure(v, err));
     kn_vnotes_judge(v->notes, r->decided);
     if (r->assignment == KN_ASSIGNMENT_UNDECIDED)
