@@ -97,6 +97,8 @@ kn_status kn_fail_memory(kn_error *err, const kn_context *ctx, const char *what)
 {
     uint64_t limit = ctx ? ctx->memory_limit : 0;
     if (limit == 0) return kn_fail(err, KN_MEMORY, "%s: out of memory", what);
-    return kn_fail(err, KN_MEMORY, "%s: needs more than the memory limit of %.1f MB (%.1f MB were in use)", what,
-                   (double)limit / 1e6, (double)kn_context_memory_used(ctx) / 1e6);
+    return kn_fail(
+        err, KN_MEMORY,
+        "%s: needs more than the memory limit of %.1f MB (%.1f MB were in use); give a larger --memory-limit", what,
+        (double)limit / 1e6, (double)kn_context_memory_used(ctx) / 1e6);
 }

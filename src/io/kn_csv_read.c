@@ -44,7 +44,8 @@ static kn_status fail_need(const kn_csv_reader *r, double need, kn_error *err)
 {
     double limit = (double)r->ctx->memory_limit;
     if (need < limit) need = limit;
-    return kn_fail(err, KN_MEMORY, "%s: reading it needs about %.1f MB; the memory limit is %.1f MB",
+    return kn_fail(err, KN_MEMORY,
+                   "%s: reading it needs about %.1f MB; the memory limit is %.1f MB; give a larger --memory-limit",
                    kn_source_name(r->source), need * 1.1 / 1e6, limit / 1e6);
 }
 

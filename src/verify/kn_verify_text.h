@@ -7,9 +7,9 @@
 #include "kn_connection.h"
 #include "kn_verify_internal.h"
 
-/* Do files fit the memory limit, by their sizes and first rows? Asked of a DuckDB of kanon's own. */
+/* Do files fit the memory limit, by their sizes and first rows, of which each takes so many cells `besides`? Asked of a DuckDB of kanon's own. */
 KN_CHECK kn_status kn_vtext_fits(bool *out, kn_context *ctx, const kn_connection *c, const char *const *paths, int count,
-                                 const kn_vread_options *options, kn_error *err);
+                                 const kn_vread_options *options, int besides, kn_error *err);
 
 /* Keeps a file on disk, under this name (kn_text_table.h), and adds what stands behind FROM for it. */
 KN_CHECK kn_status kn_vtext_keep(kn_buffer *to, kn_context *ctx, const kn_connection *c, const char *name, const char *path,

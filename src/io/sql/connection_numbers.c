@@ -161,7 +161,7 @@ kn_status kn_connection_texts(double *out, const kn_connection *c, kn_context *c
     for (int i = 0; i < count; i++) {
         kn_buffer_add(&sql, i > 0 ? " UNION ALL SELECT sum(" : "SELECT sum(");
         kn_buffer_add(&sql, c->dialect == KN_DIALECT_POSTGRESQL ? "octet_length" : "strlen");
-        kn_buffer_add(&sql, "(v)) AS n FROM (SELECT DISTINCT CAST(");
+        kn_buffer_format(&sql, "(v) + %d) AS n FROM (SELECT DISTINCT CAST(", KN_TEXT_ITSELF);
         kn_connection_put_name(&sql, c, columns[i]);
         kn_buffer_format(&sql, " AS VARCHAR) AS v FROM (SELECT * FROM %s AS t LIMIT %d) AS s) AS d", relation,
                          KN_TEXT_SAMPLE);

@@ -34,7 +34,8 @@ KN_CHECK kn_status kn_connection_query(struct ArrowArrayStream *out, const kn_co
 KN_CHECK kn_status kn_connection_number(int64_t *out, const kn_connection *c, kn_context *ctx, const char *sql, const char *what,
                                         kn_error *err);
 
-/* How many bytes the different texts of these columns take in the first rows (KN_TEXT_SAMPLE) of what stands behind FROM. */
+/* How many bytes the different texts of these columns take, KN_TEXT_ITSELF for each with them, in the first rows (KN_TEXT_SAMPLE) of what
+ * stands behind FROM. */
 KN_CHECK kn_status kn_connection_texts(double *out, const kn_connection *c, kn_context *ctx, const char *relation,
                                        const char *const *columns, int count, const char *what, kn_error *err);
 

@@ -12,6 +12,10 @@
 
 struct kn_pg;
 
+/* What a server's table takes in memory whatever its size: bytes while it is read, and while one is written; and cells more for each row that is
+ * written. */
+enum { KN_SERVER_READ = 3 << 20, KN_SERVER_WRITE = 9 << 19, KN_SERVER_CELLS = 9 };
+
 /* Is it the name of a table or a query of a server? */
 bool kn_server_named(const char *name);
 

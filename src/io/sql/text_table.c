@@ -44,8 +44,10 @@ bool kn_text_table_possible(kn_context *ctx, const char *const *paths, int count
         if (!kn_csv_stream_possible(ctx, paths[i])) return false;
         text += most_text(paths[i]);
     }
-    /* A row of one column has a byte at least, and one of n columns n. */
-    return kn_table_needs(text, 1, text) > (double)ctx->memory_limit && kn_duckdb_load(&api, paths[0], NULL) == KN_OK;
+    /* A row of one column has a byte at least, and one of n columns n; different texts have four, with what ends them, unless they are few. */
+    double texts = text * (1 + KN_TEXT_ITSELF / 4.0);
+    return kn_table_needs(text, 1 + KN_CLASS_CELLS, texts) > (double)ctx->memory_limit &&
+           kn_duckdb_load(&api, paths[0], NULL) == KN_OK;
 }
 
 /* Of a reader that failed, what it said; else how the statement ended. */
@@ -57,8 +59,8 @@ static kn_status judge(const kn_csv_seen *seen, kn_status st, const kn_error *sa
 }
 
 kn_status kn_text_table_fits(bool *out, const kn_connection *c, kn_context *ctx, struct ArrowArrayStream *first,
-                             const kn_csv_seen *seen, const char *const *columns, int count, const char *what,
-                             kn_error *err)
+                             const kn_csv_seen *seen, const char *const *columns, int count, int besides,
+                             const char *what, kn_error *err)
 {
     kn_error said = KN_ERROR_INIT;
     double   texts = 0;
@@ -67,7 +69,7 @@ kn_status kn_text_table_fits(bool *out, const kn_connection *c, kn_context *ctx,
     double rows = seen->part > 0 ? (double)seen->rows / seen->part : 0;
     KN_TRY(kn_connection_texts(&texts, c, ctx, FIRST_ROWS, columns, count, what, err));
     if (seen->rows > 0) texts *= rows / (double)seen->rows;
-    *out = kn_table_needs(rows, count, texts) + kn_text_window(ctx) <= (double)ctx->memory_limit;
+    *out = kn_table_needs(rows, count + besides, texts) + kn_text_window(ctx) <= (double)ctx->memory_limit;
     return kn_connection_drop(c, ctx, FIRST_ROWS, what, err);
 }
 
@@ -81,13 +83,13 @@ kn_status kn_text_table_keep(kn_buffer *to, const kn_connection *c, const char *
 /* ---- Files ---- */
 
 kn_status kn_text_files_fit(bool *out, const kn_connection *c, kn_context *ctx, const char *const *paths, int count,
-                            const kn_csv_options *options, kn_error *err)
+                            const kn_csv_options *options, int besides, kn_error *err)
 {
     struct ArrowArrayStream first;
     kn_csv_seen             seen = KN_CSV_SEEN_INIT;
     *out = true;
     KN_TRY(kn_csv_stream_open(&first, ctx, paths, count, options, KN_TEXT_SAMPLE, &seen, err));
-    return kn_text_table_fits(out, c, ctx, &first, &seen, options->columns, options->column_count,
+    return kn_text_table_fits(out, c, ctx, &first, &seen, options->columns, options->column_count, besides,
                               kn_path_name(ctx, paths[0]), err);
 }
 
@@ -124,7 +126,7 @@ static kn_status group_files(kn_table **out, const kn_connection *c, kn_context 
 {
     bool      fits = true;
     kn_buffer relation;
-    KN_TRY(kn_text_files_fit(&fits, c, ctx, paths, count, options, err));
+    KN_TRY(kn_text_files_fit(&fits, c, ctx, paths, count, options, 0, err));
     if (fits) return KN_OK;
     kn_buffer_init(&relation, ctx);
     kn_status st = kn_text_files_keep(&relation, c, ctx, "rows", paths, count, options, err);

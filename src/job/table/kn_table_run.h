@@ -136,6 +136,8 @@ KN_CHECK kn_status kn_table_run_without_kept(kn_buffer *relation, const kn_table
 /* Its engines (table/large_server.c): may the input stay where it is; what about the output cannot be written so (NULL: it can); the
  * engine of the input, and that of the output; what stands behind FROM for the original; the engine's name in messages. */
 bool               kn_table_run_can_stay(const kn_table_run *run);
+double             kn_table_run_window(const kn_table_run *run);  /* bytes that its inputs and outputs take whatever their size */
+int                kn_table_run_besides(const kn_table_run *run); /* cells that a row takes beside its own                      */
 const char        *kn_table_run_cannot_write(const kn_table_run *run);
 KN_CHECK kn_status kn_table_run_open_engine(kn_table_run *run, const kn_csv_options *csv, kn_error *err);
 KN_CHECK kn_status kn_table_run_open_writer(kn_table_run *run, kn_error *err);

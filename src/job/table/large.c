@@ -94,21 +94,31 @@ static kn_status check_engine(const kn_table_run *run, kn_error *err)
                    spec->output);
 }
 
+/* Can a table of so many rows be read whole? What can only be done so is tried where its cells alone fit. */
+static kn_status is_small(bool *out, kn_table_run *run, int64_t rows, const kn_csv_options *csv, kn_error *err)
+{
+    double texts = 0, limit = (double)run->all.ctx->memory_limit;
+    if (kn_table_run_to_text(run)) limit -= kn_text_window(run->all.ctx);
+    *out = kn_table_needs((double)rows, csv->column_count, 0) <= limit;
+    if (!*out || needs_rows(run)) return KN_OK;
+    KN_TRY(kn_engine_texts(&texts, &run->engine, rows, csv->columns, csv->column_count, err));
+    *out =
+        kn_table_needs((double)rows, csv->column_count + kn_table_run_besides(run), texts) + kn_table_run_window(run) <=
+        (double)run->all.ctx->memory_limit;
+    return KN_OK;
+}
+
 kn_status kn_table_run_stay(kn_table_run *run, const kn_csv_options *csv, kn_error *err)
 {
     int64_t rows = 0;
-    bool    engine = is_engine(run);
+    bool    engine = is_engine(run), small = false;
     KN_TRY(check_engine(run, err));
     if (kn_table_run_from_text(run)) return needs_rows(run) ? KN_OK : kn_table_run_stay_text(run, csv, err);
     if (!engine && (!kn_memory_limited(run->all.ctx) || !kn_table_run_can_stay(run))) return KN_OK;
     KN_TRY(kn_table_run_open_engine(run, csv, err));
     if (!engine) KN_TRY(kn_engine_rows(&rows, &run->engine, err));
-    double texts = 0, limit = (double)run->all.ctx->memory_limit;
-    if (kn_table_run_to_text(run)) limit -= kn_text_window(run->all.ctx);
-    if (!engine && kn_table_needs((double)rows, csv->column_count, 0) <= limit &&
-        !needs_rows(run)) /* what can only be done in memory is tried there */
-        KN_TRY(kn_engine_texts(&texts, &run->engine, rows, csv->columns, csv->column_count, err));
-    run->large = engine || kn_table_needs((double)rows, csv->column_count, texts) > limit;
+    if (!engine) KN_TRY(is_small(&small, run, rows, csv, err));
+    run->large = !small;
     if (!run->large) {
         kn_engine_close(&run->engine);
         return kn_release_note(&run->all, err, "the table fits the memory limit and was read whole");

@@ -10,6 +10,7 @@
 #include "kn_server.h"
 #include "kn_table_run.h"
 #include "kn_targets.h"
+#include "kn_text_table.h"
 
 static bool from_server(const kn_table_run *run)
 {
@@ -29,6 +30,18 @@ bool kn_table_run_can_stay(const kn_table_run *run)
     for (int i = 0; i < spec->input_count; i++)
         if (!kn_columnar_stays(run->all.ctx, run->inputs[i])) return false;
     return spec->input_count > 0;
+}
+
+double kn_table_run_window(const kn_table_run *run)
+{
+    double bytes = run->target ? KN_SERVER_WRITE : from_server(run) ? KN_SERVER_READ : 0;
+    return bytes + (kn_table_run_to_text(run) ? kn_text_window(run->all.ctx) : 0);
+}
+
+int kn_table_run_besides(const kn_table_run *run)
+{
+    bool by_classes = run->all.spec->method_auto || !kn_table_run_full_domain(run);
+    return (by_classes ? KN_CLASS_CELLS : 0) + (run->target ? KN_SERVER_CELLS : 0);
 }
 
 const char *kn_table_run_cannot_write(const kn_table_run *run)

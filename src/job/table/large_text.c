@@ -44,7 +44,8 @@ kn_status kn_table_run_stay_text(kn_table_run *run, const kn_csv_options *csv, k
     bool       fits = true;
     if (!kn_text_table_possible(run->all.ctx, run->inputs, count)) return KN_OK;
     KN_TRY(open_engine(run, err));
-    KN_TRY(kn_text_files_fit(&fits, e->connection, run->all.ctx, run->inputs, count, csv, err));
+    KN_TRY(
+        kn_text_files_fit(&fits, e->connection, run->all.ctx, run->inputs, count, csv, kn_table_run_besides(run), err));
     if (fits) {
         kn_engine_close(e);
         return kn_release_note(&run->all, err, "the table fits the memory limit and was read whole");

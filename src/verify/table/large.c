@@ -160,20 +160,24 @@ static kn_status is_large(pair *p, bool *large, kn_error *err)
 {
     int64_t rows = 0;
     double  texts = 0, limit = (double)p->ctx->memory_limit;
+    bool    leveled =
+        p->spec->method_given && !p->spec->method_auto && kn_method_family(p->spec->method) == KN_FAMILY_FULL_DOMAIN;
+    int besides = leveled ? 0 : KN_CLASS_CELLS;
+    if (from_server(p) || kn_server_named(p->release)) limit -= KN_SERVER_READ;
     if (kn_csv_stream_possible(p->ctx, p->release)) limit -= kn_text_window(p->ctx);
     if (!p->from.relation.data) {
         kn_vread_options read = {.csv = &p->spec->csv, .columns = p->wanted, .column_count = p->wanted_count};
-        KN_TRY(kn_vtext_fits(large, p->ctx, p->from.connection, p->originals, p->original_count, &read, err));
+        KN_TRY(kn_vtext_fits(large, p->ctx, p->from.connection, p->originals, p->original_count, &read, besides, err));
         *large = !*large;
         return KN_OK;
     }
     KN_TRY(count_rows(&rows, p, err));
-    *large = kn_table_needs((double)rows, p->wanted_count, 0) > limit;
+    *large = kn_table_needs((double)rows, p->wanted_count + besides, 0) > limit;
     if (*large) return KN_OK;
     KN_TRY(kn_connection_texts(&texts, p->from.connection, p->ctx, p->from.relation.data, p->wanted, p->wanted_count,
                                p->from.name, err));
     if (rows > KN_TEXT_SAMPLE) texts *= (double)rows / KN_TEXT_SAMPLE;
-    *large = kn_table_needs((double)rows, p->wanted_count, texts) > limit;
+    *large = kn_table_needs((double)rows, p->wanted_count + besides, texts) > limit;
     return KN_OK;
 }
 

@@ -185,7 +185,7 @@ static kn_status open_blocks(struct ArrowArrayStream *out, kn_vtable **table, kn
 }
 
 kn_status kn_vtext_fits(bool *out, kn_context *ctx, const kn_connection *c, const char *const *paths, int count,
-                        const kn_vread_options *options, kn_error *err)
+                        const kn_vread_options *options, int besides, kn_error *err)
 {
     struct ArrowArrayStream first;
     kn_csv_seen             seen = KN_CSV_SEEN_INIT;
@@ -201,7 +201,7 @@ kn_status kn_vtext_fits(bool *out, kn_context *ctx, const kn_connection *c, cons
     for (int n = 0; st == KN_OK && n < table->name_count; n++)
         if (table->kept[n] >= 0) names[table->kept[n]] = table->names[n].data;
     if (st == KN_OK)
-        st = kn_text_table_fits(out, c, ctx, &first, &seen, names, known, kn_path_name(ctx, paths[0]), err);
+        st = kn_text_table_fits(out, c, ctx, &first, &seen, names, known, besides, kn_path_name(ctx, paths[0]), err);
     kn_free((void *)names);
     kn_vtable_free(table);
     return st;
