@@ -15,7 +15,7 @@ const browser = await chromium.launch({executablePath: process.env.CHROMIUM ?? "
 /** In the page: after the next click or change, waits for the picture on which `done` holds, or progress that was not there before. */
 const watch = ([event, done, limit]) => {
   const holds = new Function(`return ${done}`);
-  const busy = () => new Set(document.querySelectorAll("main .progress, main .stale, .meter.stale"));
+  const busy = () => new Set(document.querySelectorAll("main .progress, main .stale, .meter.stale, .release .stale"));
   globalThis.seen = new Promise((tell) => {
     addEventListener(event, (happened) => {
       const start = happened.timeStamp;
@@ -76,7 +76,7 @@ try {
     await page.waitForSelector(".column"); // the rows are below them: a click that aims at a row's place waits until it has it
     await click("last row", page.getByRole("button", {name: "Last", exact: true}), `document.querySelector(".grid tbody tr:last-child th").textContent.replaceAll(",", "") === document.querySelector(".pager input").max`);
     const select = page.locator(".role select").first();
-    await page.evaluate(watch, ["change", "false", 20_000]);
+    await page.evaluate(watch, ["change", `document.querySelector(".meter.stale") !== null`, 20_000]);
     await select.selectOption((await select.inputValue()) === "quasi" ? "keep" : "quasi");
     (times["role"] ??= []).push(await page.evaluate(() => globalThis.seen));
     await page.waitForSelector(".meter:not(.stale)");

@@ -73,7 +73,7 @@ function ReleaseFile() {
         <Copy text={command} label={texts.release.command} />
         {draft === null ? (
           <>
-            <pre tabIndex={0} role="region" aria-label={texts.release.label}><code>{text}</code></pre>
+            <pre class={store.busy ? "stale" : ""} tabIndex={0} role="region" aria-label={texts.release.label}><code>{text}</code></pre>
             <button type="button" class="quiet" onClick={() => setDraft(text)}>{texts.release.edit}</button>
           </>
         ) : (
