@@ -215,11 +215,12 @@ bool cli_table_read(kn_table **out, kn_context *ctx, const cli_table_options *op
         if (!is_tree_file(paths[i]) && !is_database(paths[i])) continue;
         char *path = cli_escape(paths[i], strlen(paths[i]));
         if (is_database(paths[i])) /* its name may contain a password */
-            complain("a database is not a table: 'kanon profile' reads one by itself, 'kanon anonymize' and 'kanon "
-                     "verify' through a release file");
+            complain("a database is not a table: name one of its tables (sqlite:FILE#TABLE, "
+                     "postgresql://...#SCHEMA.TABLE), or ask 'kanon profile', or, through a release file, 'kanon "
+                     "diagnose', 'kanon anonymize' and 'kanon verify'");
         else
-            complain("%s: XML and JSON records are trees, not a table: 'kanon anonymize' and 'kanon verify' read them, "
-                     "through a release file",
+            complain("%s: XML and JSON records are trees, not a table: 'kanon diagnose', 'kanon anonymize' and 'kanon "
+                     "verify' read them, through a release file",
                      path);
         free(path);
         return false;

@@ -73,7 +73,8 @@ static kn_status read_negative(kn_reader *r, const kn_yaml *value, void *target)
     kn_spec_class *c = target;
     c->negative_relations = value->kind == KN_YAML_TEXT && strcmp(value->text, "relations") == 0;
     c->negative = false;
-    return c->negative_relations ? KN_OK : kn_read_bool(r, value, &c->negative);
+    if (c->negative_relations || kn_read_bool(r, value, &c->negative) == KN_OK) return KN_OK;
+    return kn_field_fail(r, value, "none of true, false and relations");
 }
 
 static kn_status read_class(kn_reader *r, const kn_yaml *key, const kn_yaml *value, kn_spec_class *c)
