@@ -39,9 +39,9 @@ typedef struct level {
 } level;
 
 struct kn_items_cut {
-    kn_context             *ctx;
-    const kn_items_problem *problem;
-    const kn_items_entry   *entries;
+    kn_context           *ctx;
+    kn_items_problem      problem;
+    const kn_items_entry *entries;
     /* Per entry. */
     uint64_t *slots; /* where its labels begin */
     uint32_t *sizes;
@@ -71,7 +71,7 @@ kn_status kn_items_cut_create(kn_items_cut **out, kn_context *ctx, const kn_item
     *out = NULL;
     if (c) {
         c->ctx = ctx;
-        c->problem = problem;
+        c->problem = *problem;
         KN_ALLOC_ZERO(ctx, c->at, nodes);
         KN_ALLOC_ZERO(ctx, c->levels, (size_t)problem->m + 1);
     }
@@ -86,7 +86,7 @@ kn_status kn_items_cut_create(kn_items_cut **out, kn_context *ctx, const kn_item
 void kn_items_cut_free(kn_items_cut *c)
 {
     if (!c) return;
-    for (int d = 0; c->levels && d <= c->problem->m; d++) KN_FREE(c->levels[d].followers, c->levels[d].entries);
+    for (int d = 0; c->levels && d <= c->problem.m; d++) KN_FREE(c->levels[d].followers, c->levels[d].entries);
     KN_FREE(c->slots, c->sizes, c->labels, c->heap, c->shown_by, c->trial_start, c->trial, c->trial_rows, c->trial_all,
             c->at, c->levels, c);
 }
@@ -128,13 +128,13 @@ static candidate pop(kn_items_cut *c)
 /* Is it below the node that is replaced? */
 static bool is_new(const kn_items_cut *c, uint32_t node)
 {
-    return c->problem->hierarchy->parent[node] == c->node;
+    return c->problem.hierarchy->parent[node] == c->node;
 }
 
 /* Does b come behind a? New labels come first, then by their first leaf. With `a` KN_NODE_NONE new ones alone begin. */
 static bool follows(const kn_items_cut *c, uint32_t a, uint32_t b)
 {
-    const uint32_t *first = c->problem->hierarchy->first;
+    const uint32_t *first = c->problem.hierarchy->first;
     if (a == KN_NODE_NONE) return is_new(c, b);
     if (is_new(c, a) != is_new(c, b)) return is_new(c, a);
     return first[b] > first[a];
@@ -182,9 +182,9 @@ static void list_entries(kn_items_cut *c, level *to, const uint32_t *entries, si
 static bool has_rare(kn_items_cut *c, int depth, const uint32_t *entries, size_t count, uint32_t last)
 {
     level *to = &c->levels[depth];
-    bool   rare = false, deeper = depth + 1 < c->problem->m;
+    bool   rare = false, deeper = depth + 1 < c->problem.m;
     count_followers(c, to, entries, count, last);
-    for (size_t i = 0; i < to->count; i++) rare = rare || to->followers[i].rows < c->problem->k;
+    for (size_t i = 0; i < to->count; i++) rare = rare || to->followers[i].rows < c->problem.k;
     if (!rare && !c->memory && deeper) list_entries(c, to, entries, count, last);
     for (size_t i = 0; i < to->count; i++) c->at[to->followers[i].node] = 0;
     if (c->memory || kn_cancelled(c->ctx)) return true;
@@ -205,7 +205,7 @@ static uint32_t child_of(const kn_hierarchy *h, uint32_t node, uint32_t leaf)
 /* The labels of an entry with the node's children in its place. */
 static void replace_label(kn_items_cut *c, uint32_t entry, size_t *size)
 {
-    const kn_items_problem *p = c->problem;
+    const kn_items_problem *p = &c->problem;
     const kn_hierarchy     *h = p->hierarchy;
     uint32_t                set = c->entries[entry].set, last = KN_NODE_NONE;
     for (uint32_t i = 0; i < c->sizes[entry]; i++) {
@@ -225,7 +225,7 @@ static void replace_label(kn_items_cut *c, uint32_t entry, size_t *size)
 
 static bool make_trial(kn_items_cut *c, const candidate *u)
 {
-    const kn_items_problem *p = c->problem;
+    const kn_items_problem *p = &c->problem;
     size_t                  size = 0, most = 0;
     c->node = u->node;
     for (size_t i = 0; i < u->count; i++) {
@@ -262,7 +262,7 @@ static bool keep_trial(kn_items_cut *c, const candidate *u)
     for (size_t i = 0; i < to->count; i++) c->at[to->followers[i].node] = 0;
     for (size_t i = 0; !c->memory && i < to->count; i++) {
         const follower     *f = &to->followers[i];
-        const kn_hierarchy *h = c->problem->hierarchy;
+        const kn_hierarchy *h = c->problem.hierarchy;
         candidate next = {(double)f->rows * (double)(h->last[f->node] - h->first[f->node]), f->node, c->shown_count,
                           f->count};
         if (f->node < h->leaves) continue;
@@ -279,7 +279,7 @@ static bool keep_trial(kn_items_cut *c, const candidate *u)
 /* Every entry that has an item shows the root. */
 static bool begin_class(kn_items_cut *c, const kn_items_entry *entries, size_t count)
 {
-    const kn_items_problem *p = c->problem;
+    const kn_items_problem *p = &c->problem;
     uint64_t                size = 0;
     c->entries = entries;
     c->heap_count = c->shown_count = 0;
@@ -307,7 +307,7 @@ kn_status kn_items_cut_class(kn_items_cut *c, kn_items_entry *entries, size_t co
         candidate u = pop(c);
         c->memory = !make_trial(c, &u);
         if (!c->memory && !has_rare(c, 0, c->trial_all, u.count, KN_NODE_NONE)) {
-            *shown = *shown || u.node == c->problem->hierarchy->nodes - 1;
+            *shown = *shown || u.node == c->problem.hierarchy->nodes - 1;
             c->memory = !keep_trial(c, &u);
         }
         if (c->memory) return kn_fail_memory(err, c->ctx, WHAT);

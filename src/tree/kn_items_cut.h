@@ -37,7 +37,7 @@ typedef struct kn_items_entry {
 
 typedef struct kn_items_cut kn_items_cut;
 
-/* What is needed for one class after the other. The problem is borrowed. */
+/* What is needed for one class after the other. The hierarchy and the arrays of the problem are borrowed. */
 KN_CHECK kn_status kn_items_cut_create(kn_items_cut **out, kn_context *ctx, const kn_items_problem *problem, kn_error *err);
 void               kn_items_cut_free(kn_items_cut *cut); /* NULL is fine */
 
