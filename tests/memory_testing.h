@@ -65,6 +65,18 @@ static inline void put_both(kn_context *ctx, const char *name, const char *text)
     assert_ok(kn_memory_put(ctx, memory, text, strlen(text), &err), err);
 }
 
+/* Puts a file that was generated, or that an example has, into memory too. */
+static inline void put_file(kn_context *ctx, const char *name)
+{
+    size_t   size = 0;
+    char     memory[300];
+    kn_error err = KN_ERROR_INIT;
+    char    *text = testing_contents(path_of(name), &size);
+    snprintf(memory, sizeof memory, "memory:%s", name);
+    assert_ok(kn_memory_put(ctx, memory, text, size, &err), err);
+    free(text);
+}
+
 /* The release file with "@" for where things are, and "^" for "@". */
 static inline size_t put_in_place(char *to, size_t room, const char *form, const char *place)
 {

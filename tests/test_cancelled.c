@@ -413,17 +413,6 @@ static void stop_job(kn_context *ctx, const job *j, kn_rng *rng)
     "  age: {role: quasi, type: integer, hierarchy: {ranges: [5, 10, 20, 40]}}\n  sex: {role: quasi}\n"                \
     "  race: {role: quasi}\n  education: {role: quasi}\n  salary-class: {role: sensitive}\n"
 
-static void put_file(kn_context *ctx, const char *name)
-{
-    size_t   size = 0;
-    char     memory[300];
-    kn_error err = KN_ERROR_INIT;
-    char    *text = testing_contents(path_of(name), &size);
-    snprintf(memory, sizeof memory, "memory:%s", name);
-    assert_ok(kn_memory_put(ctx, memory, text, size, &err), err);
-    free(text);
-}
-
 static void put_table(kn_context *ctx)
 {
     kn_error            err = KN_ERROR_INIT;

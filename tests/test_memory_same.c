@@ -342,18 +342,6 @@ static void test_models(void **state)
 
 /* ---- The examples: databases and records ---- */
 
-/* Puts a file that was generated, or that an example has, into memory too. */
-static void put_file(kn_context *ctx, const char *name)
-{
-    size_t   size = 0;
-    char     memory[300];
-    kn_error err = KN_ERROR_INIT;
-    char    *text = testing_contents(path_of(name), &size);
-    snprintf(memory, sizeof memory, "memory:%s", name);
-    assert_ok(kn_memory_put(ctx, memory, text, size, &err), err);
-    free(text);
-}
-
 static void same_story(kn_context *ctx, const char *form, const char *const *outputs)
 {
     char place[300];
