@@ -440,14 +440,14 @@ static kn_status begin(kn_release_run **out, const kn_release_shape *shape, kn_c
 static void end(kn_release_run *run)
 {
     if (!run) return;
+    kn_digest_free(run->digests); /* before anything else: they read what is written, beside this thread */
+    kn_digest_free(run->originals.digests);
     if (!run->base) kn_output_abort(run->output);
     run->shape->end_search(run);
     run->shape->end(run); /* before the set: what it asked a server may have been asked over the set's connection */
     kn_set_end(run->set);
     kn_public_free(run->facts);
     for (int i = 0; run->originals.marks && i < run->originals.count; i++) kn_input_mark_free(run->originals.marks[i]);
-    kn_digest_free(run->originals.digests);
-    kn_digest_free(run->digests);
     kn_arena_free(&run->scratch);
     kn_free(run);
 }
