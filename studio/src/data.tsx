@@ -36,6 +36,7 @@ function List({found, spread}: {found: Profile; spread: StudioDistributions | nu
                 }}>
                 {ROLES.map((one) => <option key={one} value={one} title={texts.roles[one]}>{texts.roles.short[one]}</option>)}
               </select>
+              <p class="how">{texts.roles[role]}</p>
               <p class="how">{texts.data.suggested(texts.roles.short[column.role as Role] ?? column.role, column.reason)}</p>
             </div>
           </li>

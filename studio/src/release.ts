@@ -177,7 +177,14 @@ export class Release {
 
   setField(name: string, value: string | number | null): void {
     if (value === null || value === "") this.doc.delete(name);
-    else this.doc.set(name, value);
+    else this.replace(name, value);
+  }
+
+  /** What is said behind a value is about the one that stood there. */
+  private replace(name: string, value: string | number): void {
+    this.doc.set(name, value);
+    const node = this.doc.get(name, true);
+    if (isScalar(node)) node.comment = null;
   }
 
   /** Does every run make the same bytes? The keys of a database's release are random, unless a seed is given. */
@@ -193,6 +200,6 @@ export class Release {
   setLevels(levels: number[] | null): void {
     if (levels === null) return this.dropLevels();
     this.doc.set("levels", this.doc.createNode(levels, {flow: true}));
-    this.doc.set("method", "optimal");
+    this.replace("method", "optimal");
   }
 }

@@ -48,7 +48,7 @@ export const texts = {
   },
   release: {
     title: "Release file",
-    why: "Everything you choose is written here. It runs without the studio and makes the same bytes:",
+    why: "Everything you choose is written here. Once it is saved it runs without the studio and makes the same bytes:",
     whyKeys: "Everything you choose is written here, and runs without the studio. The keys of a database's release are drawn anew in each run, unless a seed is given:",
     edit: "Edit as text", apply: "Apply", give_up: "Leave as it was", label: "The release file as text",
     command: "The command that runs it", unsaved: "not saved yet", is_saved: "saved",
@@ -61,7 +61,7 @@ export const texts = {
     keep: "kept: published as it is",
     weight: "weight: how many people a row stands for",
     count: "count: how many equal rows a row stands for",
-    drop: "left out",
+    drop: "left out: not published",
     short: {identifier: "identifier", quasi: "quasi-identifier", sensitive: "sensitive", keep: "kept", weight: "weight", count: "count", drop: "left out"},
   },
   data: {
@@ -159,7 +159,7 @@ export const texts = {
   },
   hierarchies: {
     title: "What do values become?",
-    lead: "A value may be replaced by a broader one, level by level, up to *. The search takes the lowest levels that keep every promise.",
+    lead: "A value may be replaced by a broader one, level by level, up to *. The search chooses among these levels.",
     column: "Column",
     how: "How its values get broader",
     kinds: {none: "by its type", ranges: "ranges of numbers", mask: "mask characters", calendar: "months and years", prefix: "cut at a separator", suppress: "the value or *", groups: "groups of neighbours, made for you", file: "groups of values, made by hand or from a file"},
@@ -251,7 +251,7 @@ export const texts = {
   },
   solutions: {
     title: "What would be released?",
-    lead: "The release that loses least and keeps every promise. Nothing is written yet.",
+    lead: "The release that would be made of the release file as it is now. Nothing is written yet.",
     none: "No such release",
     method: "Method", loss: "loss", suppressed: "rows given up", classes: "classes", kIs: "k",
     columns: "What each column loses",
@@ -299,7 +299,7 @@ export const texts = {
   attack: {
     title: "What does a neighbour find?",
     lead: "Somebody knows a few things about people, from living next to them or from a register with names. Everybody they know is looked for in the original and in the release.",
-    needs: "Publish first: the attack is on the release that was written.",
+    needs: "The attack is on the release that was made last on Publish, with the release file as it was saved then: without one there is nothing to attack yet.",
     neighbour: "A neighbour of people in this table", neighbourHow: "Pretend that somebody knows the ticked columns of some people of the table, taken from all over it.",
     knows: "What the neighbour knows", howMany: "How many people they know", pretend: "Attack as a neighbour",
     other: "Another table", otherHow: "A register, or what somebody wrote down: one row for each person, with columns that are called as in the table.",
@@ -316,7 +316,7 @@ export const texts = {
   publish: {
     title: "Publish",
     lead: "The release file is saved, the release is written, read again, and verified by code that shares nothing with what made it. Only then does it get its name.",
-    output: "Name of the release", run: "Make the release", done: "The release is written and verified.", none: "There is no such release; nothing was written.",
+    output: "Name of the release", run: "Make the release", done: "The release is written and verified.", none: "There is no such release: none was written. The release file was saved.",
     give: "May be published", keep: "Stays with you", verify: "Verify again", holds: "Everything was derived anew and holds.",
     promise: "promise", asked: "asked", reached: "reached", original: "in the original", holdsWord: "holds", failsWord: "does not hold",
     digest: "SHA-256", command: "The same bytes by the command", again: "The same request by the command",
