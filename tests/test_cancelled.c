@@ -490,8 +490,15 @@ static void test_tables(void **state)
 
 static void stop_others(kn_context *ctx, kn_rng *rng)
 {
-    char optimal[3000], mondrian[3000], node[3000];
+    static const char sets[] =
+        "kanon: 1\nforce: true\ninput: @lent.csv\noutput: @out.csv\nmethod: mondrian\nprivacy: [{k: 4}, {k-mn: {k: 2, "
+        "m: 2, n: 0}}]\nattributes:\n  age: {role: quasi}\n  lent: {role: set, hierarchy: @titles.csv}\n";
+    char optimal[3000], mondrian[3000], node[3000], lent[4000];
+    int  n = sprintf(lent, "age,lent\n");
+    for (int i = 0; i < 150; i++) n += sprintf(lent + n, "%d,t%d;t%d\n", 20 + i % 17, i % 5, i % 3);
     put_table(ctx);
+    put_both(ctx, "lent.csv", lent);
+    put_both(ctx, "titles.csv", "t0;a;*\nt1;a;*\nt2;b;*\nt3;b;*\nt4;b;*\n");
     snprintf(optimal, sizeof optimal,
              "kanon: 1\nforce: true\noutput: @out.csv\nsuppression: 5%%\nmethod: optimal\n" ADULT, "");
     snprintf(mondrian, sizeof mondrian,
@@ -503,7 +510,8 @@ static void stop_others(kn_context *ctx, kn_rng *rng)
         {"measure", mondrian, measure_it},    {"attack", mondrian, attack_it},
         {"frontier", optimal, find_frontier}, {"explain", node, explain_it},
         {"advise", optimal, advise_on},       {"apply", mondrian, apply_it},
-        {"diagnosis", NULL, look_at_table},
+        {"diagnosis", NULL, look_at_table},   {"a column of sets", sets, release_it},
+        {"verify of sets", sets, verify_it},
     };
     for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) stop_job(ctx, &jobs[i], rng);
 }
