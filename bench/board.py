@@ -10,6 +10,7 @@ import math
 from xml.sax.saxutils import escape
 
 import goals
+import growth
 import svg
 
 BUSY = 0.1  # the share of the processors taken by others from which a figure is marked
@@ -24,6 +25,7 @@ class Line:
     detail: str
     beside: str
     busy: bool
+    limit: str = ""  # beside what the machine allows
 
 
 # ---- Figures in words ----
@@ -54,6 +56,12 @@ def peers_of(goal, figure):
         times = f" ({more}{svg.short_ratio(peer['seconds'] / figure['own'])})" if figure["own"] else ""
         words.append(f"{name} {more}{svg.short_seconds(peer['seconds'])}{times}")
     return "; ".join(words + ([f"{goal.given} (elsewhere)"] if goal.given else []))
+
+
+def limit_of(figure):
+    """How many times the seconds that the machine needs at least, and for what."""
+    own, least, words = figure.get("limit") or (None, None, "")
+    return f"{svg.short_ratio(own / least)} of {svg.short_seconds(least)}: {words}" if least else ""
 
 
 def line_of(goal, point):
@@ -90,7 +98,8 @@ def line_of(goal, point):
         return Line(
             goal, "unknown", None, measured, "stopped before it could be told; " + figure["detail"], beside, busy
         )
-    return Line(goal, "met" if ratio <= 1 else "missed", ratio, measured, figure["detail"], beside, busy)
+    verdict = "met" if ratio <= 1 else "missed"
+    return Line(goal, verdict, ratio, measured, figure["detail"], beside, busy, limit_of(figure))
 
 
 def lines(state):
@@ -179,10 +188,18 @@ def page(state, picture):
         "",
         f"**{summary(found)}.** The ratio is measured ÷ bound (the other way round where more is better): "
         "up to 1 is met.",
-        "Behind a peer stands how many times kanon's seconds it takes.",
+        "Behind a peer stands how many times kanon's seconds it takes; under limit, how many times what this machine "
+        "needs at least for that alone ([limits.c](limits.c)).",
         "",
         f"![measured by goal]({picture})",
     ]
+    missed = sorted((line for line in found if line.verdict == "missed"), key=lambda line: -line.ratio)
+    if missed:
+        out += ["", "## Missed", "", "The worst first.", ""]
+        shown = {}
+        for line in missed:
+            out += profile_section(state, line, shown)
+        out.pop()
     for issue, title in goals.ISSUES.items():
         here = [line for line in found if line.goal.issue == issue]
         if not here:
@@ -191,8 +208,8 @@ def page(state, picture):
             "",
             f"## {title}",
             "",
-            "| goal | bound | measured | ratio | met | how | beside |",
-            "|---|---:|---:|---:|---|---|---|",
+            "| goal | bound | measured | ratio | met | how | beside | limit |",
+            "|---|---:|---:|---:|---|---|---|---|",
         ]
         for line in here:
             how = "; ".join(part for part in (line.goal.how, line.detail) if part)
@@ -206,14 +223,11 @@ def page(state, picture):
                 MARKS[line.verdict],
                 how,
                 line.beside,
+                line.limit,
             ]
             out.append("| " + " | ".join(cell.replace("|", "/") for cell in cells) + " |")
-    missed = sorted((line for line in found if line.verdict == "missed"), key=lambda line: -line.ratio)
-    if missed:
-        out += ["", "## Missed", "", "The worst first.", ""]
-        shown = {}
-        for line in missed:
-            out += profile_section(state, line, shown)
+    if state.get("growth"):
+        out += growth.section(state["growth"])
     return "\n".join(out).rstrip() + "\n"
 
 

@@ -8,7 +8,8 @@ measured or shown.
 import dataclasses
 
 ISSUES = {2: "Tables and grouping", 3: "Diagnosis", 4: "Full-domain releases", 5: "Partitioning",
-          6: "Dependencies and K-MSD", 7: "Databases", 8: "Trees"}
+          6: "Dependencies and K-MSD", 7: "Databases", 8: "Trees", 9: "Larger than memory", 10: "Whole databases", 11: "Baskets",
+          12: "On every core, close to the limit"}
 
 
 @dataclasses.dataclass
@@ -114,4 +115,52 @@ GOALS = [
     Goal("8.memory-1m", "memory of GCS, 1 M trees", "≤", 4, "× records", "tree-1m", "memory", how="the same"),
     Goal("8.reference", "GCS against --reference, 100 k trees", "≥", 20, "×", "tree-reference", "times",
          how="--reference is stopped when it has taken 21 times as long"),
+    Goal("9.k-few", "k of 10 M × 8 as Parquet, few classes", "≤", 1.3, "× DuckDB", "big-k", "few classes",
+         how="processor time of the whole process beside that of DuckDB's own GROUP BY"),
+    Goal("9.k-many", "… nearly as many as rows", "≤", 1.3, "× DuckDB", "big-k", "nearly unique", how="the same"),
+    Goal("9.release", "release of 100 M rows within 1 GB", "≤", 4, "× DuckDB", "big-release", "processor",
+         how="k = 5, 5 %, 8 quasi-identifiers, beside DuckDB's reading and writing of the same rows"),
+    Goal("9.memory", "… memory of it", "≤", 1.5, "GB", "big-release", "memory",
+         how="resident size; DuckDB has half of the limit besides"),
+    Goal("10.grown", "release of ten times as many persons", "≤", 11, "×", "database", "grown",
+         how="TPC-H, SQLite to SQLite, verified; processor time on one thread, the largest step"),
+    Goal("10.second", "… two threads against one", "≥", 1.6, "×", "database", "second", how="wall time of the largest"),
+    Goal("10.memory", "… memory of it", "≤", 3, "× tables", "database", "memory", how="resident size by the encoded tables"),
+    Goal("11.m1", "100 k baskets of 2,000 items, m = 1", "≤", 5, "s", "baskets", "m1",
+         how="processor time, from the file to the verified release"),
+    Goal("11.m2", "… m = 2", "≤", 10, "s", "baskets", "m2", how="the same"),
+    Goal("12.read", "reading 10 M rows", "≤", 0.8, "s", "threads", "read", how="2 threads, nine columns of CSV"),
+    Goal("12.csv-duckdb", "CSV to k against DuckDB, 10 M rows", "≥", 4, "×", "reading", "csv-k-duckdb",
+         how="kanon's whole process; DuckDB's query"),
+    Goal("12.csv-polars", "CSV to k against Polars streaming", "≥", 4, "×", "reading", "csv-k-polars-streaming",
+         how="the same"),
+    Goal("12.group-enum", "group-by against DuckDB on ENUMs", "≥", 3, "×", "reading", "group-duckdb-enum",
+         how="eight columns of a loaded table, 10 M rows, 2 threads each"),
+    Goal("12.group-plain", "… on plain columns", "≥", 10, "×", "reading", "group-duckdb", how="the same"),
+    Goal("12.verify", "verify by read + search + write, 3 M rows", "≤", 0.6, "×", "three-million", "verify",
+         how="seconds of the stages of one release"),
+    Goal("12.bytes", "memory of a release of 30 M rows", "≤", 30, "bytes a row", "thirty-million", "bytes",
+         how="resident size"),
+    Goal("12.tree-memory", "memory of GCS, 1 M trees", "≤", 3, "× records", "tree-1m", "memory",
+         how="search and records, by the encoded records"),
+    Goal("12.fd-wide", "dependencies of 34 columns, 1 % exceptions", "≤", 5, "s", "fd-4k-34-1%", "seconds",
+         how="4,000 rows, whole command, stopped at 60 s"),
 ]
+
+
+def second_core():
+    """Two threads against one, and how many could be of use: a pair of goals for each job."""
+    jobs = [("read", "reading a table", "cores-table", "read"), ("optimal", "optimal", "cores-table", "search"),
+            ("write", "writing a table", "cores-table", "write"), ("verify", "verifying a table", "cores-table", "verify"),
+            ("mondrian", "mondrian", "cores-mondrian", "search"),
+            ("mondrian-best", "mondrian-best", "cores-mondrian-best", "search"), ("kmsd", "kmsd", "cores-kmsd", "search"),
+            ("miracle-x", "miracle-x", "cores-miracle-x", "search"), ("gcs", "gcs", "cores-gcs", "search"),
+            ("dependencies", "dependencies", "cores-dependencies", "search")]
+    for name, words, point, figure in jobs:
+        yield Goal(f"12.second-{name}", f"{words}: 2 threads against one", "≥", 1.75, "×", point, figure)
+        if name != "dependencies":  # its answer does not say work and span
+            yield Goal(f"12.span-{name}", f"{words}: cores that can be of use", "≥", 16, "cores", point, f"{figure}-span",
+                       how="work by span of the thread pool's counters")
+
+
+GOALS += second_core()

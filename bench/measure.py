@@ -93,6 +93,7 @@ class Bench:
         self.cache, self.build = pathlib.Path(options.cache), pathlib.Path(options.build).resolve()
         self.kanon = self.build / "kanon"
         self.made = {}  # peers: a path, or why there is none
+        self.limits = {}  # bytes per second (bench/limits.c), once they were asked for
 
     def tenth(self):
         """The same at a tenth of the sizes."""
@@ -113,7 +114,9 @@ class Bench:
     # ---- Programs ----
 
     def set_up(self):
-        programs = ["bench_wide", "bench_fulldomain", "bench_partition", "bench_relational", "bench_tree_evaluate"]
+        programs = [
+            "bench_limits", "bench_wide", "bench_fulldomain", "bench_partition", "bench_relational", "bench_tree_evaluate"
+        ]
         if not (self.build / "build.ninja").exists():
             subprocess.run(["meson", "setup", self.build, ROOT], check=True, stdout=subprocess.DEVNULL)
         command = ["ninja", "-C", self.build, "program", *(f"tests/{p}" for p in programs)]
@@ -203,6 +206,20 @@ class Bench:
         command = [HERE / "relational" / "tpch", folder, "--persons", count, "--generator", generator, *more]
         self.run(command, 900)
         return folder / f"tpch-{count}.yaml"
+
+    # ---- Limits of the machine ----
+
+    def limit(self, name, size):
+        """The seconds that `size` bytes take at least: `scan`, `parse` or `hash` (bench/limits.c), measured once a run.
+        None where that cannot be measured."""
+        if not self.limits:
+            try:
+                table = self.table("adult-like", self.size(3_000_000))
+                self.limits.update(self.json([self.program("bench_limits"), table, "--threads", self.threads], 120)[0])
+            except (Skipped, Failed, Late, ValueError) as why:
+                say(f"limits: {why}")
+                self.limits["missing"] = str(why)
+        return size / self.limits[name] if name in self.limits else None
 
     # ---- Peers ----
 
