@@ -97,6 +97,11 @@ deb: ## build the Debian packages of the last commit, and look at them with lint
 	@scripts/setup deb
 	@scripts/deb
 
+.PHONY: docs
+docs: ## put the pages together as one site, and check their links: build/docs
+	@scripts/setup docs
+	@scripts/docs
+
 .PHONY: golden
 golden: all ## write the expected output of the command-line tests anew; read the difference before committing it
 	@tests/cli/run --update build/kanon
