@@ -90,6 +90,19 @@ static const char classes_text[] = "[{\"id\": 1, \"children\": [{\"class\": \"wa
                                    " {\"id\": 2, \"children\": [{\"v\": \"B\", \"children\": [{\"class\": \"ill\", "
                                    "\"v\": \"gout\"}], \"class\": \"ward\"}]}]\n";
 
+static const char bundle_text[] =
+    "{\"resourceType\": \"Bundle\", \"entry\": [\n"
+    "{\"resource\": {\"resourceType\": \"Patient\", \"id\": \"1\", \"gender\": \"male\", \"name\": [{\"family\": "
+    "\"A\"}]}},\n"
+    "{\"resource\": {\"resourceType\": \"Patient\", \"id\": \"2\", \"gender\": \"female\"}},\n"
+    "{\"resource\": {\"resourceType\": \"Condition\", \"subject\": {\"reference\": \"Patient/1\"}, \"code\": "
+    "{\"coding\": "
+    "[{\"system\": \"s\", \"code\": \"I10\"}]}}},\n"
+    "{\"resource\": {\"resourceType\": \"Condition\", \"subject\": {\"reference\": \"Patient/2\"}, \"code\": "
+    "{\"coding\": "
+    "[{\"system\": \"s\", \"code\": \"E11\"}, {\"system\": \"t\", \"code\": \"x\"}]}, \"onsetDateTime\": "
+    "\"2020\"}}]}\n";
+
 static kn_status put(kn_context *ctx, const char *name, const char *text, kn_error *err)
 {
     return kn_memory_put(ctx, name, text, strlen(text), err);
@@ -104,6 +117,7 @@ static kn_status draft(kn_context *ctx, const char *input, kn_draft **out, kn_er
     if (st == KN_OK) st = put(ctx, "memory:db/courses.csv", courses_text, err);
     if (st == KN_OK) st = put(ctx, "memory:r.jsonl", lines_text, err);
     if (st == KN_OK) st = put(ctx, "memory:c.json", classes_text, err);
+    if (st == KN_OK) st = put(ctx, "memory:b.json", bundle_text, err);
     return st == KN_OK ? kn_init(out, ctx, &input, 1, &options, err) : st;
 }
 
@@ -135,7 +149,7 @@ static void test_given_table(void **state)
 static void test_memory(void **state)
 {
     (void)state;
-    static const char *const inputs[] = {"memory:t.csv", "memory:r.jsonl", "memory:c.json"};
+    static const char *const inputs[] = {"memory:t.csv", "memory:r.jsonl", "memory:c.json", "memory:b.json"};
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
         int64_t at = 0, step = testing_step();
         for (kn_status st = KN_MEMORY; st != KN_OK; at += step) {

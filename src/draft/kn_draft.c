@@ -21,7 +21,8 @@
 #include "kn_names.h"
 #include "kn_options.h"
 #include "kn_output.h"
-#include "kn_records_scan.h"
+#include "kn_records_files.h"
+#include "kn_resource_outline.h"
 #include "kn_table_name.h"
 
 typedef struct owned_draft {
@@ -198,12 +199,24 @@ kn_status kn_draft_opening(kn_drafting *d, const kn_csv_options *csv, const char
 
 /* ---- Entry point ---- */
 
+/* Does a folder hold nothing but files of records? */
+static bool holds_records(const kn_drafting *d)
+{
+    kn_arena         arena = {.ctx = d->ctx};
+    kn_records_files files = {0};
+    kn_error         why = KN_ERROR_INIT;
+    kn_status        st = kn_records_files_list(&files, &arena, d->inputs[0], NULL, 0, &why);
+    kn_arena_free(&arena);
+    return st == KN_OK;
+}
+
 static kn_shape shape_of(kn_drafting *d)
 {
     if (d->input_count != 1) return KN_SHAPE_TABLE;
-    if (kn_database_named(d->inputs[0])) return KN_SHAPE_DATABASE;
     kn_records_form form = kn_records_form_of(d->inputs[0]);
     bool            tree = form == KN_RECORDS_XML || form == KN_RECORDS_JSON || form == KN_RECORDS_JSON_LINES;
+    if (kn_database_named(d->inputs[0]) && !(tree && holds_records(d))) return KN_SHAPE_DATABASE;
+    d->resources = tree && kn_resources_are(d->ctx, d->inputs[0]);
     if (tree) return KN_SHAPE_RECORDS;
     bool text = strcmp(d->inputs[0], "-") != 0 && kn_table_kind_of(d->inputs[0]) == KN_TABLE_TEXT;
     return text && kn_draft_is_baskets(d) ? KN_SHAPE_RECORDS : KN_SHAPE_TABLE;
@@ -259,7 +272,9 @@ static kn_status make(kn_drafting *d, kn_error *err)
     if (d->options->record && (d->draft->shape != KN_SHAPE_RECORDS || d->delimiter))
         return kn_fail(err, KN_USAGE, "the name of a record (--record) is of XML and JSON");
     kn_buffer_add(&d->text, heading);
-    kn_status (*draft)(kn_drafting *, kn_error *) = d->delimiter ? kn_draft_baskets : shapes[d->draft->shape];
+    kn_status (*draft)(kn_drafting *, kn_error *) = d->delimiter   ? kn_draft_baskets
+                                                    : d->resources ? kn_draft_resources
+                                                                   : shapes[d->draft->shape];
     kn_status st = draft(d, err);
     bool      again = d->star && d->draft->shape != KN_SHAPE_RECORDS && strcmp(d->inputs[0], "-") != 0;
     if (st == KN_INPUT && again) {

@@ -24,6 +24,7 @@ typedef struct kn_drafting {
     bool                   star;         /* a column to be generalized holds "*"          */
     bool                   star_missing; /* so "*" is read as a missing cell              */
     char                   delimiter;    /* of baskets; 0: it is not baskets              */
+    bool                   resources;    /* its records are put together from resources   */
 } kn_drafting;
 
 /* How the inputs are read: as asked for, or as usual; with "*" as a spelling of missing cells if need be. */
@@ -35,6 +36,7 @@ KN_CHECK kn_status kn_draft_table(kn_drafting *d, kn_error *err);
 KN_CHECK kn_status kn_draft_database(kn_drafting *d, kn_error *err);
 KN_CHECK kn_status kn_draft_records(kn_drafting *d, kn_error *err);
 KN_CHECK kn_status kn_draft_baskets(kn_drafting *d, kn_error *err);
+KN_CHECK kn_status kn_draft_resources(kn_drafting *d, kn_error *err);
 
 /* Are the lines of a text file no rows of a table? Sets the delimiter. */
 bool kn_draft_is_baskets(kn_drafting *d);

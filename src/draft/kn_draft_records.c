@@ -502,19 +502,6 @@ static kn_status write_all(records *r, kn_error *err)
     return KN_OK;
 }
 
-/* A person is then several objects that refer to one another: to take each for a record would promise k of objects. */
-static kn_status refuse_resources(const records *r, kn_error *err)
-{
-    for (int i = 0; i < r->outline.count && !r->xml; i++)
-        if (strcmp(node_at(r, i)->name, "resourceType") == 0 && node_at(r, i)->valued > 0)
-            return kn_fail(
-                err, KN_INPUT,
-                "%s: it holds resources that refer to one another, as FHIR has them, and a person is several of "
-                "them; write a release file with resources, as in examples/fhir",
-                r->outline.file);
-    return KN_OK;
-}
-
 kn_status kn_draft_records(kn_drafting *d, kn_error *err)
 {
     records *r = kn_alloc_zero(d->ctx, sizeof *r);
@@ -523,7 +510,6 @@ kn_status kn_draft_records(kn_drafting *d, kn_error *err)
     kn_status st = kn_outline_read(&r->outline, d->ctx, d->inputs[0], err);
     r->xml = r->outline.form == KN_RECORDS_XML;
     for (int i = 0; i < r->outline.count; i++) r->classed |= r->outline.nodes[i].classed;
-    if (st == KN_OK) st = refuse_resources(r, err);
     if (st == KN_OK) st = find_record(r, err);
     if (st == KN_OK) st = look_at_values(r, err);
     if (st == KN_OK) st = write_all(r, err);

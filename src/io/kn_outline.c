@@ -12,7 +12,7 @@
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_json_parse.h"
-#include "kn_records_scan.h"
+#include "kn_records_files.h"
 
 enum { MOST_NODES = 2000 };
 
@@ -165,19 +165,26 @@ static kn_status look_at_json(kn_outline *o, kn_source *source, kn_error *err)
 
 /* ---- Both ---- */
 
-kn_status kn_outline_read(kn_outline *out, kn_context *ctx, const char *path, kn_error *err)
+static kn_status look_at_file(kn_outline *o, const char *path, kn_error *err)
 {
     kn_source *source = NULL;
-    *out = (kn_outline){.ctx = ctx, .form = kn_records_form_of(path)};
-    kn_arena_init(&out->arena, ctx);
-    KN_TRY(kn_source_open(&source, ctx, path, err));
+    KN_TRY(kn_source_open(&source, o->ctx, path, err));
     const char *name = kn_source_name(source);
-    out->file = kn_arena_strndup(&out->arena, name, strlen(name));
-    kn_status st = out->file ? KN_OK : kn_fail_memory(err, ctx, "looking at tree records");
-    if (st == KN_OK)
-        st = out->form == KN_RECORDS_XML ? kn_outline_xml(out, source, err) : look_at_json(out, source, err);
+    o->file = kn_arena_strndup(&o->arena, name, strlen(name));
+    kn_status st = o->file ? KN_OK : kn_fail_memory(err, o->ctx, "looking at tree records");
+    if (st == KN_OK) st = o->form == KN_RECORDS_XML ? kn_outline_xml(o, source, err) : look_at_json(o, source, err);
     kn_source_free(source);
     return st;
+}
+
+kn_status kn_outline_read(kn_outline *out, kn_context *ctx, const char *path, kn_error *err)
+{
+    kn_records_files files = {0};
+    *out = (kn_outline){.ctx = ctx, .form = kn_records_form_of(path)};
+    kn_arena_init(&out->arena, ctx);
+    KN_TRY(kn_records_files_list(&files, &out->arena, path, NULL, 0, err));
+    for (int i = 0; i < files.count; i++) KN_TRY(look_at_file(out, files.paths[i], err));
+    return KN_OK;
 }
 
 void kn_outline_free(kn_outline *o)

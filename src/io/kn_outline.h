@@ -22,7 +22,7 @@ typedef struct kn_outline_node {
 typedef struct kn_outline {
     kn_context      *ctx;
     kn_arena         arena;
-    const char      *file; /* for messages */
+    const char      *file; /* the last one, for messages */
     kn_records_form  form;
     bool             list; /* JSON: the document is a list */
     int              count;
@@ -30,7 +30,7 @@ typedef struct kn_outline {
     size_t           capacity;
 } kn_outline;
 
-/* Reads a whole file of XML, JSON or JSON Lines. Free it also on failure. */
+/* Reads a whole file of XML, JSON or JSON Lines, or all files of a folder. Free it also on failure. */
 KN_CHECK kn_status kn_outline_read(kn_outline *out, kn_context *ctx, const char *path, kn_error *err);
 void               kn_outline_free(kn_outline *outline);
 

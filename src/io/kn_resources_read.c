@@ -14,24 +14,15 @@
 
 #include "kn_alloc.h"
 #include "kn_error.h"
-#include "kn_json_parse.h"
 #include "kn_records_collect.h"
 #include "kn_resource_path.h"
 
-#define NONE UINT32_MAX
+#define NONE KN_RESOURCE_NONE
 #define WHAT "reading tree records"
 
 enum { UNUSED, ENTERED, USED };
 
-/* A value, with its key if it is a member of an object. */
-typedef struct item {
-    uint64_t     key, text; /* in `bytes`            */
-    uint32_t     key_size, text_size;
-    uint32_t     first, next; /* inside, beside; NONE */
-    int64_t      line, column;
-    kn_json_kind kind;
-    int          used;
-} item;
+typedef kn_resource_item item;
 
 typedef struct reading {
     kn_collector      *c;
@@ -291,6 +282,10 @@ static kn_status deliver(reading *r, uint32_t own, kn_string url, kn_error *err)
     if (r->items[own].kind != KN_JSON_OBJECT) return fail_item(r, own, err, "a resource is an object");
     KN_TRY(find_text(r, own, "resourceType", &type, err));
     if (!type.data) return fail_item(r, own, err, "a resource without a resourceType");
+    if (r->c->resources->whole) {
+        kn_resource_whole whole = {r->items, r->bytes.data, own, url};
+        return r->c->resources->whole(r->c->resources->state, &whole, err);
+    }
     while (out.type < options->resource_count &&
            !kn_string_equal(kn_string_of(options->resources[out.type].name), type))
         out.type++;

@@ -7,7 +7,28 @@
 #ifndef KN_RESOURCES_SCAN_H
 #define KN_RESOURCES_SCAN_H
 
+#include "kn_json_parse.h"
 #include "kn_records_scan.h"
+
+#define KN_RESOURCE_NONE UINT32_MAX
+
+/* A value of a resource, with its key if it is a member of an object. */
+typedef struct kn_resource_item {
+    uint64_t     key, text; /* in the bytes          */
+    uint32_t     key_size, text_size;
+    uint32_t     first, next; /* inside, beside; KN_RESOURCE_NONE */
+    int64_t      line, column;
+    kn_json_kind kind;
+    int          used; /* for the reader */
+} kn_resource_item;
+
+/* A resource as it stands, of any type. */
+typedef struct kn_resource_whole {
+    const kn_resource_item *items;
+    const char             *bytes;
+    uint32_t                own; /* its object                             */
+    kn_string               url; /* as below                               */
+} kn_resource_whole;
 
 typedef struct kn_resource_value {
     int       cls;
@@ -29,6 +50,8 @@ typedef struct kn_resources_sink {
     kn_status (*resource)(void *state, const kn_resource *resource, kn_error *err);
     /* A type, element or member that belongs to no class, once each. */
     kn_status (*ignored)(void *state, kn_string name, kn_error *err);
+    /* Receives resources of all types instead, as they stand; NULL: it does not. */
+    kn_status (*whole)(void *state, const kn_resource_whole *whole, kn_error *err);
 } kn_resources_sink;
 
 /* All resources of the types of options->resources in files of JSON (bundles, or one resource) or JSON Lines. As

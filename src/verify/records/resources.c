@@ -207,7 +207,7 @@ kn_status kn_vrecords_tell_resources(const kn_vscanning *from, const kn_records_
                                      kn_error *err)
 {
     blocks            b = {.ctx = from->ctx, .options = &from->options, .sink = sink};
-    kn_resources_sink hear = {&b, hear_resource, hear_name};
+    kn_resources_sink hear = {.state = &b, .resource = hear_resource, .ignored = hear_name};
     kn_arena_init(&b.arena, from->ctx);
     kn_texts_init(&b.texts, from->ctx);
     kn_status st = kn_resources_scan(from->ctx, from->path, &from->options, &hear, layout, err);
