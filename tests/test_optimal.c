@@ -1,7 +1,10 @@
 /* test_optimal.c: the optimal search and its counting engine against plain enumeration. */
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "kn_alloc.h"
+#include "kn_boxes.h"
 #include "kn_counter.h"
 #include "kn_counter_internal.h"
+#include "kn_heuristic.h"
 #include "random_problem.h"
 
 /* ---- The counting engine ---- */
@@ -256,35 +259,36 @@ static void assert_same_counters(const kn_fulldomain_counters *a, const kn_fulld
     assert_int_equal(a->keys, b->keys);
 }
 
-/* Against enumeration, with one, two and eight threads: the same answers and the same work. */
+/* Against enumeration, with one, two, three and eight threads: the same answers and the same work. */
 static void search_like_enumeration(random_shape shape, int cases, uint64_t stream)
 {
-    static const int counts[] = {1, 2, 8};
-    kn_context      *contexts[3];
+    enum { CONTEXTS = 4 };
+    static const int counts[CONTEXTS] = {1, 2, 3, 8};
+    kn_context      *contexts[CONTEXTS];
     kn_rng           rng;
     kn_error         err = KN_ERROR_INIT;
-    for (int t = 0; t < 3; t++) contexts[t] = testing_context(counts[t]);
+    for (int t = 0; t < CONTEXTS; t++) contexts[t] = testing_context(counts[t]);
     kn_rng_init(&rng, testing_seed(), stream);
     for (int i = 0; i < cases; i++) {
         random_problem        p;
         kn_lattice            lattice;
-        kn_fulldomain_result *results[3];
+        kn_fulldomain_result *results[CONTEXTS];
         if (!random_problem_make(&p, contexts[0], &rng, shape)) continue;
         p.problem.all_solutions = random_below(&rng, 2) == 0;
         random_lattice(&lattice, &p);
         random_node *nodes = random_enumerate(&p, &lattice);
-        for (int t = 0; t < 3; t++) {
+        for (int t = 0; t < CONTEXTS; t++) {
             assert_ok(kn_fulldomain_search(&results[t], contexts[t], &p.problem, &err), err);
             assert_optimum(&p, &lattice, nodes, results[t]);
             if (p.problem.all_solutions) assert_solutions(&lattice, nodes, results[t]);
             assert_same_counters(&results[0]->counters, &results[t]->counters);
         }
-        for (int t = 0; t < 3; t++) kn_fulldomain_result_free(results[t]);
+        for (int t = 0; t < CONTEXTS; t++) kn_fulldomain_result_free(results[t]);
         free(nodes);
         kn_lattice_free(&lattice);
         random_problem_free(&p);
     }
-    for (int t = 0; t < 3; t++) testing_context_free(contexts[t]);
+    for (int t = 0; t < CONTEXTS; t++) testing_context_free(contexts[t]);
 }
 
 static void test_sizes_like_enumeration(void **state)
@@ -389,6 +393,7 @@ static void test_time_limit(void **state)
     testing_context_free(ctx);
 }
 
+/* All solutions of a lattice too large to enumerate are refused; its best node is not. */
 static void test_lattice_too_large(void **state)
 {
     kn_context           *ctx = testing_context(2);
@@ -399,9 +404,137 @@ static void test_lattice_too_large(void **state)
     (void)state;
     kn_rng_init(&rng, 12, 0);
     assert_true(random_problem_make(&p, ctx, &rng, (random_shape){50, 28, 10, 5, true, true}));
+    p.problem.all_solutions = true;
     assert_int_equal(kn_fulldomain_search(&r, ctx, &p.problem, &err), KN_USAGE);
-    assert_non_null(strstr(err.message, "heuristic"));
+    assert_non_null(strstr(err.message, "all solutions"));
+    p.problem.all_solutions = false;
+    assert_ok(kn_fulldomain_search(&r, ctx, &p.problem, &err), err);
+    assert_true(r->complete);
+    assert_true(r->counters.lattice > KN_LATTICE_MAX);
+    kn_fulldomain_result_free(r);
     random_problem_free(&p);
+    testing_context_free(ctx);
+}
+
+/* ---- Lattices that are not enumerated ---- */
+
+/* What boxes say, held against all nodes: the search is stopped again and again, and until it ends no good node may be
+ * outside of what is open and better than the bound. */
+static void check_bounds(const random_problem *p, kn_context *ctx, const kn_lattice *lattice, const random_node *nodes)
+{
+    kn_error err = KN_ERROR_INIT;
+    int64_t  best = random_best(lattice, nodes);
+    for (int64_t limit = 1; limit < 400; limit *= 3) {
+        kn_heuristic_options  options = {.prove = true, .node_limit = limit};
+        kn_fulldomain_result *r = calloc(1, sizeof *r);
+        assert_non_null(r);
+        r->ctx = ctx;
+        r->quasi_count = p->problem.quasi_count;
+        r->good = -1;
+        assert_ok(kn_heuristic_search_within(r, ctx, &p->problem, &options, &err), err);
+        if (r->optimal) assert_int_equal(kn_lattice_node(lattice, r->best.levels), best);
+        if (r->found) {
+            assert_true(best >= 0 && r->bounded);
+            assert_true(kn_quotient_compare(r->bound, nodes[best].loss) <= 0);
+            assert_true(kn_quotient_compare(nodes[best].loss, r->best.loss) <= 0);
+        }
+        kn_free(r->best.levels);
+        free(r);
+    }
+}
+
+static void test_bounds_hold(void **state)
+{
+    kn_context *ctx = testing_context(2);
+    kn_rng      rng;
+    (void)state;
+    kn_rng_init(&rng, testing_seed(), 6);
+    for (int i = 0; i < testing_rounds(120); i++) {
+        random_problem p;
+        kn_lattice     lattice;
+        if (!random_problem_make(&p, ctx, &rng, (random_shape){200, 5, 10, 4, false, i % 3 > 0})) continue;
+        random_lattice(&lattice, &p);
+        random_node *nodes = random_enumerate(&p, &lattice);
+        check_bounds(&p, ctx, &lattice, nodes);
+        free(nodes);
+        kn_lattice_free(&lattice);
+        random_problem_free(&p);
+    }
+    testing_context_free(ctx);
+}
+
+/* A box held against the records one by one: it is decided only if none of its nodes may be the best, and what it loses
+ * at its edges was decided. The records come in the order of a search, as random nodes. */
+static bool may_be_best(const kn_boxes *b, const random_problem *p, const random_node *nodes, const kn_lattice *lattice,
+                        int64_t node)
+{
+    int levels[RANDOM_QUASI];
+    kn_lattice_levels(lattice, node, levels);
+    if (!nodes[node].good) return false;
+    if (!b->found) return true;
+    kn_standing mine = {nodes[node].loss, nodes[node].sums.suppressed, levels},
+                best = {b->loss, b->suppressed, b->best};
+    return kn_standing_compare(mine, best, p->problem.quasi_count) < 0;
+}
+
+static void check_box(kn_boxes *b, const random_problem *p, const random_node *nodes, const kn_lattice *lattice,
+                      kn_rng *rng)
+{
+    kn_box_level low[RANDOM_QUASI], high[RANDOM_QUASI], was_low[RANDOM_QUASI], was_high[RANDOM_QUASI];
+    kn_box       box = {.low = low, .high = high};
+    int          quasi = p->problem.quasi_count, levels[RANDOM_QUASI];
+    for (int q = 0; q < quasi; q++) {
+        low[q] = was_low[q] = (kn_box_level)random_below(rng, lattice->heights[q] + 1);
+        high[q] = was_high[q] = (kn_box_level)(low[q] + random_below(rng, lattice->heights[q] - low[q] + 1));
+    }
+    bool open = kn_box_tighten(b, &box);
+    for (int64_t v = 0; v < lattice->count; v++) {
+        bool in_it = true, still = open;
+        kn_lattice_levels(lattice, v, levels);
+        for (int q = 0; q < quasi; q++) {
+            in_it = in_it && levels[q] >= was_low[q] && levels[q] <= was_high[q];
+            still = still && levels[q] >= low[q] && levels[q] <= high[q];
+        }
+        if (!in_it || !may_be_best(b, p, nodes, lattice, v)) continue;
+        assert_true(still);
+        assert_true(box.bound <= kn_bounds_score(&b->oracle->bounds, nodes[v].loss));
+    }
+}
+
+static void test_boxes_lose_nothing(void **state)
+{
+    kn_context *ctx = testing_context(1);
+    kn_error    err = KN_ERROR_INIT;
+    kn_rng      rng;
+    (void)state;
+    kn_rng_init(&rng, testing_seed(), 7);
+    for (int i = 0; i < testing_rounds(150); i++) {
+        random_problem         p;
+        kn_lattice             lattice;
+        kn_fulldomain_counters counters = {0};
+        kn_oracle              oracle = {0};
+        kn_guess               guess = {0};
+        kn_boxes               boxes = {0};
+        if (!random_problem_make(&p, ctx, &rng, (random_shape){120, 4, 8, 4, false, i % 2 == 0})) continue;
+        random_lattice(&lattice, &p);
+        random_node *nodes = random_enumerate(&p, &lattice);
+        assert_ok(kn_oracle_make(&oracle, ctx, &p.problem, &counters, &err), err);
+        assert_ok(kn_boxes_make(&boxes, ctx, &oracle, &guess, lattice.heights, false, &err), err);
+        for (int turn = 0; turn < 90; turn++) { /* more than a word of records */
+            int        levels[RANDOM_QUASI];
+            kn_outcome outcome = {0};
+            kn_lattice_levels(&lattice, random_below(&rng, (int)lattice.count), levels);
+            assert_ok(kn_oracle_count(&oracle, levels, &outcome, 1, NULL, NULL, &err), err);
+            assert_ok(kn_boxes_learn(&boxes, levels, &outcome, &err), err);
+            assert_true(kn_box_counted(&boxes, levels));
+            check_box(&boxes, &p, nodes, &lattice, &rng);
+        }
+        kn_boxes_free(&boxes);
+        kn_oracle_free(&oracle);
+        free(nodes);
+        kn_lattice_free(&lattice);
+        random_problem_free(&p);
+    }
     testing_context_free(ctx);
 }
 
@@ -418,6 +551,8 @@ int main(void)
         cmocka_unit_test(test_cancelled),
         cmocka_unit_test(test_time_limit),
         cmocka_unit_test(test_lattice_too_large),
+        cmocka_unit_test(test_bounds_hold),
+        cmocka_unit_test(test_boxes_lose_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,13 @@
 /* fulldomain.c: every full-domain method on one table; run by bench/fulldomain/run.
  *
  *     bench_fulldomain TABLE HIERARCHIES COLUMN,COLUMN,... [--k N,N...] [--budget PERCENT,...] [--metric NAME]
- *                      [--methods NAME,...] [--threads N] [--limit SECONDS] [--repeat N] [--all] [--greedy]
+ *                      [--methods NAME,...] [--threads N] [--limit SECONDS] [--repeat N] [--all] [--greedy] [--boxes]
  *
  * HIERARCHIES: a folder with files whose names end in "_COLUMN.csv". A column without one gets ranges (numbers) or one
  * step to "*". Prints one line of JSON per method, k and budget: the fastest of --repeat runs, the counters, and the
  * memory that the search held at most (the table is in a context of its own). --greedy: in place of the heuristic, the
- * plain descent from the top that it is measured against.
+ * plain descent from the top that it is measured against; --boxes: in place of any method, the proof by boxes that
+ * optimal uses where the lattice is too large.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <dirent.h>
@@ -30,7 +31,7 @@ typedef struct settings {
     double      ks[MOST_NUMBERS], budgets[MOST_NUMBERS], limit;
     int         k_count, budget_count;
     kn_metric   metric;
-    bool        methods[KN_METHODS], all, greedy;
+    bool        methods[KN_METHODS], all, greedy, boxes;
 } settings;
 
 static _Noreturn void die(const char *what, const char *message)
@@ -97,13 +98,15 @@ typedef struct outcome {
     kn_context           *ctx;
 } outcome;
 
-static kn_status run_greedy(outcome *o, const kn_fulldomain_problem *problem, kn_error *err)
+static kn_status run_with(outcome *o, const kn_fulldomain_problem *problem, kn_heuristic_options options, kn_error *err)
 {
-    kn_heuristic_options options = {.greedy = true};
     o->result = kn_alloc_zero(o->ctx, sizeof *o->result);
     if (!o->result) die("greedy", "out of memory");
     o->result->ctx = o->ctx;
     o->result->quasi_count = problem->quasi_count;
+    o->result->counters.lattice = 1;
+    for (int q = 0; q < problem->quasi_count; q++)
+        o->result->counters.lattice *= kn_hierarchy_levels(problem->hierarchies[q]);
     return kn_heuristic_search_within(o->result, o->ctx, problem, &options, err);
 }
 
@@ -115,7 +118,9 @@ static outcome run_once(const settings *s, const kn_fulldomain_problem *problem)
     options.threads = s->threads;
     if (kn_context_create(&o.ctx, &options, &err) != KN_OK) die("context", err.message);
     double    start = now();
-    kn_status st = s->greedy ? run_greedy(&o, problem, &err) : kn_fulldomain_search(&o.result, o.ctx, problem, &err);
+    kn_status st = s->greedy || s->boxes
+                       ? run_with(&o, problem, (kn_heuristic_options){.greedy = s->greedy, .prove = s->boxes}, &err)
+                       : kn_fulldomain_search(&o.result, o.ctx, problem, &err);
     if (st != KN_OK) die(kn_method_name(problem->method), err.message);
     o.seconds = now() - start;
     o.memory = kn_context_memory_peak(o.ctx);
@@ -133,6 +138,8 @@ static void print_outcome(const settings *s, const kn_fulldomain_problem *p, dou
            c->nodes_checked, c->nodes_marked);
     printf(", \"measured\": %" PRId64 ", \"scans\": %" PRId64 ", \"rollups\": %" PRId64 ", \"projections\": %" PRId64,
            c->nodes_measured, c->table_scans, c->rollups, c->projections);
+    printf(", \"boxes\": %" PRId64, c->boxes);
+    if (r->bounded) printf(", \"bound\": %.12g", kn_objective_value(p->objective, r->bound));
     printf(", \"keys\": %" PRId64 ", \"found\": %s, \"complete\": %s, \"optimal\": %s", c->keys,
            r->found ? "true" : "false", r->complete ? "true" : "false", r->optimal ? "true" : "false");
     if (r->found) {
@@ -242,10 +249,12 @@ static settings arguments(int argc, char **argv)
         s.columns[s.column_count++] = part;
     for (int i = 4; i < argc; i++) {
         char *value = i + 1 < argc ? argv[i + 1] : argv[i];
-        bool  all = strcmp(argv[i], "--all") == 0, greedy = strcmp(argv[i], "--greedy") == 0;
+        bool  all = strcmp(argv[i], "--all") == 0, greedy = strcmp(argv[i], "--greedy") == 0,
+              boxes = strcmp(argv[i], "--boxes") == 0;
         s.all = s.all || all;
         s.greedy = s.greedy || greedy;
-        if (all || greedy) continue;
+        s.boxes = s.boxes || boxes;
+        if (all || greedy || boxes) continue;
         if (strcmp(argv[i], "--k") == 0)
             s.k_count = numbers(value, s.ks);
         else if (strcmp(argv[i], "--budget") == 0)

@@ -125,6 +125,7 @@ typedef struct kn_release_result {
     int64_t region_bound; /* strict partitioning in ordered dimensions, k alone: no class has more than 2d(k - 1) + m rows
                              (m: copies of the most frequent combination of original values); 0: no such bound       */
     double  c_avg_bound, dm_bound; /* what follows from it: c_avg <= bound / k, dm <= bound * rows                    */
+    double  loss_bound; /* optimal, heuristic: no choice of levels loses less by the metric; NAN: nothing is known       */
     const kn_release_union *KN_PRIVATE(together); /* kn_release_together */
     const kn_release_items *KN_PRIVATE(items); /* kn_release_items_of */
     double  KN_PRIVATE(metrics)[KN_METRICS]; /* kn_release_metric; the end                                            */

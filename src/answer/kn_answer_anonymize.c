@@ -334,6 +334,10 @@ static const kn_field_row table_rows[] = {
     KN_VALUE("lattice", KN_F_NUMBER | KN_F_OPTIONAL, "how many choices of levels there are"),
     MODELS_ROW(0),
     KN_VALUE("node", KN_F_COUNTS | KN_F_OPTIONAL, "the chosen levels, in the order of the quasi-identifiers"),
+    KN_VALUE(
+        "loss_bound", KN_F_NUMBER | KN_F_OPTIONAL,
+        "of optimal and heuristic, where the node was not proved to be the best: no choice of levels loses less by "
+        "the metric"),
     KN_VALUE("k", KN_F_COUNT | KN_F_OPTIONAL | KN_F_PUBLIC, "the smallest class of the release, in rows or persons"),
     KN_VALUE("rows", KN_F_ROWS | KN_F_OPTIONAL | KN_F_PUBLIC,
              "rows of the release, suppressed ones as far as they are shown"),
@@ -369,6 +373,7 @@ static void put_levels(kn_to to, const char *key, const int *levels, int count)
 static void put_table(kn_to to, const kn_release_result *r, const kn_spec *spec, bool all_solutions)
 {
     if (r->level_count > 0) put_levels(to, "node", r->levels, r->level_count);
+    if (!r->optimal && !isnan(r->loss_bound)) kn_put_number(to, "loss_bound", r->loss_bound);
     kn_put_integer(to, "k", r->head.k);
     kn_put_integer(to, "rows", r->rows);
     kn_put_integer(to, "suppressed", r->head.suppressed);

@@ -17,7 +17,7 @@
 #include "kn_error.h"
 #include "kn_lattice.h"
 
-enum { HUBS = 48, HISTORY = 24, PLAN_AFTER = 4 };
+enum { HUBS = 256, HISTORY = 24, PLAN_AFTER = 4 };
 
 /* A set and the nodes that were recently counted from it. */
 typedef struct hub {
@@ -180,7 +180,8 @@ kn_status kn_counter_hubs_plan(kn_counter_hubs *h, kn_counter *counter, int64_t 
         from->fresh = 0;
         int   *own = levels + count * size;
         double saved = plan_hub(counter, h, from, own, &classes), all = (double)from->set->classes;
-        if (saved < 1.5 * all || classes > 0.75 * all || h->entries + (int64_t)classes > 2 * counter->base->classes)
+        if (saved < 1.5 * all || classes > 0.75 * all ||
+            h->entries + (int64_t)classes > 2 * counter->base->classes + (1 << 21))
             continue;
         jobs[count] = (kn_counter_job){.levels = own, .from = from->set, .keep = true};
         sources[count++] = i;

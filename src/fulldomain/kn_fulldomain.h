@@ -47,6 +47,7 @@ typedef struct kn_fulldomain_counters {
     int64_t projections;   /* made from a set of more attributes                                      */
     int64_t nodes_measured; /* counted again only to learn their loss                                 */
     int64_t keys;          /* classes visited by all of these: the work done                          */
+    int64_t boxes;         /* sets of nodes looked at where the lattice is not enumerated             */
     int                 size_count; /* Incognito: quasi_count, else 0                                 */
     kn_subset_counters *sizes;
 } kn_fulldomain_counters;
@@ -88,6 +89,8 @@ typedef struct kn_fulldomain_result {
                                         requirements are not monotone: none on its path */
     bool                   complete; /* the search finished; false: the time limit ended it                    */
     bool                   optimal;  /* no good node has a smaller loss: proved                                */
+    bool                   bounded;  /* `bound` is known: optimal and heuristic                                */
+    kn_quotient            bound;    /* no good node has a smaller loss than this                              */
     int                    quasi_count;
     kn_solution            best;     /* by kn_standing_compare                                                 */
     int64_t                good;     /* number of good nodes; -1: the method does not know it                  */

@@ -12,14 +12,20 @@
  *             guesses.
  *   restarts  a mixture of two of the best nodes, or one of them with some levels changed, moved to a minimum of the guessed loss; climbing starts again from there.
  *
+ *   polishing all nodes near the best one: the best of these by kn_boxes.c.
+ *   proving   the same with the whole lattice, a piece at a time: in the end the best node is proved to be the best of all,
+ *             before that no node loses less than the least bound of what is open.
+ *
  * Nodes seen, nodes below a bad one (where good is upward closed) and nodes whose lower bound is not below the best
  * loss are not counted. The answer is always a node that was counted and found good. If the top is not good and good is
  * upward closed, there is no good node.
  *
- * It ends by itself after a number of restarts without success, at the node limit, or at the time limit
- * (KN_HEURISTIC_SECONDS where there is none); in the first two cases the answer depends on the seed alone, not on the
- * number of threads. With a time limit it depends on how fast the machine is. Memory: the engine's, and a byte per
- * attribute for each of at most KN_SEEN_MOST nodes.
+ * The method optimal proves first and most of the time. The method heuristic ends by itself after a number of restarts
+ * without success and one turn of polishing and proving; with a time limit it goes on with these until the time is over or
+ * everything is proved. What is done next depends on what was counted, never on the clock, so that more time only adds to
+ * it. At the time limit (KN_HEURISTIC_SECONDS where there is none) the answer depends on how fast the machine is;
+ * otherwise on the seed alone, not on the number of threads. Memory: the engine's, a byte per attribute for each of at
+ * most KN_SEEN_MOST nodes, and that of kn_boxes.c.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_heuristic.h"
@@ -37,7 +43,7 @@
 
 #define WHAT "searching the lattice"
 
-enum { BATCH = 8, CLIMB_PATIENCE = 4, DESCENT_STEPS = 64 };
+enum { BATCH = 8, CLIMB_PATIENCE = 4, DESCENT_STEPS = 64, WORK_FIRST = 1 << 22 };
 
 static bool late(const kn_heuristic *h)
 {
@@ -46,7 +52,8 @@ static bool late(const kn_heuristic *h)
 
 static bool over(const kn_heuristic *h)
 {
-    return late(h) || (h->options.node_limit > 0 && h->result->counters.nodes_checked >= h->options.node_limit);
+    return h->proved || late(h) ||
+           (h->options.node_limit > 0 && h->result->counters.nodes_checked >= h->options.node_limit);
 }
 
 /* ---- Counting ---- */
@@ -67,9 +74,24 @@ static kn_status count(kn_heuristic *h, const int *levels, kn_outcome *outcomes,
         KN_TRY(kn_known_see(h, levels + i * h->quasi_count, &is_new, err));
     }
     KN_TRY(kn_oracle_count(&h->oracle, levels, outcomes, n, skips, h, err));
-    for (int i = 0; i < n; i++) (void)kn_known_learn(h, levels + i * h->quasi_count, &outcomes[i]);
+    for (int i = 0; i < n; i++) {
+        const int *own = levels + i * h->quasi_count;
+        (void)kn_known_learn(h, own, &outcomes[i]);
+        KN_TRY(kn_boxes_learn(&h->boxes, own, &outcomes[i], err));
+    }
     kn_guess_fit(&h->guess);
     return KN_OK;
+}
+
+static kn_status count_for_boxes(void *arg, const int *levels, int n, kn_error *err)
+{
+    kn_outcome outcomes[KN_BATCH];
+    return count(arg, levels, outcomes, n, err);
+}
+
+static bool over_for_boxes(const void *arg)
+{
+    return over(arg);
 }
 
 /* ---- Guesses ---- */
@@ -450,6 +472,56 @@ static kn_status and_climb(kn_heuristic *h, bool had, kn_quotient before, bool *
     return *better && !over(h) ? climb_from(h, 0, CLIMB_PATIENCE, err) : KN_OK;
 }
 
+/* Restarts until so many in a row were in vain. */
+static kn_status restarts(kn_heuristic *h, int most, kn_error *err)
+{
+    for (int vain = 0; vain < most && !over(h); vain++) {
+        bool        had = h->elite_count > 0, better = false;
+        kn_quotient before = had ? h->elite[0].loss : (kn_quotient){0, 1};
+        KN_TRY(restart(h, err));
+        KN_TRY(and_climb(h, had, before, &better, err));
+        if (better) vain = -1;
+    }
+    return KN_OK;
+}
+
+/* The best node of those that differ from the best one by up to `reach` levels in each attribute. */
+static kn_status polish(kn_heuristic *h, int reach, int64_t work, kn_error *err)
+{
+    size_t     size = (size_t)h->quasi_count;
+    int       *low = kn_alloc_array(h->ctx, 2 * size + 1, sizeof *low), *high = low + size;
+    kn_region *region = NULL;
+    bool       done;
+    if (!low) return kn_fail_memory(err, h->ctx, WHAT);
+    for (size_t q = 0; q < size; q++) {
+        low[q] = h->elite_levels[q] > reach ? h->elite_levels[q] - reach : 0;
+        high[q] = h->heights[q] - h->elite_levels[q] > reach ? h->elite_levels[q] + reach : h->heights[q];
+    }
+    kn_status st = kn_region_make(&region, &h->boxes, low, high, err);
+    if (st == KN_OK) st = kn_region_search(region, work, &done, err);
+    kn_region_free(region);
+    kn_free(low);
+    return st;
+}
+
+/* After the first good nodes: restarts, polishing and proving in turn. What is done depends on what was counted alone, so
+ * that more time only adds to it. */
+static kn_status go_on(kn_heuristic *h, kn_error *err)
+{
+    bool    lasting = h->options.prove || h->problem->time_limit > 0 || h->options.node_limit > 0;
+    int64_t work = WORK_FIRST;
+    if (h->options.prove) KN_TRY(kn_region_search(h->whole, work, &h->proved, err));
+    if (!over(h)) KN_TRY(restarts(h, h->options.prove ? 20 : 400 + 20 * h->quasi_count, err));
+    if (over(h)) return KN_OK;
+    do {
+        if (h->elite_count > 0 && !over(h)) KN_TRY(polish(h, 1, work, err));
+        if (!over(h)) KN_TRY(kn_region_search(h->whole, h->options.prove ? 2 * work : work, &h->proved, err));
+        if (!over(h)) KN_TRY(restarts(h, h->options.prove ? 2 : 40, err));
+        work += work / 2;
+    } while (lasting && !over(h));
+    return KN_OK;
+}
+
 static kn_status run(kn_heuristic *h, kn_error *err)
 {
     kn_outcome top;
@@ -464,19 +536,25 @@ static kn_status run(kn_heuristic *h, kn_error *err)
     if (!h->options.greedy && h->elite_count > 0 && !over(h)) KN_TRY(climb_from(h, 0, CLIMB_PATIENCE, err));
     bool        had = h->elite_count > 0;
     kn_quotient before = had ? h->elite[0].loss : (kn_quotient){0, 1};
-    if (top.good && !over(h)) KN_TRY(descend_from_top(h, &top, err));
+    if (top.good && !h->options.prove && !over(h)) KN_TRY(descend_from_top(h, &top, err));
     if (!h->options.greedy) KN_TRY(and_climb(h, had, before, &better, err));
-    int most = h->options.greedy ? 0 : 400 + 20 * h->quasi_count;
-    for (int vain = 0; vain < most && !over(h); vain++) {
-        had = h->elite_count > 0;
-        before = had ? h->elite[0].loss : before;
-        KN_TRY(restart(h, err));
-        KN_TRY(and_climb(h, had, before, &better, err));
-        if (better) vain = -1;
-    }
+    if (!h->options.greedy) KN_TRY(go_on(h, err));
     /* Without a good node, and if good is not upward closed, nothing is known of the nodes that were not counted. */
-    h->result->complete = !late(h) && h->elite_count > 0;
+    h->result->complete = h->proved || (!late(h) && h->elite_count > 0);
+    h->result->optimal = h->proved && h->elite_count > 0;
+    if (h->proved && h->elite_count == 0) h->result->good = 0;
     return KN_OK;
+}
+
+/* What no good node loses less than: the best one's loss, or what is open. */
+static void report_bound(const kn_heuristic *h)
+{
+    kn_fulldomain_result *r = h->result;
+    uint64_t              open = h->whole ? kn_region_bound(h->whole) : 0;
+    r->bounded = true;
+    r->bound = h->elite[0].loss;
+    if (h->proved || open >= h->elite[0].score) return;
+    r->bound = kn_bounds_loss(&h->oracle.bounds, open);
 }
 
 static kn_status report(kn_heuristic *h, kn_error *err)
@@ -485,7 +563,11 @@ static kn_status report(kn_heuristic *h, kn_error *err)
     size_t                size = (size_t)h->quasi_count;
     r->found = h->elite_count > 0;
     r->counters.candidates = h->seen_count;
+    r->counters.boxes = h->boxes.visits;
+    if (h->proved && r->counters.lattice < 9e18)
+        r->counters.nodes_marked = (int64_t)r->counters.lattice - r->counters.nodes_checked;
     if (!r->found) return KN_OK;
+    report_bound(h);
     if (!KN_ALLOC(h->ctx, r->best.levels, size + 1)) return kn_fail_memory(err, h->ctx, WHAT);
     memcpy(r->best.levels, h->elite_levels, size * sizeof *r->best.levels);
     r->best.suppressed = h->best_sums.suppressed;
@@ -507,7 +589,15 @@ static kn_status set_up(kn_heuristic *h, kn_error *err)
     KN_TRY(kn_oracle_make(&h->oracle, h->ctx, p, &h->result->counters, err));
     h->guess.rows = (double)kn_table_total(p->table);
     for (int q = 0; q < h->quasi_count; q++) h->guess.largest += h->oracle.features[h->oracle.offsets[q]];
-    return KN_OK;
+    KN_TRY(kn_boxes_make(&h->boxes, h->ctx, &h->oracle, &h->guess, h->heights, false, err));
+    h->boxes.count = count_for_boxes;
+    h->boxes.over = over_for_boxes;
+    h->boxes.arg = h;
+    int *bottom = kn_alloc_array_zero(h->ctx, (size_t)h->quasi_count + 1, sizeof *bottom);
+    if (!bottom) return kn_fail_memory(err, h->ctx, WHAT);
+    kn_status st = kn_region_make(&h->whole, &h->boxes, bottom, h->heights, err);
+    kn_free(bottom);
+    return st;
 }
 
 kn_status kn_heuristic_search_within(kn_fulldomain_result *result, kn_context *ctx,
@@ -524,6 +614,8 @@ kn_status kn_heuristic_search_within(kn_fulldomain_result *result, kn_context *c
     kn_status st = set_up(h, err);
     if (st == KN_OK) st = run(h, err);
     if (st == KN_OK) st = report(h, err);
+    kn_region_free(h->whole);
+    kn_boxes_free(&h->boxes);
     kn_oracle_free(&h->oracle);
     kn_known_free(h);
     KN_FREE(h->heights_owned, h);

@@ -10,6 +10,7 @@
 typedef struct kn_heuristic_options {
     int64_t node_limit;    /* nodes to count at most (a batch may exceed it); 0: none                   */
     bool    greedy;        /* end after the plain descent from the top: the baseline for comparisons     */
+    bool    prove;         /* go on until the best node is proved: the method optimal               */
     double  without_limit; /* seconds where the problem has no time limit; 0: none                      */
 } kn_heuristic_options;
 

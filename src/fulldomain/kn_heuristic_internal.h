@@ -3,6 +3,7 @@
 #ifndef KN_HEURISTIC_INTERNAL_H
 #define KN_HEURISTIC_INTERNAL_H
 
+#include "kn_boxes.h"
 #include "kn_heuristic.h"
 #include "kn_optimal_internal.h"
 #include "kn_rng.h"
@@ -47,6 +48,10 @@ typedef struct kn_heuristic {
     uint32_t *slots; /* number + 1 */
     int64_t   seen_count;
     size_t    slot_count;
+    /* Boxes: what is proved. */
+    kn_boxes   boxes;
+    kn_region *whole;      /* the lattice */
+    bool       proved;     /* everything in it is decided */
 } kn_heuristic;
 
 KN_CHECK kn_status kn_known_make(kn_heuristic *h, kn_error *err);

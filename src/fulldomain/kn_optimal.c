@@ -1,14 +1,15 @@
 /* kn_optimal.c: the best node of the lattice for any metric, models and budget, proved.
  *
- * Every node starts as an item with a lower bound of its loss. A batch of nodes is chosen (kn_optimal_pick.c) and
+ * Where the best node alone is asked for: kn_heuristic.c and kn_boxes.c. With all solutions the lattice is kept in memory:
+ * every node starts as an item with a lower bound of its loss. A batch of nodes is chosen (kn_optimal_pick.c) and
  * counted; each counted node may become the best one so far, raises the bounds of the nodes above and below it
  * (kn_optimal_bound.c), and items whose bound is above the best loss leave. When none is left the best one is the
  * optimum: the bounds are the proof. Of equal losses the best one is that of kn_standing_compare: an item whose bound
- * is the best loss stays as long as it may suppress fewer rows, or as many with lower levels.
+ * is the best loss stays as long as it may suppress fewer rows, or as many with lower levels. Then kn_optimal_all.c.
  *
  * Batches have a fixed size and are chosen from what earlier ones said, so results and counters do not depend on the
- * number of threads. Cost: on Adult (12,960 nodes) 40 to 150 nodes are counted; per batch one pass over the items.
- * Memory: 48 bytes per item, and the engine's. Limit: KN_LATTICE_MAX nodes.
+ * number of threads. Cost: per batch one pass over the items. Memory: 48 bytes per item, and the engine's. Limit:
+ * KN_LATTICE_MAX nodes.
  *
  * With a time limit the clock is checked between batches.
  * SPDX-License-Identifier: Apache-2.0
@@ -21,6 +22,7 @@
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_fulldomain_methods.h"
+#include "kn_heuristic.h"
 #include "kn_optimal_internal.h"
 
 #define WHAT "searching the lattice"
@@ -77,8 +79,8 @@ static kn_status set_up(kn_optimal *s, kn_error *err)
     s->result->counters.lattice = s->lattice.nodes;
     if (s->lattice.count < 0)
         return kn_fail(err, KN_USAGE,
-                       "the lattice has %.3g nodes: more than the method optimal can go through (%d); "
-                       "use the method heuristic",
+                       "the lattice has %.3g nodes: more than all solutions can be listed of (%d); search for the best "
+                       "one alone, or set bounds",
                        s->lattice.nodes, KN_LATTICE_MAX);
     KN_TRY(make_fields(s, err));
     KN_TRY(kn_oracle_make(&s->oracle, s->ctx, p, &s->result->counters, err));
@@ -203,12 +205,16 @@ static kn_status report(kn_optimal *s, kn_error *err)
     r->best.suppressed = s->best_sums.suppressed;
     r->best.classes = s->best_sums.classes;
     r->best.loss = s->best_loss;
+    r->bounded = r->optimal;
+    r->bound = s->best_loss;
     return KN_OK;
 }
 
 kn_status kn_optimal_search(kn_fulldomain_result *result, kn_context *ctx, const kn_fulldomain_problem *problem,
                             kn_error *err)
 {
+    kn_heuristic_options options = {.prove = true};
+    if (!problem->all_solutions) return kn_heuristic_search_within(result, ctx, problem, &options, err);
     kn_optimal s = {.ctx = ctx, .problem = problem, .result = result, .quasi_count = problem->quasi_count};
     kn_status  st = set_up(&s, err);
     if (st == KN_OK) st = kn_optimal_items(&s, err);

@@ -114,6 +114,13 @@ uint64_t kn_bounds_score(const kn_bounds *b, kn_quotient loss)
                        (uint64_t)(loss.denominator / (kn_u128)(uint64_t)b->problem->objective->k));
 }
 
+kn_quotient kn_bounds_loss(const kn_bounds *b, uint64_t score)
+{
+    const kn_objective *o = b->problem->objective;
+    if (o->metric != KN_METRIC_C_AVG) return (kn_quotient){(kn_u128)score << b->shift, 1};
+    return (kn_quotient){score, (kn_u128)(uint64_t)o->k << b->shift};
+}
+
 /* ---- Guesses ---- */
 
 double kn_bounds_guess_high(const kn_bounds *b, double low, double suppressed)

@@ -36,6 +36,7 @@ uint64_t kn_bounds_low(const kn_bounds *b, const kn_node_sums *sums, int64_t cla
 uint64_t kn_bounds_high(const kn_bounds *b, const kn_node_sums *sums, kn_u128 excess);
 uint64_t kn_bounds_join(const kn_bounds *b, uint64_t low, uint64_t high);
 uint64_t kn_bounds_score(const kn_bounds *b, kn_quotient loss);
+kn_quotient kn_bounds_loss(const kn_bounds *b, uint64_t score); /* the least loss with that score */
 
 /* The same with guesses: what `suppressed` rows add at a node with that low if they are like all others; the join. */
 double kn_bounds_guess_high(const kn_bounds *b, double low, double suppressed);

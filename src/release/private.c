@@ -181,6 +181,8 @@ static const kn_field_row table_rows[] = {
     KN_VALUE("node", KN_F_COUNTS | KN_F_NULLABLE,
              "the levels, in the order of the quasi-identifiers; null: there are none"),
     KN_FIELD(S, optimal, KN_F_BOOLEAN, "whether they were proved to be the best for the metric"),
+    KN_FIELD(S, loss_bound, KN_F_NUMBER | KN_F_NULLABLE,
+             "no choice of levels loses less by the metric; null: nothing is known"),
     KN_FIELD(S, lattice, KN_F_NUMBER, "how many choices of levels there were"),
     KN_FIELD(S, rows_in, KN_F_ROWS, "rows of the inputs"),
     KN_FIELD(S, rows, KN_F_ROWS, "rows of the release"),

@@ -47,13 +47,14 @@ bool kn_method_is_default(kn_method method)
 static const kn_method_entry methods[KN_CATALOGUE_METHODS] = {
     [KN_METHOD_OPTIMAL] =
         {"optimal", FULL_DOMAIN, "own: bounds over the generalization lattice of Samarati 2001 and Sweeney 2002",
-         "counts the rows for a few nodes of the lattice (some hundred of ten thousand); the lattice is "
-         "kept in memory, at most 10 million nodes",
+         "counts the rows for a few nodes of the lattice: some hundred of ten thousand, some thousand of a hundred "
+         "million; the lattice itself is not kept in memory",
          "take it first: no other choice of levels loses less, and that is proved"},
     [KN_METHOD_HEURISTIC] = {"heuristic", FULL_DOMAIN,
                              "own: chains, climbing and restarts guided by a model of what counting would say",
-                             "as long as it is given (--time-limit; 10 seconds without one)",
-                             "many columns or deep hierarchies, where optimal refuses the lattice"},
+                             "as long as it is given (--time-limit); without one until it has found nothing better for "
+                             "a while, at most 10 seconds",
+                             "many columns or deep hierarchies, where optimal takes too long"},
     [KN_METHOD_SAMARATI] = {"samarati", FULL_DOMAIN,
                             "Samarati 2001, Protecting respondents' identities, binary search on the height",
                             "one pass over the rows for each node tried, on at most log2(height) + 1 heights",

@@ -38,8 +38,9 @@ static const char *node_text(char *out, size_t size, const cli_value *levels)
 
 static void choice(const cli_value *answer, FILE *out)
 {
-    const cli_value *levels = kn_document_member(answer, "node"), *lattice = kn_document_member(answer, "lattice");
-    char             node[1024];
+    const cli_value *levels = kn_document_member(answer, "node"), *lattice = kn_document_member(answer, "lattice"),
+                    *bound = kn_document_member(answer, "loss_bound");
+    char node[1024];
     if (!levels) return;
     fprintf(out, ": levels %s", node_text(node, sizeof node, levels));
     if (kn_document_number_of(lattice) > 1)
@@ -48,6 +49,9 @@ static void choice(const cli_value *answer, FILE *out)
         fprintf(out, "; the time limit ended the search: a better one may exist");
     else if (cli_true(answer, "optimal"))
         fprintf(out, "; none loses less by %s", cli_text(answer, "utility"));
+    if (bound) /* never rounded up */
+        fprintf(out, "; none loses less than %.6g by %s", kn_document_number_of(bound) * (1 - 5e-6),
+                cli_text(answer, "utility"));
 }
 
 /* The theoretical bounds next to the result. */

@@ -26,6 +26,7 @@ static kn_status begin(kn_release_run *all, const kn_release_head *of, kn_error 
     (void)err;
     run->result = (kn_release_result *)(void *)all->head;
     run->result->utility = all->spec->utility;
+    run->result->loss_bound = NAN;
     return KN_OK;
 }
 

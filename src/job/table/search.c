@@ -298,6 +298,7 @@ static kn_status copy_counters(kn_table_run *run, kn_error *err)
                                              {"rollups", (double)c->rollups},
                                              {"projections", (double)c->projections},
                                              {"nodes_measured", (double)c->nodes_measured},
+                                             {"boxes", (double)c->boxes},
                                              {"keys", (double)c->keys}};
     int                           n = (int)(sizeof plain / sizeof *plain), count = n;
     kn_release_counter           *counters =
@@ -414,6 +415,7 @@ static kn_status search_full_domain(kn_table_run *run, kn_error *err)
                        : kn_fulldomain_search(&run->found, run->all.ctx, &run->problem, err));
     result->head.complete = run->found->complete;
     result->optimal = run->found->optimal;
+    if (run->found->bounded) result->loss_bound = kn_objective_value(run->objective, run->found->bound);
     KN_TRY(copy_counters(run, err));
     if (!run->found->found) return explain(run, err);
     KN_TRY(copy_solutions(run, err));

@@ -174,6 +174,9 @@ static void verdict(kn_buffer *to, const kn_release_page *page)
         kn_buffer_add(to, "The time limit ended the search: a release that loses less may exist. ");
     else if (r->optimal)
         kn_buffer_format(to, "No other choice of levels loses less by the metric %s. ", kn_metric_name(r->utility));
+    if (!r->optimal && !isnan(r->loss_bound)) /* never rounded up */
+        kn_buffer_format(to, "No choice of levels loses less than %.6g by the metric %s. ", r->loss_bound * (1 - 5e-6),
+                         kn_metric_name(r->utility));
     kn_buffer_add(to, "The written file was read again and every promise checked before it got its "
                       "name.</p>\n</div>\n");
 }
