@@ -1,7 +1,9 @@
 /* kn_blocks.c: rows side by side.
  *
- * Interface: kn_blocks.h. A block with all its sets stays within BLOCK_BYTES, so that it stays in the cache. Cost: one
- * step per row and relation; one to clear a set.
+ * Interface: kn_blocks.h. A block with all its sets stays within BLOCK_BYTES, so that it stays in the cache. A set is an odd
+ * number of cache lines long: the words that a row is put into are as far apart as the sets, and with a power of two between
+ * them they would all compete for a few places of the first cache. Cost: one step per row and relation
+ * (of a row that occurs often, one for eight of them at least); one to clear a set.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_blocks.h"
@@ -14,11 +16,11 @@
 
 #define WHAT "counting combinations"
 
-enum { BLOCK_BYTES = 1 << 19, FEWEST_WORDS = KN_BLOCK_LANES, MOST_WORDS = 128 };
+enum { BLOCK_BYTES = 1 << 19, MOST_WORDS = 15 * KN_BLOCK_LANES };
 
 void kn_blocks_free(kn_blocks *b)
 {
-    KN_FREE(b->relation_of, b->ends, b->neighbours, b->of_node, b->differs, b->sets);
+    KN_FREE(b->relation_of, b->ends, b->neighbours, b->of_node, b->steps, b->step_start, b->differs, b->sets);
 }
 
 /* ---- Relations ---- */
@@ -120,6 +122,31 @@ static void place_sets(kn_blocks *b)
     }
 }
 
+/* The sets of each node in steps. The spare sets come after all others. */
+static bool write_steps(kn_blocks *b)
+{
+    const kn_candidate *c = b->c;
+    uint32_t            count = 0, spare = (uint32_t)(sets_of(b) * b->words);
+    if (!KN_GROW(c->ctx, &b->step_start, &b->step_start_capacity, (size_t)c->nodes + 1)) return false;
+    b->one_step = true;
+    for (uint32_t i = 0; i < c->nodes; i++) {
+        uint32_t sets = b->of_node[i * 2 * c->stride];
+        b->step_start[i] = count;
+        b->one_step &= sets <= KN_BLOCK_STEP;
+        count += sets <= KN_BLOCK_STEP ? 1 : (sets + KN_BLOCK_STEP - 1) / KN_BLOCK_STEP;
+    }
+    b->step_start[c->nodes] = count;
+    if (!KN_GROW(c->ctx, &b->steps, &b->steps_capacity, ((size_t)count + 1) * KN_BLOCK_STEP)) return false;
+    for (uint32_t i = 0; i < c->nodes; i++) {
+        const uint32_t *sets = b->of_node + i * 2 * c->stride;
+        uint32_t       *to = b->steps + (size_t)b->step_start[i] * KN_BLOCK_STEP;
+        uint32_t       *end = b->steps + (size_t)b->step_start[i + 1] * KN_BLOCK_STEP;
+        for (uint32_t j = 1; to < end; j++)
+            *to++ = j <= sets[0] ? sets[j] : spare + (uint32_t)((i + j * 5) % KN_BLOCK_SPARE * b->words);
+    }
+    return true;
+}
+
 kn_status kn_blocks_begin(kn_blocks *b, kn_candidate *c, const kn_blocks_ways *ways, size_t rows,
                           void (*count)(kn_blocks *, size_t), kn_error *err)
 {
@@ -130,9 +157,10 @@ kn_status kn_blocks_begin(kn_blocks *b, kn_candidate *c, const kn_blocks_ways *w
     size_t words = BLOCK_BYTES / sizeof *b->sets / (sets + 1);
     if (words > MOST_WORDS) words = MOST_WORDS;
     if (words > (rows + 63) / 64) words = (rows + 63) / 64; /* rows of larger weights take several blocks */
-    b->words = words < FEWEST_WORDS ? FEWEST_WORDS : words / FEWEST_WORDS * FEWEST_WORDS;
+    words /= KN_BLOCK_LANES;
+    b->words = (words < 1 ? 1 : words % 2 ? words : words - 1) * KN_BLOCK_LANES;
     if (!link_neighbours(b) || !KN_GROW(c->ctx, &b->differs, &b->differs_capacity, 2 * relations + 1) ||
-        !KN_GROW(c->ctx, &b->sets, &b->sets_capacity, sets * b->words))
+        !KN_GROW(c->ctx, &b->sets, &b->sets_capacity, (sets + KN_BLOCK_SPARE) * b->words))
         return kn_fail_memory(err, c->ctx, WHAT);
     b->present = b->differs + relations;
     b->values = b->sets;
@@ -140,6 +168,7 @@ kn_status kn_blocks_begin(kn_blocks *b, kn_candidate *c, const kn_blocks_ways *w
     b->then = ways->then ? b->now + relations * b->words : NULL;
     b->only_now = ways->then ? b->then + relations * b->words : NULL;
     place_sets(b);
+    if (!write_steps(b)) return kn_fail_memory(err, c->ctx, WHAT);
     clear_block(b);
     return KN_OK;
 }
@@ -171,36 +200,78 @@ void kn_blocks_end(kn_blocks *b)
     clear_block(b);
 }
 
-/* The sets that a node is put into. */
-static inline void put_node(const kn_blocks *b, uint64_t *word, uint64_t bit, size_t node)
+/* Puts a node into its sets; with `one`, it takes one step. */
+static inline __attribute__((always_inline)) void put_node(const kn_blocks *b, uint64_t *word, uint64_t bit,
+                                                           size_t node, bool one)
 {
-    const uint32_t *sets = b->of_node + node * 2 * b->c->stride, *end = sets + *sets;
-    while (sets < end) word[*++sets] |= bit;
+    const uint32_t *sets = b->steps + (one ? node : b->step_start[node]) * KN_BLOCK_STEP;
+    const uint32_t *end = one ? sets + KN_BLOCK_STEP : b->steps + (size_t)b->step_start[node + 1] * KN_BLOCK_STEP;
+    do
+        for (int i = 0; i < KN_BLOCK_STEP; i++) word[*sets++] |= bit;
+    while (sets < end);
+}
+
+/* Where the nodes of a row stand. */
+typedef struct row_nodes {
+    const uint16_t *narrow; /* NULL: wide */
+    const uint32_t *wide;
+    uint32_t        size;
+} row_nodes;
+
+/* A row that occurs often, as far as there is space in the words that it comes into: in each of them it is a run of bits.
+ * Returns how often that was. The place of the next row is in the first lane. */
+static int32_t put_run(kn_blocks *b, const row_nodes *row, int32_t weight)
+{
+    size_t    first = b->used / KN_BLOCK_LANES % 64, left = 64 - first, times = (size_t)weight / KN_BLOCK_LANES;
+    size_t    n = times < left ? times : left;
+    uint64_t  run = (n < 64 ? ((uint64_t)1 << n) - 1 : UINT64_MAX) << first;
+    uint64_t *words = b->sets + kn_block_word(b->used);
+    for (uint32_t i = 0; i < row->size; i++) {
+        size_t          node = row->narrow ? row->narrow[i] : row->wide[i];
+        const uint32_t *sets = b->of_node + node * 2 * b->c->stride;
+        for (uint32_t j = 1; j <= sets[0]; j++)
+            for (int lane = 0; lane < KN_BLOCK_LANES; lane++) words[sets[j] + (uint32_t)lane] |= run;
+    }
+    b->used += n * KN_BLOCK_LANES;
+    return (int32_t)(n * KN_BLOCK_LANES);
+}
+
+static void put_once(kn_blocks *b, const row_nodes *row)
+{
+    uint64_t *word = b->sets + kn_block_word(b->used), bit = kn_block_bit(b->used);
+    for (uint32_t i = 0; !row->narrow && i < row->size; i++) put_node(b, word, bit, row->wide[i], false);
+    for (uint32_t i = 0; row->narrow && !b->one_step && i < row->size; i++)
+        put_node(b, word, bit, row->narrow[i], false);
+    for (uint32_t i = 0; row->narrow && b->one_step && i < row->size; i++) {
+        __builtin_prefetch(b->steps + (size_t)row->narrow[i + KN_NODES_AHEAD] * KN_BLOCK_STEP);
+        put_node(b, word, bit, row->narrow[i], true);
+    }
+    b->used++;
+}
+
+static void put(kn_blocks *b, row_nodes row, int32_t weight)
+{
+    while (weight > 0) {
+        bool run = weight >= KN_BLOCK_LANES && b->used % KN_BLOCK_LANES == 0;
+        if (!run) put_once(b, &row);
+        weight -= run ? put_run(b, &row, weight) : 1;
+        if (b->used == b->words * 64) kn_blocks_end(b);
+    }
 }
 
 void kn_blocks_put(kn_blocks *b, const uint32_t *nodes, uint32_t size, int32_t weight)
 {
-    for (; weight > 0; weight--) {
-        uint64_t *word = b->sets + kn_block_word(b->used), bit = kn_block_bit(b->used);
-        for (uint32_t i = 0; i < size; i++) put_node(b, word, bit, nodes[i]);
-        if (++b->used == b->words * 64) kn_blocks_end(b);
-    }
+    put(b, (row_nodes){NULL, nodes, size}, weight);
 }
 
 void kn_blocks_put_row(kn_blocks *b, uint32_t row)
 {
     const kn_candidate *c = b->c;
     uint32_t            from = c->row_start[row], size = c->row_start[row + 1] - from;
-    int32_t             weight = kn_row_weight(c, row);
-    if (!c->narrow) {
-        kn_blocks_put(b, c->wide_nodes + from, size, weight);
-        return;
-    }
-    for (const uint16_t *nodes = c->narrow_nodes + from; weight > 0; weight--) {
-        uint64_t *word = b->sets + kn_block_word(b->used), bit = kn_block_bit(b->used);
-        for (uint32_t i = 0; i < size; i++) put_node(b, word, bit, nodes[i]);
-        if (++b->used == b->words * 64) kn_blocks_end(b);
-    }
+    if (c->narrow)
+        put(b, (row_nodes){c->narrow_nodes + from, NULL, size}, kn_row_weight(c, row));
+    else
+        put(b, (row_nodes){NULL, c->wide_nodes + from, size}, kn_row_weight(c, row));
 }
 
 int32_t kn_blocks_more(const kn_blocks *b, uint32_t one, uint32_t other, size_t words)

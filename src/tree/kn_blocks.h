@@ -32,6 +32,10 @@ static inline size_t kn_block_words(size_t rows)
     return (rows + KN_BLOCK_LANES * 64 - 1) / (KN_BLOCK_LANES * 64) * KN_BLOCK_LANES;
 }
 
+/* A node is put into this many sets at a time, whether it is in fewer or not: the processor cannot foresee how many it is
+ * in. The rest are spare sets, which nobody reads: several, so that it need not wait for one that it just wrote. */
+enum { KN_BLOCK_STEP = 4, KN_BLOCK_SPARE = 16 };
+
 typedef struct kn_blocks kn_blocks;
 
 struct kn_blocks {
@@ -44,6 +48,9 @@ struct kn_blocks {
     uint32_t *ends;          /* per relation two places: above, below                                     */
     uint32_t *neighbours;    /* per place where its list begins, one more, and two for each relation's end */
     uint32_t *of_node;       /* per node 2 × `stride` numbers: how many sets it is put into, and where they are */
+    uint32_t *steps;         /* the same by steps of KN_BLOCK_STEP sets, filled up with spare ones                */
+    uint32_t *step_start;    /* nodes + 1: where the steps of each node begin                                     */
+    bool      one_step;      /* no node takes more than one: step_start is not asked                              */
     bool     *differs, *present; /* per relation, in the current block: now differs from then; one of them is not empty */
 
     /* The current block. */
@@ -53,6 +60,7 @@ struct kn_blocks {
     void (*count)(kn_blocks *b, size_t words); /* counts what is in it */
 
     size_t relation_of_capacity, ends_capacity, neighbours_capacity, of_node_capacity, differs_capacity, sets_capacity;
+    size_t steps_capacity, step_start_capacity;
 };
 
 void kn_blocks_free(kn_blocks *b); /* what is in it */

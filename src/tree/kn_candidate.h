@@ -10,6 +10,10 @@
 
 enum { KN_ROW_VALUES = 64 };
 
+/* What belongs to a node is fetched this many nodes before it is needed: nodes of a row are far apart in memory. Behind the
+ * nodes of the last row stand so many more that mean nothing. */
+enum { KN_NODES_AHEAD = 16 };
+
 /* Relations of one row: bit b of below[a]: a stands above b; both count the row's values ascending. */
 typedef struct kn_row_relations {
     uint64_t below[KN_ROW_VALUES];

@@ -46,18 +46,32 @@ static void write_nodes(kn_candidate *c, uint32_t source)
 {
     const kn_rows  *rows = &c->synopsis->rows;
     const uint32_t *image = c->image, *end = rows->members + rows->start[source + 1];
+    const uint32_t *last = rows->members + rows->start[rows->count] - 1;
     uint32_t       *stamp = c->node_stamp, clock = ++c->node_clock, at = c->row_start[c->row_count];
     uint16_t       *narrow = c->narrow ? c->narrow_nodes : NULL;
     for (const uint32_t *member = rows->members + rows->start[source]; member < end; member++) {
-        uint32_t node = image[*member];
-        if (node == KN_NONE || stamp[node] == clock) continue;
-        stamp[node] = clock;
+        const uint32_t *ahead = member + KN_NODES_AHEAD < last ? member + KN_NODES_AHEAD : last;
+        uint32_t        node = image[*member];
+        __builtin_prefetch(image + *ahead);
+        if (node == KN_NONE) continue;
         if (narrow)
-            narrow[at++] = (uint16_t)node;
+            narrow[at] = (uint16_t)node;
         else
-            c->wide_nodes[at++] = node;
+            c->wide_nodes[at] = node;
+        at += stamp[node] != clock;
+        stamp[node] = clock;
     }
     c->row_start[c->row_count + 1] = at;
+}
+
+/* What stands behind the last row. */
+static void close_rows(kn_candidate *c)
+{
+    uint32_t end = c->row_start[c->row_count];
+    if (c->narrow)
+        memset(c->narrow_nodes + end, 0, KN_NODES_AHEAD * sizeof *c->narrow_nodes);
+    else
+        memset(c->wide_nodes + end, 0, KN_NODES_AHEAD * sizeof *c->wide_nodes);
 }
 
 /* Does not depend on their order. */
@@ -102,8 +116,8 @@ static bool reserve(kn_candidate *c, size_t rows, size_t nodes)
                       !KN_GROW(c->ctx, &c->row_weight, &c->row_weight_capacity, rows + 1)))
         return false;
     if (!KN_GROW(c->ctx, &c->row_start, &c->row_start_capacity, rows + 2)) return false;
-    return c->narrow ? KN_GROW(c->ctx, &c->narrow_nodes, &c->narrow_capacity, nodes + 1)
-                     : KN_GROW(c->ctx, &c->wide_nodes, &c->wide_capacity, nodes + 1);
+    return c->narrow ? KN_GROW(c->ctx, &c->narrow_nodes, &c->narrow_capacity, nodes + KN_NODES_AHEAD)
+                     : KN_GROW(c->ctx, &c->wide_nodes, &c->wide_capacity, nodes + KN_NODES_AHEAD);
 }
 
 /* The row that was written becomes one, unless there is an equal one. Returns its number; KN_NONE: out of memory. */
@@ -141,6 +155,7 @@ static kn_status merge_rows(kn_candidate *c, kn_error *err)
         c->new_row[i] = row;
         c->row_weight[row] += (int32_t)c->synopsis->rows.weight[source];
     }
+    close_rows(c);
     return KN_OK;
 }
 
@@ -174,6 +189,7 @@ kn_status kn_candidate_rows(kn_candidate *c, kn_error *err)
         write_nodes(c, c->changed_rows[i]);
         c->row_count++;
     }
+    close_rows(c);
     return KN_OK;
 }
 

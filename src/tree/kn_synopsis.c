@@ -11,6 +11,7 @@
 #include "kn_alloc.h"
 #include "kn_error.h"
 #include "kn_node_table.h"
+#include "kn_sort.h"
 
 #define WHAT "the synopsis of tree records"
 #define ROOT KN_SYNOPSIS_ROOT
@@ -78,6 +79,56 @@ static kn_status superimpose(kn_synopsis *s, const kn_records *r, kn_node_table 
         if (kn_rows_close(&s->rows, size, 1) == KN_ROWS_FULL) return kn_fail_memory(err, s->ctx, WHAT);
     }
     return KN_OK;
+}
+
+/* The first nodes of a row, as many as fit into a word: rows with equal ones are neighbours. */
+static uint64_t first_nodes(const kn_synopsis *s, uint32_t row, int width)
+{
+    const uint32_t *members = s->rows.members + s->rows.start[row];
+    uint64_t        size = s->rows.start[row + 1] - s->rows.start[row], key = 0;
+    for (int i = 0; i < 64 / width; i++) key = key << width | ((uint64_t)i < size ? members[i] + 1 : 0);
+    return key;
+}
+
+static bool permute_rows(kn_synopsis *s, const kn_sort_record *order)
+{
+    kn_rows  *rows = &s->rows;
+    uint64_t *start = kn_alloc_array(s->ctx, (size_t)rows->count + 1, sizeof *start);
+    uint32_t *members = kn_alloc_array(s->ctx, (size_t)rows->start[rows->count] + 1, sizeof *members);
+    int64_t  *weight = kn_alloc_array(s->ctx, (size_t)rows->count + 1, sizeof *weight);
+    if (!start || !members || !weight) {
+        KN_FREE(start, members, weight);
+        return false;
+    }
+    start[0] = 0;
+    for (uint32_t i = 0; i < rows->count; i++) {
+        uint64_t from = rows->start[order[i].id], size = rows->start[order[i].id + 1] - from;
+        memcpy(members + start[i], rows->members + from, size * sizeof *members);
+        weight[i] = rows->weight[order[i].id];
+        start[i + 1] = start[i] + size;
+    }
+    KN_FREE(rows->start, rows->members, rows->weight);
+    rows->start = start;
+    rows->members = members;
+    rows->weight = weight;
+    rows->start_capacity = rows->weight_capacity = (size_t)rows->count + 1;
+    rows->member_capacity = (size_t)start[rows->count] + 1;
+    return true;
+}
+
+/* Rows that begin alike become neighbours: whatever goes through them front to back meets the same few nodes again and again,
+ * and the lists of rows take smaller steps. */
+static kn_status sort_rows(kn_synopsis *s, kn_error *err)
+{
+    int width = 1;
+    while (width < 32 && s->nodes >= (uint32_t)1 << width) width++;
+    kn_sort_record *order = kn_alloc_array(s->ctx, (size_t)s->rows.count + 1, sizeof *order);
+    if (!order) return kn_fail_memory(err, s->ctx, WHAT);
+    for (uint32_t i = 0; i < s->rows.count; i++) order[i] = (kn_sort_record){first_nodes(s, i, width), i};
+    kn_status st = kn_sort_records(s->ctx, order, s->rows.count, NULL, NULL, err);
+    if (st == KN_OK && !permute_rows(s, order)) st = kn_fail_memory(err, s->ctx, WHAT);
+    kn_free(order);
+    return st;
 }
 
 static kn_status find_ends(kn_synopsis *s, kn_error *err)
@@ -239,6 +290,7 @@ static kn_status make(kn_synopsis *s, const kn_records *records, kn_node_table *
     }
     kn_free(order);
     if (st != KN_OK) return st;
+    KN_TRY(sort_rows(s, err));
     note_class_pairs(s);
     KN_TRY(find_ends(s, err));
     KN_TRY(list_values(s, err));

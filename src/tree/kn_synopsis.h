@@ -25,7 +25,7 @@ typedef struct kn_synopsis {
     uint32_t            *parent; /* KN_SYNOPSIS_ROOT                                  */
     uint32_t            *end;    /* the first node after the subtree                  */
     uint32_t            *value;
-    kn_rows              rows;       /* distinct records by their first occurrence: nodes ascending    */
+    kn_rows              rows;       /* distinct records, by their first nodes: nodes ascending         */
     uint32_t            *value_start; /* rows.count + 1: the values of each row, ascending, each once; NULL: more than 2^32 */
     uint16_t            *narrow_values; /* where they fit into 16 bits, else ... */
     uint32_t            *values;

@@ -15,7 +15,7 @@
 
 #define WHAT "checking combinations of values"
 
-enum { WORDS = 16 * KN_BLOCK_LANES, MOST_CELLS = 1 << 22 };
+enum { WORDS = 15 * KN_BLOCK_LANES /* see kn_blocks.c */, MOST_CELLS = 1 << 22 };
 
 /* Supports: of the i-th new value, of it with the j-th place, of both with the z-th. */
 typedef struct supports {
