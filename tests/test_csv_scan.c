@@ -1,5 +1,6 @@
 /* test_csv_scan.c: the pieces below the CSV reader: scanner, sniffing, UTF-8, each against a naive twin. */
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "csv_testing.h"
@@ -16,17 +17,26 @@ static void index_equals_scalar(void **unused)
     kn_rng            rng;
     kn_rng_init(&rng, testing_seed(), 0);
     static char     text[5000];
-    static uint32_t fast[5000], slow[5000];
+    static uint32_t fast[5000 + KN_CSV_SLACK], slow[5000];
     for (int round = 0; round < 3000; round++) {
         size_t size = kn_rng_below(&rng, round < 2000 ? 300 : sizeof text), from = kn_rng_below(&rng, 17);
-        bool   dense = kn_rng_below(&rng, 2);
+        int    kind = (int)kn_rng_below(&rng, 3); /* of bytes: that matter, any, plain with one that is not */
         if (from > size) from = size;
         for (size_t i = 0; i < size; i++)
-            text[i] = dense ? alphabet[kn_rng_below(&rng, sizeof alphabet)] : (char)kn_rng_next(&rng);
+            text[i] = kind == 0   ? alphabet[kn_rng_below(&rng, sizeof alphabet)]
+                      : kind == 1 ? (char)kn_rng_next(&rng)
+                                  : (char)(1 + kn_rng_below(&rng, 127));
+        if (kind == 2 && size > 0 && round % 2) text[kn_rng_below(&rng, size)] = (char)(round % 4 < 2 ? 0 : 0x80);
         char   delimiter = alphabet[kn_rng_below(&rng, 2)];
-        size_t n = kn_csv_index_fast(text + from, size - from, delimiter, fast);
-        assert_int_equal(n, kn_csv_index_scalar(text + from, size - from, delimiter, slow));
-        if (n) assert_memory_equal(fast, slow, n * sizeof *fast);
+        bool   odd = false;
+        size_t n = kn_csv_index_scalar(text + from, size - from, delimiter, slow, &odd);
+        assert_int_equal(odd, !kn_plain_ascii(text + from, size - from));
+        for (int v = 0; kn_csv_index_variant(v); v++) {
+            bool found = false;
+            assert_int_equal(kn_csv_index_variant(v)(text + from, size - from, delimiter, fast, &found), n);
+            if (n) assert_memory_equal(fast, slow, n * sizeof *fast);
+            assert_int_equal(found, odd);
+        }
     }
 }
 
@@ -34,15 +44,22 @@ static void index_finds_every_place(void **unused)
 {
     (void)unused;
     char     text[200];
-    uint32_t found[200];
-    for (size_t size = 1; size <= sizeof text; size++) {
-        for (size_t at = 0; at < size; at++) {
-            memset(text, 'x', sizeof text);
-            text[at] = "|\"\r\n"[at % 4];
-            assert_int_equal(kn_csv_index_fast(text, size, '|', found), 1);
-            assert_int_equal(found[0], at);
+    uint32_t found[200 + KN_CSV_SLACK];
+    int      variants = 0;
+    for (; kn_csv_index_variant(variants); variants++) {
+        for (size_t size = 1; size <= sizeof text; size++) {
+            for (size_t at = 0; at < size; at++) {
+                bool odd = false;
+                memset(text, 'x', sizeof text);
+                text[at] = "|\"\r\n"[at % 4];
+                assert_int_equal(kn_csv_index_variant(variants)(text, size, '|', found, &odd), 1);
+                assert_int_equal(found[0], at);
+                assert_false(odd);
+            }
         }
     }
+    assert_true(variants >= 1);
+    assert_ptr_equal(kn_csv_index_variant(variants - 1), kn_csv_index_scalar);
 }
 
 static void counts(void **unused)
@@ -124,6 +141,70 @@ static void scan_keeps_its_place(void **unused)
     assert_int_equal(n, 2);
     assert_int_equal(s->at, 4);
     free(s);
+}
+
+/* Text of records with `columns` cells each, most of them plain; returns its size. */
+static size_t random_records(kn_rng *rng, char *text, size_t room, int columns)
+{
+    static const char *const cells[] = {"", "a", "xyz", "long cell", "\"q\"", "\"a,\n\"\"b\"", "it\"s", "\"\""};
+    static const char *const ends[] = {"\n", "\n", "\r\n", "\r", "\n\n", "\r\n\n"};
+    bool                     plain = kn_rng_below(rng, 2);
+    int                      end = (int)kn_rng_below(rng, 7);
+    size_t                   n = 0;
+    while (n + (size_t)columns * 12 + 8 < room) {
+        int more = kn_rng_below(rng, 400) ? 0 : (int)kn_rng_below(rng, 3) - 1; /* rarely one too few or too many */
+        for (int c = 0; c < columns + more; c++)
+            n += (size_t)sprintf(text + n, "%s%s", c ? "," : "", cells[kn_rng_below(rng, plain ? 4 : 8)]);
+        n += (size_t)sprintf(text + n, "%s", end < 6 ? ends[end] : ends[kn_rng_below(rng, 6)]);
+    }
+    return n - kn_rng_below(rng, n < 5 ? 1 : 5);
+}
+
+/* Records that are taken as plain ones are those that the automaton finds, one by one. */
+static void plain_records_as_any(void **unused)
+{
+    (void)unused;
+    kn_rng rng;
+    kn_rng_init(&rng, testing_seed(), 7);
+    static char           text[20000];
+    static kn_csv_field   many[600 * 8], one[8];
+    static kn_csv_scanner fast, slow;
+    int                   ends[KN_CSV_TOO_LONG + 1] = {0};
+    for (int round = 0; round < 600; round++) {
+        int    columns = 1 + (int)kn_rng_below(&rng, 7);
+        size_t size = random_records(&rng, text, 200 + kn_rng_below(&rng, sizeof text - 200), columns);
+        bool   last = kn_rng_below(&rng, 2);
+        kn_csv_scanner_init(&fast, text, size, last, ',', 0);
+        kn_csv_scanner_init(&slow, text, size, last, ',', 0);
+        kn_csv_result result = KN_CSV_OK;
+        while (result == KN_CSV_OK) {
+            size_t records = 0, count = 0, most = 1 + kn_rng_below(&rng, 600);
+            result = kn_csv_scan(&fast, size, columns, many, most, &records);
+            for (size_t i = 0; i < records; i++) {
+                if (columns > 1) /* otherwise a blank line is a record, which it is not for the other */
+                    assert_int_equal(kn_csv_scan_any(&slow, one, 8, &count), KN_CSV_OK);
+                else if (many[i].size == 0 && text[many[i].begin] != '"')
+                    continue;
+                else
+                    assert_int_equal(kn_csv_scan_any(&slow, one, 8, &count), KN_CSV_OK);
+                assert_int_equal(count, columns);
+                for (int c = 0; c < columns; c++) {
+                    const kn_csv_field *f = &many[i * (size_t)columns + (size_t)c];
+                    assert_int_equal(f->begin, one[c].begin);
+                    assert_int_equal(f->size, one[c].size);
+                    assert_int_equal(f->doubled, one[c].doubled);
+                }
+            }
+            if (columns > 1 && records == most) {
+                assert_int_equal(fast.at, slow.at);
+                assert_int_equal(fast.lines, slow.lines);
+            }
+            if (result == KN_CSV_OK && records < most) break;
+        }
+        ends[result]++;
+    }
+    assert_true(ends[KN_CSV_OK] > 20 && ends[KN_CSV_MORE] > 20 && ends[KN_CSV_TOO_FEW] > 20 &&
+                ends[KN_CSV_TOO_MANY] > 20);
 }
 
 static char sniffed(const char *text)
@@ -275,6 +356,7 @@ int main(void)
         cmocka_unit_test(undoubles),
         cmocka_unit_test(guesses),
         cmocka_unit_test(scan_keeps_its_place),
+        cmocka_unit_test(plain_records_as_any),
         cmocka_unit_test(sniffs),
         cmocka_unit_test(utf8_short_sequences),
         cmocka_unit_test(utf8_long_sequences),

@@ -5,6 +5,7 @@
 
 #include "csv_testing.h"
 #include "kn_builder.h"
+#include "kn_interner.h"
 #include "kn_rng.h"
 #include "kn_sort.h"
 
@@ -424,6 +425,41 @@ static void interns_many_as_each(void **unused)
     testing_context_free(ctx);
 }
 
+/* Short texts by their words: the ids that they get otherwise, whatever follows them in memory, before and after there are too many. */
+static void interns_near_as_each(void **unused)
+{
+    (void)unused;
+    enum { N = 40000, LONGEST = 40 };
+    kn_rng rng;
+    kn_rng_init(&rng, testing_seed(), 6);
+    for (int wide = 0; wide < 2; wide++) {
+        kn_context *ctx = testing_context(1);
+        kn_error    err = KN_ERROR_INIT;
+        kn_builder *b = NULL;
+        kn_string   names[] = {{"x", 1}, {"y", 1}};
+        assert_ok(kn_builder_create(&b, ctx, names, 2, 1, &err), err);
+        kn_interner *in = kn_builder_interner(b, 0, 0);
+        int64_t      found = 0;
+        for (int i = 0; i < N; i++) {
+            char   text[LONGEST + KN_NEAR_HALF];
+            size_t size = kn_rng_below(&rng, LONGEST + 1);
+            for (size_t k = 0; k < sizeof text; k++) text[k] = (char)kn_rng_next(&rng); /* what follows is anything */
+            for (size_t k = 0; k < size; k++) text[k] = 0;
+            /* One byte differs, or (wide) two: near misses at every place of every length. */
+            for (int change = 0; size > 0 && change <= wide; change++)
+                text[kn_rng_below(&rng, size)] = (char)kn_rng_below(&rng, 2);
+            uint32_t id = in->near && size <= KN_NEAR_SIZE ? kn_near_find(in, text, size) : 0;
+            found += id != 0;
+            if (!id) id = kn_intern_near(in, (kn_string){text, size});
+            assert_int_equal(id, kn_intern(kn_builder_interner(b, 1, 0), (kn_string){text, size}));
+        }
+        assert_true(found > 500);
+        assert_int_equal(in->far, wide);
+        kn_builder_free(b);
+        testing_context_free(ctx);
+    }
+}
+
 /* ---- Memory and cancellation ---- */
 
 static void keeps_the_memory_limit(void **unused)
@@ -604,6 +640,7 @@ int main(void)
         cmocka_unit_test(builder_widens),
         cmocka_unit_test(interns_exactly),
         cmocka_unit_test(interns_many_as_each),
+        cmocka_unit_test(interns_near_as_each),
         cmocka_unit_test(keeps_the_memory_limit),
         cmocka_unit_test(survives_failing_memory),
         cmocka_unit_test(cancels_and_frees),

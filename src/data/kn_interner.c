@@ -1,7 +1,8 @@
 /* kn_interner.c: an open-addressing table of text → id.
  *
  * Interface: kn_interner.h and kn_intern in kn_builder.h. Cost: one hash, one probe and one comparison per look-up;
- * 30 bytes per distinct text besides its bytes. Equality is always decided by the bytes. Limit: 2^32 - 3 texts.
+ * 30 bytes per distinct text besides its bytes. As long as there are few texts, the short ones are also kept by their
+ * words, so that a look-up reads one slot, compares five words and has hardly a branch. Equality is always decided by the bytes. Limit: 2^32 - 3 texts.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_interner.h"
@@ -11,8 +12,10 @@
 
 enum {
     FIRST_SLOTS = 64,
-    BLOCK = 32,           /* texts looked up together    */
-    NEAR_SLOTS = 1 << 15, /* a table that caches hold    */
+    BLOCK = 32,             /* texts looked up together    */
+    CACHED_SLOTS = 1 << 15, /* a table that caches hold    */
+    FIRST_NEAR = 64,
+    MOST_NEAR = 1024, /* texts */
 };
 
 void kn_interner_init(kn_interner *interner, kn_context *ctx)
@@ -26,6 +29,8 @@ void kn_interner_seal(kn_interner *interner)
     kn_free(interner->slots);
     interner->slots = NULL;
     interner->mask = 0;
+    kn_free(interner->near);
+    interner->near = NULL;
 }
 
 void kn_interner_free(kn_interner *interner)
@@ -133,6 +138,51 @@ uint32_t kn_intern(kn_interner *interner, kn_string text)
     return id ? id : add(interner, text, hash, true);
 }
 
+/* ---- Few short texts ---- */
+
+static void put_near(kn_interner_near *table, size_t mask, const kn_interner_near *entry)
+{
+    size_t at = kn_near_hash(entry->words, entry->size) & mask;
+    while (table[at].id) at = (at + 1) & mask;
+    table[at] = *entry;
+}
+
+/* Room for one more, in a table that is half full at most. */
+static bool grow_near(kn_interner *in)
+{
+    size_t slots = in->near ? in->near_mask + 1 : 0;
+    if (in->near_count * 2 < slots) return true;
+    size_t            wanted = slots ? slots * 2 : FIRST_NEAR;
+    kn_interner_near *table = kn_alloc_array_zero(in->ctx, wanted, sizeof *table);
+    if (!table) return false;
+    for (size_t i = 0; i < slots; i++)
+        if (in->near[i].id) put_near(table, wanted - 1, &in->near[i]);
+    kn_free(in->near);
+    in->near = table;
+    in->near_mask = wanted - 1;
+    return true;
+}
+
+uint32_t kn_intern_near(kn_interner *in, kn_string text)
+{
+    uint32_t id = kn_intern(in, text);
+    if (id == KN_ID_FAILED || in->far) return id;
+    if (in->count > MOST_NEAR) {
+        kn_free(in->near);
+        in->near = NULL;
+        in->far = true;
+    }
+    if (in->far || text.size > KN_NEAR_SIZE) return id;
+    kn_interner_near entry = {.size = (uint32_t)text.size, .id = id};
+    kn_near_words(entry.words, text.data, text.size);
+    if (!grow_near(in)) return KN_ID_FAILED;
+    put_near(in->near, in->near_mask, &entry);
+    in->near_count++;
+    return id;
+}
+
+/* ---- Many at a time ---- */
+
 /* Asks the memory for what look_up will read of each text: slots first, then the texts they name, then those texts' bytes. */
 static void fetch_block(const kn_interner *in, const uint64_t *hashes, int count)
 {
@@ -154,7 +204,7 @@ bool kn_intern_all(kn_interner *in, const kn_string *texts, int count, uint32_t 
     for (int begin = 0; ok && begin < count; begin += BLOCK) {
         int block = count - begin < BLOCK ? count - begin : BLOCK;
         for (int i = 0; i < block; i++) hashes[i] = texts[begin + i].data ? hash_text(texts[begin + i]) : 0;
-        if (in->mask >= NEAR_SLOTS) fetch_block(in, hashes, block);
+        if (in->mask >= CACHED_SLOTS) fetch_block(in, hashes, block);
         for (int i = 0; ok && i < block; i++) {
             kn_string text = texts[begin + i];
             uint32_t  id = text.data ? look_up(in, text, hashes[i]) : KN_ID_MISSING;

@@ -11,7 +11,7 @@
 #include "kn_csv_scan.h"
 #include "kn_source.h"
 
-enum { KN_CSV_MAX_COLUMNS = 65535 };
+enum { KN_CSV_MAX_COLUMNS = 65535, KN_CSV_PADDING = 16 /* bytes behind the buffer that can be read (kn_interner.h) */ };
 
 typedef enum kn_csv_fault {
     KN_CSV_FINE,

@@ -111,7 +111,7 @@ kn_status kn_csv_fill(kn_csv_reader *r, kn_error *err)
     r->filled = held;
     if (held > KN_CSV_MAX_RECORD) return kn_csv_fail(r, KN_CSV_GRAMMAR, KN_CSV_TOO_LONG, 0, 0, r->line, err);
     if (held > r->capacity / 2) { /* a record that is longer than half a wave */
-        char *larger = kn_realloc(r->ctx, r->buffer, r->capacity * 2);
+        char *larger = kn_realloc(r->ctx, r->buffer, r->capacity * 2 + KN_CSV_PADDING);
         if (!larger) return kn_csv_fail_memory(r, err);
         r->buffer = larger;
         r->capacity *= 2;
@@ -471,7 +471,7 @@ kn_status kn_csv_reader_open(kn_csv_reader *r, kn_error *err)
     r->workers = kn_alloc_array_zero(r->ctx, (size_t)r->worker_count, sizeof *r->workers);
     r->capacity = r->piece_size * PIECES_PER_THREAD * (size_t)r->worker_count;
     if (r->capacity > MAX_WAVE) r->capacity = MAX_WAVE;
-    r->buffer = kn_alloc(r->ctx, r->capacity);
+    r->buffer = kn_alloc(r->ctx, r->capacity + KN_CSV_PADDING);
     if (!r->workers || !r->buffer) return kn_csv_fail_memory(r, err);
     for (int w = 0; w < r->worker_count; w++) {
         kn_buffer_init(&r->workers[w].single, r->ctx);

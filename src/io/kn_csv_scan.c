@@ -1,60 +1,14 @@
 /* kn_csv_scan.c: finds the cells of CSV text in two steps.
  *
- * First, blocks of 4 KiB are compared with the four characters that matter (delimiter, quote, CR, LF), 64 bytes at a
- * time, giving a list of their positions; then a small automaton walks that list. Plain cells cost one list entry each,
- * whatever their length. Interface and grammar: kn_csv_scan.h. Limits: a text is shorter than 2 GiB.
+ * First, the positions of the four characters that matter (delimiter, quote, CR, LF) are listed, 4 KiB at a time
+ * (kn_csv_index.c). A record without quotes is then that many delimiters and a line end, which a short loop checks and
+ * takes; all others go through a small automaton. Plain cells cost one list entry each, whatever their length. Interface
+ * and grammar: kn_csv_scan.h. Limits: a text is shorter than 2 GiB.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_csv_scan.h"
 
 #include <string.h>
-
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
-
-size_t kn_csv_index_scalar(const char *text, size_t size, char delimiter, uint32_t *out)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < size; i++) {
-        char c = text[i];
-        if (c == delimiter || c == '"' || c == '\n' || c == '\r') out[n++] = (uint32_t)i;
-    }
-    return n;
-}
-
-#if defined(__SSE2__)
-static inline uint64_t matches(const char *p, __m128i delimiter)
-{
-    const __m128i quote = _mm_set1_epi8('"'), lf = _mm_set1_epi8('\n'), cr = _mm_set1_epi8('\r');
-    uint64_t      mask = 0;
-    for (int i = 0; i < 4; i++) {
-        __m128i x = _mm_loadu_si128((const __m128i *)(const void *)(p + 16 * i));
-        __m128i hit = _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(x, delimiter), _mm_cmpeq_epi8(x, quote)),
-                                   _mm_or_si128(_mm_cmpeq_epi8(x, lf), _mm_cmpeq_epi8(x, cr)));
-        mask |= (uint64_t)(uint32_t)_mm_movemask_epi8(hit) << (16 * i);
-    }
-    return mask;
-}
-
-size_t kn_csv_index_fast(const char *text, size_t size, char delimiter, uint32_t *out)
-{
-    __m128i d = _mm_set1_epi8(delimiter);
-    size_t  n = 0, i = 0;
-    for (; i + 64 <= size; i += 64) {
-        for (uint64_t mask = matches(text + i, d); mask; mask &= mask - 1)
-            out[n++] = (uint32_t)(i + (size_t)__builtin_ctzll(mask));
-    }
-    size_t rest = kn_csv_index_scalar(text + i, size - i, delimiter, out + n);
-    for (size_t j = n; j < n + rest; j++) out[j] += (uint32_t)i;
-    return n + rest;
-}
-#else
-size_t kn_csv_index_fast(const char *text, size_t size, char delimiter, uint32_t *out)
-{
-    return kn_csv_index_scalar(text, size, delimiter, out);
-}
-#endif
 
 static void restart(kn_csv_scanner *s, size_t at)
 {
@@ -71,6 +25,8 @@ void kn_csv_scanner_init(kn_csv_scanner *s, const char *base, size_t size, bool 
     s->at = at;
     s->error_at = 0;
     s->lines = 0;
+    s->odd = false;
+    s->find = kn_csv_index_variant(0);
     restart(s, at);
 }
 
@@ -81,7 +37,7 @@ static bool next_block(kn_csv_scanner *s)
         size_t n = s->size - s->indexed;
         if (n > KN_CSV_INDEX) n = KN_CSV_INDEX;
         s->index_from = s->indexed;
-        s->index_count = (uint32_t)kn_csv_index_fast(s->base + s->indexed, n, s->delimiter, s->index);
+        s->index_count = (uint32_t)s->find(s->base + s->indexed, n, s->delimiter, s->index, &s->odd);
         s->index_next = 0;
         s->indexed += n;
     } while (s->index_count == 0);
@@ -198,13 +154,42 @@ static kn_csv_result skip_blank_lines(kn_csv_scanner *s)
     return KN_CSV_OK;
 }
 
+/* Takes records that are nothing but cells, delimiters and a line end, as long as the list holds them whole; returns how many. What
+ * is left, if anything, is for scan_record. */
+static size_t scan_plain(kn_csv_scanner *s, size_t stop, size_t columns, kn_csv_field *fields, size_t most)
+{
+    const char *text = s->base + s->index_from;
+    size_t      records = 0;
+    while (records < most && s->at < stop && s->index_next + columns <= s->index_count) {
+        const uint32_t *mark = s->index + s->index_next;
+        uint32_t        shift = (uint32_t)s->index_from, from = (uint32_t)s->at;
+        for (size_t c = 0; c + 1 < columns; c++) {
+            if (text[mark[c]] != s->delimiter) return records;
+            uint32_t end = shift + mark[c];
+            fields[c] = (kn_csv_field){from, (end - from) & INT32_MAX, 0};
+            from = end + 1;
+        }
+        const uint32_t *last = mark + columns - 1, *end = s->index + s->index_count;
+        bool            both = text[*last] == '\r' && last + 1 < end && last[1] == *last + 1 && text[last[1]] == '\n';
+        if (text[*last] != '\n' && !both) return records;
+        fields[columns - 1] = (kn_csv_field){from, (shift + *last - from) & INT32_MAX, 0};
+        s->index_next += (uint32_t)columns + both;
+        s->at = s->index_from + *last + 1 + both;
+        s->lines++;
+        fields += columns;
+        records++;
+    }
+    return records;
+}
+
 kn_csv_result kn_csv_scan(kn_csv_scanner *s, size_t stop, int columns, kn_csv_field *fields, size_t max_records,
                           size_t *records)
 {
     kn_csv_result r = KN_CSV_OK;
     *records = 0;
     while (*records < max_records) {
-        if (s->at >= stop || s->at == s->size) break;
+        *records += scan_plain(s, stop, (size_t)columns, fields + *records * (size_t)columns, max_records - *records);
+        if (*records == max_records || s->at >= stop || s->at == s->size) break;
         uint64_t lines = s->lines;
         if (columns > 1 && ends_record(s->base[s->at])) { /* a blank line */
             size_t mark = s->at;

@@ -14,7 +14,16 @@
 
 #include "kn_string.h"
 
-enum { KN_CSV_INDEX = 4096, KN_CSV_MAX_RECORD = 1 << 28 /* bytes */ };
+enum { KN_CSV_INDEX = 4096, KN_CSV_SLACK = 8, KN_CSV_MAX_RECORD = 1 << 28 /* bytes */ };
+
+/* Writes the positions of delimiters, quotes and line ends, relative to `text`, and returns their number; `out` has room for
+ * size + KN_CSV_SLACK. *odd is set if a byte is NUL or no ASCII; otherwise it is left alone. */
+typedef size_t (*kn_csv_index_fn)(const char *text, size_t size, char delimiter, uint32_t *out, bool *odd);
+
+size_t kn_csv_index_scalar(const char *text, size_t size, char delimiter, uint32_t *out, bool *odd); /* byte by byte */
+
+/* The variants that this processor can run, the fastest first, the twin above last; NULL: there are no more. */
+kn_csv_index_fn kn_csv_index_variant(int number);
 
 /* One cell: `size` bytes at base + begin, without the quotes. */
 typedef struct kn_csv_field {
@@ -41,10 +50,12 @@ typedef struct kn_csv_scanner {
     size_t      at;       /* start of the next record                                       */
     size_t      error_at; /* where a result other than OK and MORE is                       */
     uint64_t    lines;    /* line ends passed                                               */
+    bool        odd;      /* a byte was seen, up to `indexed`, that is NUL or no ASCII      */
     /* Positions of delimiters, quotes and line ends in base[index_from, indexed), found many bytes at a time. */
     size_t   index_from, indexed;
     uint32_t index_count, index_next;
-    uint32_t index[KN_CSV_INDEX];
+    uint32_t index[KN_CSV_INDEX + KN_CSV_SLACK];
+    kn_csv_index_fn find;
 } kn_csv_scanner;
 
 void kn_csv_scanner_init(kn_csv_scanner *scanner, const char *base, size_t size, bool last, char delimiter, size_t at);
@@ -74,9 +85,5 @@ uint64_t kn_csv_count_lines(const char *text, size_t size);
 
 /* The delimiter of a sample of text: the one of , ; tab | that splits its records most evenly; ',' if none does. */
 char kn_csv_sniff(const char *sample, size_t size, bool whole);
-
-/* The byte-by-byte twin of the index, for tests. Writes positions relative to `text`, returns their number. */
-size_t kn_csv_index_scalar(const char *text, size_t size, char delimiter, uint32_t *out);
-size_t kn_csv_index_fast(const char *text, size_t size, char delimiter, uint32_t *out);
 
 #endif

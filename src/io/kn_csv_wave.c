@@ -16,6 +16,7 @@
 #include "kn_csv_internal.h"
 #include "kn_csv_write.h"
 #include "kn_error.h"
+#include "kn_interner.h"
 #include "kn_parallel.h"
 #include "kn_utf8.h"
 
@@ -40,26 +41,70 @@ kn_string kn_csv_cell_text(const kn_csv_reader *r, kn_csv_worker *w, kn_csv_fiel
 
 enum { TOGETHER = 64 }; /* texts that are interned at a time */
 
+/* The cells of a column of a batch that have been interned so far. */
+typedef struct cells {
+    kn_interner        *interner;
+    const kn_csv_field *field; /* of the next record */
+    uint32_t           *ids;
+    size_t              done, records;
+} cells;
+
+/* Cells that stand in the buffer as they are, while the column has few texts; stops at any other. The buffer can be read behind each of
+ * them (KN_CSV_PADDING). */
+static bool intern_near(const kn_csv_reader *r, cells *c)
+{
+    for (; c->done < c->records && c->interner->near; c->field += r->columns, c->done++) {
+        kn_csv_field field = *c->field;
+        if (field.doubled) return true;
+        const char *text = r->buffer + field.begin;
+        uint32_t    id = field.size <= KN_NEAR_SIZE ? kn_near_find(c->interner, text, field.size) : 0;
+        if (!id) id = kn_intern_near(c->interner, (kn_string){text, field.size});
+        if (id == KN_ID_FAILED) return false;
+        c->ids[c->done] = id;
+    }
+    return true;
+}
+
+/* One cell whatever it holds. */
+static bool intern_one(kn_csv_reader *r, kn_csv_worker *w, cells *c)
+{
+    bool      plain = !c->field->doubled && r->opt->encoding == KN_ENCODING_UTF8 && !r->opt->guarded;
+    kn_string text = kn_csv_cell_text(r, w, *c->field);
+    if (!text.data) return false;
+    if (r->opt->guarded) text = kn_csv_unguarded(text);
+    uint32_t id = plain ? kn_intern_near(c->interner, text) : kn_intern(c->interner, text);
+    c->ids[c->done++] = id;
+    c->field += r->columns;
+    return id != KN_ID_FAILED;
+}
+
+/* The following cells that stand in the buffer as they are, of a column with many texts. */
+static bool intern_together(const kn_csv_reader *r, cells *c)
+{
+    kn_string texts[TOGETHER];
+    int       held = 0;
+    for (; held < TOGETHER && c->done + (size_t)held < c->records && !c->field->doubled; c->field += r->columns)
+        texts[held++] = (kn_string){r->buffer + c->field->begin, c->field->size};
+    uint32_t *ids = c->ids + c->done;
+    c->done += (size_t)held;
+    return kn_intern_all(c->interner, texts, held, ids);
+}
+
 /* Interns one column of a batch of records; false: out of memory. */
 static bool intern_column(kn_csv_reader *r, kn_csv_worker *w, kn_csv_piece *p, int selected, size_t records,
                           uint32_t *ids)
 {
-    kn_interner        *interner = kn_builder_interner(r->builder, selected, p->slot);
-    const kn_csv_field *field = w->fields + r->select[selected];
-    bool                utf8 = r->opt->encoding == KN_ENCODING_UTF8;
-    kn_string           texts[TOGETHER];
-    int                 held = 0; /* texts before record i whose ids are still to be found */
-    for (size_t i = 0; i < records; i++, field += r->columns) {
-        bool made = field->doubled || !utf8; /* in a buffer that the next such text takes */
-        texts[held] = made ? kn_csv_cell_text(r, w, *field) : (kn_string){r->buffer + field->begin, field->size};
-        if (!texts[held].data) return false;
-        if (r->opt->guarded) texts[held] = kn_csv_unguarded(texts[held]);
-        held++;
-        if (held < TOGETHER && !made && i + 1 < records) continue;
-        if (!kn_intern_all(interner, texts, held, ids + i + 1 - (size_t)held)) return false;
-        held = 0;
+    bool  plain = r->opt->encoding == KN_ENCODING_UTF8 && !r->opt->guarded, ok = true;
+    cells c = {.interner = kn_builder_interner(r->builder, selected, p->slot),
+               .field = w->fields + r->select[selected],
+               .ids = ids,
+               .records = records};
+    while (ok && c.done < records) {
+        if (plain && c.interner->near) ok = intern_near(r, &c);
+        if (ok && plain && c.interner->far) ok = intern_together(r, &c);
+        if (ok && c.done < records) ok = intern_one(r, w, &c);
     }
-    return true;
+    return ok;
 }
 
 static bool intern_batch(kn_csv_reader *r, kn_csv_worker *w, kn_csv_piece *p, size_t records)
@@ -74,11 +119,11 @@ static bool intern_batch(kn_csv_reader *r, kn_csv_worker *w, kn_csv_piece *p, si
 }
 
 /* Are the bytes of the piece up to `end` in its encoding? If not, that is the first fault. */
-static void check_bytes(kn_csv_reader *r, kn_csv_piece *p, size_t end)
+static void check_bytes(kn_csv_reader *r, kn_csv_piece *p, const kn_csv_scanner *s, size_t end)
 {
     const char *text = r->buffer + p->begin;
     size_t      size = end - p->begin;
-    if (kn_plain_ascii(text, size)) return;
+    if ((!s->odd && end <= s->indexed) || kn_plain_ascii(text, size)) return;
     size_t wrong = kn_csv_wrong_byte(r, text, size);
     if (wrong == size) return;
     p->fault = KN_CSV_BYTES;
@@ -114,7 +159,7 @@ static void scan_piece(kn_csv_reader *r, kn_csv_piece *p, int slot)
     p->end = s->at;
     p->lines = s->lines;
     /* After a fault the end is unknown; what is before it is still checked, so that the first fault is found. */
-    check_bytes(r, p, p->fault == KN_CSV_FINE ? p->end : p->fault_at);
+    check_bytes(r, p, s, p->fault == KN_CSV_FINE ? p->end : p->fault_at);
 }
 
 static kn_status count_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
