@@ -49,6 +49,15 @@ static inline size_t kn_vsorted_find(const kn_sort_record *list, size_t count, u
 
 /* ---- Texts and words by number (texts.c) ---- */
 
+/* A text of at most KN_VSHORT bytes as words, filled up with zeroes. */
+enum { KN_VSHORT = 24 };
+
+typedef struct kn_vshort {
+    uint64_t words[3];
+    uint32_t size;
+    uint32_t place; /* its number + 1; 0: free */
+} kn_vshort;
+
 /* Texts → dense numbers. One thread at a time. */
 typedef struct kn_texts {
     kn_context *ctx;
@@ -57,6 +66,8 @@ typedef struct kn_texts {
     uint64_t   *slots; /* the hash's upper half and number + 1; 0: free */
     size_t      capacity, mask;
     uint32_t    count;
+    kn_vshort  *quick; /* the short ones once more; NULL: none, or there are too many texts */
+    uint32_t    quick_count, quick_mask;
 } kn_texts;
 
 void kn_texts_init(kn_texts *t, kn_context *ctx);
@@ -65,6 +76,37 @@ void kn_texts_free(kn_texts *t);
 /* The number of a text, new or known; KN_V_NONE: out of memory. `copy`: the bytes are kept here. */
 uint32_t kn_texts_add(kn_texts *t, kn_string text, bool copy);
 uint32_t kn_texts_find(const kn_texts *t, kn_string text); /* KN_V_NONE: not there */
+
+/* The same as kn_texts_add with a copy, for a text behind whose beginning KN_VSHORT bytes can be read, whatever its size: short ones
+ * are then found by kn_texts_quick. */
+uint32_t kn_texts_add_short(kn_texts *t, kn_string text);
+
+static inline void kn_vshort_words(uint64_t words[3], kn_string text)
+{
+    static const uint64_t ones[6] = {UINT64_MAX, UINT64_MAX, UINT64_MAX};
+    uint64_t              keep[3];
+    memcpy(keep, (const char *)ones + KN_VSHORT - text.size, KN_VSHORT);
+    memcpy(words, text.data, KN_VSHORT);
+    for (int i = 0; i < 3; i++) words[i] &= keep[i];
+}
+
+static inline uint32_t kn_vshort_slot(const uint64_t words[3], uint32_t size)
+{
+    return (uint32_t)kn_hash_mix(words[0] ^ words[2] ^ 0x9e3779b97f4a7c15u, (words[1] + size) ^ 0xd1342543de82ef95u);
+}
+
+/* Such a text, in `quick`; KN_V_NONE: it is not there. */
+static inline uint32_t kn_texts_quick(const kn_texts *t, kn_string text)
+{
+    uint64_t words[3];
+    uint32_t size = (uint32_t)text.size;
+    kn_vshort_words(words, text);
+    for (uint32_t at = kn_vshort_slot(words, size) & t->quick_mask;; at = (at + 1) & t->quick_mask) {
+        const kn_vshort *slot = &t->quick[at];
+        bool same = ((words[0] ^ slot->words[0]) | (words[1] ^ slot->words[1]) | (words[2] ^ slot->words[2]) | (size ^ slot->size)) == 0;
+        if (same || slot->place == 0) return slot->place - 1; /* KN_V_NONE if it is free */
+    }
+}
 
 /* Words → dense numbers, in order of appearance. {.ctx = ctx} is empty. One thread at a time. */
 typedef struct kn_vnumbers {

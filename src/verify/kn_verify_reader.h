@@ -15,6 +15,7 @@ enum { KN_VREADER_BATCH = 512, KN_VREADER_COLUMNS = 65535 }; /* records that are
 
 typedef struct kn_vpiece {
     size_t        begin, stop, end;
+    size_t        quotes;
     int           worker;
     bool          more;     /* the record at `end` is incomplete    */
     bool          memory;   /* ran out of it                        */
@@ -23,8 +24,10 @@ typedef struct kn_vpiece {
     size_t        fault_at; /* in the window                        */
     int64_t       records, first_row;
     uint64_t      lines; /* line ends passed */
-    uint32_t     *ids;   /* record by record, kept columns in order */
+    uint32_t     *ids;   /* [batch of KN_VREADER_BATCH records][kept column][record of the batch] */
     size_t        capacity;
+    uint32_t     *known; /* per kept column: texts that its worker had when it was done */
+    bool          done;  /* they are there */
     kn_vform      form;
 } kn_vpiece;
 
@@ -57,6 +60,7 @@ typedef struct kn_vreader {
     size_t                 *common_capacity;
     int                    *place; /* per kept column: its position in a record                  */
     size_t                  row_capacity;
+    bool                    disordered; /* a piece was scanned again, or in vain: numbers are not in the order of rows */
     kn_sha256               digest;
 } kn_vreader;
 
@@ -72,6 +76,13 @@ KN_CHECK kn_status kn_vreader_header(kn_vreader *r, bool first, kn_csv_field *fi
 /* Fills the window behind what is still in it; adds what is new to the digest, if one is wanted. */
 KN_CHECK kn_status kn_vreader_fill(kn_vreader *r, kn_error *err);
 void               kn_vreader_digest(kn_vreader *r);
+
+/* Texts → numbers (table/number.c): of records that were scanned, for the worker of their piece; at the end of a piece; of all rows behind
+ * `done`, once the pieces are chained; in the order of the rows, at the end. false: out of memory. */
+bool               kn_vnumber_cells(kn_vreader *r, kn_vpiece *p, size_t records);
+bool               kn_vnumber_piece(const kn_vreader *r, kn_vpiece *p);
+KN_CHECK kn_status kn_vnumber_rows(kn_vreader *r, int64_t done, kn_error *err);
+KN_CHECK kn_status kn_vnumber_end(kn_vreader *r, kn_error *err);
 
 /* A cell's text without doubled quotes and in UTF-8; data NULL: out of memory. */
 kn_string kn_vreader_cell(const kn_vreader *r, kn_vworker *w, kn_csv_field field);

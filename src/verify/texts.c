@@ -19,6 +19,7 @@ void kn_texts_free(kn_texts *t)
     kn_arena_free(&t->bytes);
     kn_free(t->texts);
     kn_free(t->slots);
+    kn_free(t->quick);
     *t = (kn_texts){0};
 }
 
@@ -69,6 +70,50 @@ uint32_t kn_texts_add(kn_texts *t, kn_string text, bool copy)
     t->texts[t->count] = text;
     t->slots[at] = (uint64_t)hash << 32 | (t->count + 1);
     return t->count++;
+}
+
+/* ---- Short texts, as long as there are few ---- */
+
+enum { FIRST_QUICK = 64, MOST_QUICK = 1024 };
+
+static void put_quick(kn_vshort *quick, uint32_t mask, const kn_vshort *text)
+{
+    uint32_t at = kn_vshort_slot(text->words, text->size) & mask;
+    while (quick[at].place) at = (at + 1) & mask;
+    quick[at] = *text;
+}
+
+static bool grow_quick(kn_texts *t)
+{
+    uint32_t size = t->quick ? t->quick_mask + 1 : 0;
+    if (t->quick_count < size / 2) return true;
+    uint32_t   wanted = size ? size * 2 : FIRST_QUICK;
+    kn_vshort *quick = kn_alloc_array_zero(t->ctx, wanted, sizeof *quick);
+    if (!quick) return false;
+    for (uint32_t i = 0; i < size; i++)
+        if (t->quick[i].place) put_quick(quick, wanted - 1, &t->quick[i]);
+    kn_free(t->quick);
+    t->quick = quick;
+    t->quick_mask = wanted - 1;
+    return true;
+}
+
+uint32_t kn_texts_add_short(kn_texts *t, kn_string text)
+{
+    uint32_t number = kn_texts_add(t, text, true);
+    if (number == KN_V_NONE) return number;
+    if (t->count > MOST_QUICK) {
+        kn_free(t->quick);
+        t->quick = NULL;
+        return number;
+    }
+    if (text.size > KN_VSHORT) return number;
+    kn_vshort entry = {.size = (uint32_t)text.size, .place = number + 1};
+    kn_vshort_words(entry.words, text);
+    if (!grow_quick(t)) return KN_V_NONE;
+    put_quick(t->quick, t->quick_mask, &entry);
+    t->quick_count++;
+    return number;
 }
 
 uint32_t kn_texts_find(const kn_texts *t, kn_string text)

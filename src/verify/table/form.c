@@ -47,9 +47,26 @@ static bool is_quoted(const char *text, const kn_csv_field *f)
     return f->begin > 0 && text[f->begin - 1] == '"';
 }
 
+/* The same of records without quotes. */
+static void take_bare(kn_vform *form, const char *text, size_t size, const kn_csv_field *fields, size_t records,
+                      int names, size_t *at)
+{
+    for (size_t r = 0; r < records; r++, fields += names) {
+        const kn_csv_field *last = &fields[names - 1];
+        form->blank += fields[0].begin > *at;
+        *at = kn_vform_end(form, text, size, last->begin + last->size);
+    }
+}
+
 void kn_vform_take(kn_vform *form, const char *text, size_t size, char delimiter, const kn_csv_field *fields,
                    size_t records, int names, const int *place, int columns, size_t *at)
 {
+    if (records == 0) return;
+    const kn_csv_field *end = &fields[records * (size_t)names - 1]; /* behind it there may be a quote */
+    if (!form->cells && !memchr(text + *at, '"', end->begin + end->size + (end->begin + end->size < size) - *at)) {
+        take_bare(form, text, size, fields, records, names, at);
+        return;
+    }
     for (size_t r = 0; r < records; r++, fields += names) {
         const kn_csv_field *last = &fields[names - 1];
         form->blank += fields[0].begin - is_quoted(text, &fields[0]) > *at;

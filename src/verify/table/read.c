@@ -2,12 +2,10 @@
  *
  * The verifier's own reader; of io it uses the sources and the tokenizer. A window of the file is divided into pieces
  * that are scanned in parallel, each from where a record seems to begin; then they are chained, and a piece that did
- * not begin where the previous one ended is scanned again. Each worker numbers texts for itself; after each window
- * the new ones get their common number. At the end texts are renumbered by the row that holds them first, so nothing
- * depends on the number of threads. The digest of the bytes is one more parallel task.
+ * not begin where the previous one ended is scanned again. Texts become numbers in number.c. The digest of the bytes is
+ * one more parallel task.
  *
- * Cost: one pass. Memory: 1, 2 or 4 bytes per cell, the distinct texts, a window of 1 MiB per thread. A cell equal to
- * the previous one in its column is recognized by its bytes, without hashing: sorted releases are read fastest.
+ * Cost: one pass. Memory: 1, 2 or 4 bytes per cell, the distinct texts, a window of 1 MiB per thread.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_alloc.h"
@@ -37,7 +35,7 @@ kn_status kn_vreader_fill(kn_vreader *r, kn_error *err)
     if (held > KN_CSV_MAX_RECORD)
         return kn_fail_at(err, KN_INPUT, kn_source_name(r->source), (int64_t)r->line + 1, 0, "a row is too long");
     if (held > r->capacity / 2) {
-        char *larger = kn_realloc(r->ctx, r->window, r->capacity * 2);
+        char *larger = kn_realloc(r->ctx, r->window, r->capacity * 2 + KN_VSHORT);
         if (!larger) return no_memory(r, err);
         r->window = larger;
         r->capacity *= 2;
@@ -101,45 +99,13 @@ kn_string kn_vreader_cell(const kn_vreader *r, kn_vworker *w, kn_csv_field field
     return text;
 }
 
-static bool number_cells(kn_vreader *r, kn_vpiece *p, kn_vworker *w, size_t records)
-{
-    kn_vtable *t = r->t;
-    size_t     columns = (size_t)t->column_count;
-    void      *ids = p->ids;
-    if (!kn_grow(r->ctx, &ids, &p->capacity, ((size_t)p->records + records) * columns + 1, sizeof *p->ids))
-        return false;
-    p->ids = ids;
-    bool plain = r->opt->csv->encoding == KN_ENCODING_UTF8;
-    for (size_t c = 0; c < columns; c++) {
-        kn_texts           *texts = &t->locals[(size_t)p->worker * columns + c];
-        const kn_csv_field *field = w->fields + r->place[c];
-        uint32_t           *to = p->ids + (size_t)p->records * columns + c;
-        kn_string           above = w->above[c];
-        uint32_t            id = w->above_id[c];
-        for (size_t i = 0; i < records; i++, field += t->name_count, to += columns) {
-            kn_string text = {r->window + field->begin, field->size};
-            if (field->doubled || !plain) text = kn_vreader_cell(r, w, *field);
-            if (!text.data) return false;
-            if (id == KN_V_NONE || !kn_string_equal(text, above)) {
-                id = kn_texts_add(texts, text, true);
-                if (id == KN_V_NONE) return false;
-                above = texts->texts[id];
-            }
-            *to = id;
-        }
-        w->above[c] = above;
-        w->above_id[c] = id;
-    }
-    p->records += (int64_t)records;
-    return true;
-}
-
 void kn_vreader_judge(const kn_vreader *r, kn_vpiece *p, const kn_csv_scanner *s)
 {
     p->lines = s->lines;
     bool   fault = p->result != KN_CSV_OK && p->result != KN_CSV_MORE;
     size_t until = fault ? s->error_at : p->end,
-           wrong = kn_vreader_wrong_byte(r, r->window + p->begin, until - p->begin);
+           wrong = !s->odd && until <= s->indexed ? until - p->begin
+                                                  : kn_vreader_wrong_byte(r, r->window + p->begin, until - p->begin);
     p->fault_at = until;
     if (p->begin + wrong < until) {
         p->bytes = true;
@@ -164,7 +130,7 @@ static void scan_piece(kn_vreader *r, kn_vpiece *p, int number)
     kn_csv_scanner_init(s, r->window, r->filled, r->ended, r->t->delimiter, p->begin);
     p->worker = number;
     p->records = 0;
-    p->more = p->memory = p->bytes = false;
+    p->more = p->memory = p->bytes = p->done = false;
     p->result = KN_CSV_OK;
     if (r->opt->form && !clear_form(r, p)) {
         p->memory = true;
@@ -174,7 +140,7 @@ static void scan_piece(kn_vreader *r, kn_vpiece *p, int number)
     while (!kn_cancelled(r->ctx)) {
         size_t records = 0;
         p->result = kn_csv_scan(s, p->stop, r->t->name_count, w->fields, BATCH, &records);
-        if (records > 0 && !number_cells(r, p, w, records)) {
+        if (records > 0 && !kn_vnumber_cells(r, p, records)) {
             p->memory = true;
             return;
         }
@@ -182,6 +148,10 @@ static void scan_piece(kn_vreader *r, kn_vpiece *p, int number)
             kn_vform_take(&p->form, r->window, r->filled, r->t->delimiter, w->fields, records, r->t->name_count,
                           r->place, r->t->column_count, &shaped);
         if (p->result != KN_CSV_OK || records < BATCH) break;
+    }
+    if (!kn_vnumber_piece(r, p)) {
+        p->memory = true;
+        return;
     }
     p->more = p->result == KN_CSV_MORE;
     p->end = s->at;
@@ -210,6 +180,17 @@ static kn_status scan_range(void *arg, int64_t begin, int64_t end, int number, k
     return KN_OK;
 }
 
+static kn_status count_range(void *arg, int64_t begin, int64_t end, int number, kn_error *err)
+{
+    (void)number;
+    (void)err;
+    kn_vreader *r = arg;
+    for (int64_t i = begin; i < end; i++)
+        r->pieces[i].quotes =
+            kn_csv_count_quotes(r->window + r->pieces[i].begin, r->pieces[i].stop - r->pieces[i].begin);
+    return KN_OK;
+}
+
 static kn_status cut(kn_vreader *r, kn_error *err)
 {
     size_t size = r->filled - r->at, quotes = 0;
@@ -223,87 +204,20 @@ static kn_status cut(kn_vreader *r, kn_error *err)
     }
     r->piece_count = count;
     for (int i = 0; i < count; i++) {
+        r->pieces[i].begin = r->at + (size_t)i * r->piece_size;
+        r->pieces[i].stop = i + 1 < count ? r->pieces[i].begin + r->piece_size : r->filled;
+    }
+    KN_TRY(kn_parallel_for(r->ctx, count, 1, count_range, r, err));
+    for (int i = 0; i < count; i++) {
         kn_vpiece *p = &r->pieces[i];
-        size_t     begin = r->at + (size_t)i * r->piece_size;
-        p->stop = i + 1 < count ? begin + r->piece_size : r->filled;
-        bool before = i > 0 && r->window[begin - 1] == '"';
-        p->begin = i == 0 ? begin : kn_csv_guess_start(r->window, p->stop, begin - 1, (quotes - before) % 2 == 1);
-        quotes += kn_csv_count_quotes(r->window + begin, p->stop - begin);
+        bool       before = i > 0 && r->window[p->begin - 1] == '"';
+        if (i > 0) p->begin = kn_csv_guess_start(r->window, p->stop, p->begin - 1, (quotes - before) % 2 == 1);
+        quotes += p->quotes;
     }
     return KN_OK;
 }
 
-/* ---- Common numbers ---- */
-
-static int width_for(uint32_t count)
-{
-    return count <= 1u << 8 ? 1 : count <= 1u << 16 ? 2 : 4;
-}
-
-/* Extends the column to all rows so far, in codes of at least the given width; the rows before `done` are widened. */
-static bool widen(kn_vreader *r, kn_vcolumn *c, int width, int64_t done)
-{
-    if (width < c->width) width = c->width;
-    void *codes = kn_realloc(r->ctx, c->codes, r->row_capacity * (size_t)width + 1);
-    if (!codes) return false;
-    c->codes = codes;
-    kn_vcolumn old = *c;
-    c->width = width;
-    for (int64_t i = done; width > old.width && i-- > 0;) /* from the end: wider codes never overtake */
-        kn_vcode_set(c, i, kn_vcode(&old, i));
-    return true;
-}
-
-typedef struct merge {
-    kn_vreader *r;
-    int64_t     done, capacity;
-} merge;
-
-static kn_status merge_range(void *arg, int64_t begin, int64_t end, int number, kn_error *err)
-{
-    (void)number;
-    const merge *m = arg;
-    kn_vreader  *r = m->r;
-    size_t       columns = (size_t)r->t->column_count;
-    for (int64_t c = begin; c < end; c++) {
-        kn_texts *all = &r->t->texts[c];
-        for (int w = 0; w < r->worker_count; w++) {
-            size_t    at = (size_t)w * columns + (size_t)c;
-            kn_texts *local = &r->t->locals[at];
-            void     *common = r->common[at];
-            if (!kn_grow(r->ctx, &common, &r->common_capacity[at], local->count, sizeof **r->common))
-                return no_memory(r, err);
-            r->common[at] = common;
-            for (; r->merged[at] < local->count; r->merged[at]++) {
-                uint32_t id = kn_texts_add(all, local->texts[r->merged[at]], false);
-                if (id == KN_V_NONE) return no_memory(r, err);
-                r->common[at][r->merged[at]] = id;
-            }
-        }
-        kn_vcolumn *column = &r->t->columns[c];
-        int         width = width_for(all->count);
-        if ((width > column->width || m->capacity) && !widen(r, column, width, m->done)) return no_memory(r, err);
-    }
-    return KN_OK;
-}
-
-static kn_status write_range(void *arg, int64_t begin, int64_t end, int number, kn_error *err)
-{
-    (void)number;
-    (void)err;
-    kn_vreader *r = arg;
-    size_t      columns = (size_t)r->t->column_count;
-    for (int64_t i = begin; i < end; i++) {
-        const kn_vpiece *p = &r->pieces[i];
-        for (size_t c = 0; p->records > 0 && c < columns; c++) {
-            kn_vcolumn     *column = &r->t->columns[c];
-            const uint32_t *common = r->common[(size_t)p->worker * columns + c], *id = p->ids + c;
-            for (int64_t row = p->first_row; row < p->first_row + p->records; row++, id += columns)
-                kn_vcode_set(column, row, common[*id]);
-        }
-    }
-    return KN_OK;
-}
+/* ---- The whole ---- */
 
 static kn_status chain(kn_vreader *r, int64_t *rows, kn_error *err)
 {
@@ -313,10 +227,12 @@ static kn_status chain(kn_vreader *r, int64_t *rows, kn_error *err)
     for (int i = 0; i < r->piece_count; i++) {
         kn_vpiece *p = &r->pieces[i];
         if (waiting || at >= p->stop) {
+            r->disordered = r->disordered || p->records > 0;
             p->records = 0;
             continue;
         }
         if (p->begin != at) {
+            r->disordered = true;
             p->begin = at;
             scan_piece(r, p, 0);
         }
@@ -340,14 +256,7 @@ static kn_status read_window(kn_vreader *r, kn_error *err)
     KN_TRY(kn_parallel_for(r->ctx, r->piece_count + 1, 1, scan_range, r, err));
     int64_t done = r->t->rows;
     KN_TRY(chain(r, &r->t->rows, err));
-    merge m = {r, done, 0};
-    if ((size_t)r->t->rows > r->row_capacity) {
-        size_t wanted = r->row_capacity + r->row_capacity / 2;
-        r->row_capacity = wanted > (size_t)r->t->rows ? wanted : (size_t)r->t->rows;
-        m.capacity = 1;
-    }
-    KN_TRY(kn_parallel_for(r->ctx, r->t->column_count, 1, merge_range, &m, err));
-    return kn_parallel_for(r->ctx, r->piece_count, 1, write_range, r, err);
+    return kn_vnumber_rows(r, done, err);
 }
 
 static kn_status read_records(kn_vreader *r, kn_error *err)
@@ -387,54 +296,7 @@ static kn_status read_one(kn_vreader *r, const char *path, bool first, kn_csv_fi
     return KN_OK;
 }
 
-/* ---- The end: texts by first appearance ---- */
-
-static kn_status renumber_range(void *arg, int64_t begin, int64_t end, int number, kn_error *err)
-{
-    (void)number;
-    kn_vreader *r = arg;
-    for (int64_t c = begin; c < end; c++) {
-        kn_vcolumn *column = &r->t->columns[c];
-        kn_texts   *all = &r->t->texts[c];
-        uint32_t   *to = kn_alloc_array(r->ctx, (size_t)all->count + 1, sizeof *to);
-        kn_string  *texts = kn_alloc_array(r->ctx, (size_t)all->count + 1, sizeof *texts);
-        if (!to || !texts) {
-            kn_free(to);
-            kn_free(texts);
-            return no_memory(r, err);
-        }
-        for (uint32_t i = 0; i < all->count; i++) to[i] = KN_V_NONE;
-        uint32_t seen = 0;
-        for (int64_t row = 0; row < r->t->rows; row++) {
-            uint32_t code = kn_vcode(column, row);
-            if (to[code] == KN_V_NONE) {
-                texts[seen] = all->texts[code];
-                to[code] = seen++;
-            }
-            kn_vcode_set(column, row, to[code]);
-        }
-        kn_free(to);
-        kn_free(all->texts);
-        kn_free(all->slots);
-        all->slots = NULL;
-        all->texts = texts;
-        all->count = seen;
-        column->texts = texts;
-        column->count = seen;
-    }
-    return KN_OK;
-}
-
-/* Keeps the bytes of texts; frees what was needed to find them. */
-static void shed(kn_vtable *t)
-{
-    for (int i = 0; i < t->local_count; i++) {
-        kn_free(t->locals[i].slots);
-        kn_free(t->locals[i].texts);
-        t->locals[i].slots = NULL;
-        t->locals[i].texts = NULL;
-    }
-}
+/* ---- The end ---- */
 
 void kn_vreader_close(kn_vreader *r)
 {
@@ -448,6 +310,7 @@ void kn_vreader_close(kn_vreader *r)
     for (int i = 0; i < r->piece_capacity; i++) {
         kn_free(r->pieces[i].ids);
         kn_free(r->pieces[i].form.quoted);
+        kn_free(r->pieces[i].known);
     }
     kn_arena_free(&r->arena);
     kn_free(r->pieces);
@@ -460,7 +323,7 @@ kn_status kn_vreader_open(kn_vreader *r, kn_error *err)
     r->piece_size = r->opt->piece ? r->opt->piece : PIECE;
     r->capacity = r->piece_size * PIECES_PER_THREAD * (size_t)r->worker_count;
     r->workers = kn_arena_array_zero(&r->arena, (size_t)r->worker_count, sizeof *r->workers);
-    r->window = kn_alloc(r->ctx, r->capacity);
+    r->window = kn_alloc(r->ctx, r->capacity + KN_VSHORT);
     r->t = kn_alloc_zero(r->ctx, sizeof *r->t);
     if (!r->workers || !r->window || !r->t) return no_memory(r, err);
     r->t->ctx = r->ctx;
@@ -485,7 +348,7 @@ kn_status kn_vtable_read(kn_vtable **out, kn_context *ctx, const char *const *pa
     kn_status     st = fields ? kn_vreader_open(&r, err) : no_memory(&r, err);
     for (int i = 0; st == KN_OK && i < path_count; i++) st = read_one(&r, paths[i], i == 0, fields, err);
     kn_free(fields);
-    if (st == KN_OK) st = kn_parallel_for(ctx, r.t->column_count, 1, renumber_range, &r, err);
+    if (st == KN_OK) st = kn_vnumber_end(&r, err);
     if (st == KN_OK && options->digest) kn_sha256_text(&r.digest, r.t->sha256);
     if (st == KN_OK && options->guarded) kn_vtable_unguard(r.t);
     kn_vreader_close(&r);
@@ -493,7 +356,6 @@ kn_status kn_vtable_read(kn_vtable **out, kn_context *ctx, const char *const *pa
         kn_vtable_free(r.t);
         return st;
     }
-    shed(r.t);
     *out = r.t;
     return KN_OK;
 }
