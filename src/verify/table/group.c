@@ -2,8 +2,8 @@
  *
  * The parts of a key are packed into 32-bit words as far as they fit; each word refines the groups found so far by one
  * pass over the rows. Groups are numbered as they first appear, so the result does not depend on anything else. With
- * several threads each numbers the keys of some rows; the lists of these keys are joined in order by one thread, and the
- * rows renumbered. Cost: O(rows) per word, and for one thread the distinct keys of each piece; a row equal to the previous one
+ * several threads each numbers the keys of some rows and counts them; the lists of these keys are joined in order by one
+ * thread, and the rows renumbered. Cost: O(rows) per word, and for one thread the distinct keys of each piece; a row equal to the previous one
  * costs no look-up. Memory: 4 bytes per row, 16 to 32 per group, 8 per distinct key of a piece.
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,38 +13,37 @@
 #include "kn_parallel.h"
 #include "kn_verify_internal.h"
 
-enum { PIECE = 1 << 16 }; /* rows */
-
-static inline uint32_t part_of(const kn_vkey *key, int64_t row)
-{
-    if (key->rows) row = key->rows[row];
-    if (!key->column && !key->direct) return key->omit && key->omit[row] ? KN_V_NONE : 0;
-    if (!key->column) return key->direct[row];
-    uint32_t code = kn_vcode(key->column, row);
-    return key->translate ? key->translate[code] : code;
-}
+enum { PIECE = 1 << 16, CHUNK = 512 }; /* rows: of a thread; packed at a time */
 
 /* How the parts of a key are packed. */
 typedef struct packing {
-    int      bits;    /* 32 if nothing is known about them */
-    uint32_t missing; /* what stands for KN_V_MISSING       */
+    int       bits;  /* 32 if nothing is known about them                                                       */
+    uint32_t *parts; /* of a column, per code: what is packed, KN_V_NONE leaves the row out; NULL: the code itself */
+    bool      some;  /* rows may be left out */
 } packing;
 
-static packing packing_of(const kn_vkey *key)
+/* Missing cells get the number behind the others. false: out of memory. */
+static bool packing_of(packing *out, kn_context *ctx, const kn_vkey *key)
 {
-    if (!key->column) return (packing){key->direct ? 32 : 0, KN_V_MISSING};
     uint64_t most = 0;
     bool     missing = false;
+    *out = (packing){.bits = key->direct ? 32 : 0, .some = key->direct || key->omit};
+    if (!key->column) return true;
     for (uint32_t i = 0; i < key->column->count; i++) {
         uint32_t part = key->translate ? key->translate[i] : i;
         if (part == KN_V_MISSING) missing = true;
+        if (part == KN_V_NONE) out->some = true;
         if (part < KN_V_MISSING && part > most) most = part;
     }
-    uint32_t free_number = (uint32_t)most + 1;
-    int      bits = 0;
+    if (key->translate) {
+        out->parts = kn_alloc_array(ctx, (size_t)key->column->count + 1, sizeof *out->parts);
+        if (!out->parts) return false;
+    }
+    for (uint32_t i = 0; out->parts && i < key->column->count; i++)
+        out->parts[i] = key->translate[i] == KN_V_MISSING ? (uint32_t)most + 1 : key->translate[i];
     most += missing;
-    while (most >> bits) bits++;
-    return (packing){bits, free_number};
+    while (most >> out->bits) out->bits++;
+    return true;
 }
 
 /* One pass over the rows with the parts [from, to). */
@@ -52,48 +51,106 @@ typedef struct passing {
     kn_context    *ctx;
     kn_vgroups    *g;
     int64_t        rows;
+    const int64_t *counts;
     const kn_vkey *keys;
     const packing *packed;
     int            from, to;
+    bool           last; /* the groups are then counted */
     struct piece  *pieces;
 } passing;
 
 /* The keys of some rows, numbered as they first appear there; then the numbers that they have among all. */
 typedef struct piece {
     uint64_t *words;
+    int64_t  *rows, *first; /* per key, in the last pass */
     uint32_t  count;
 } piece;
+
+/* Adds a part to the words of the rows from `begin` on. */
+static void pack_column(const passing *p, int i, int64_t begin, int count, uint32_t *words, bool *out)
+{
+    const kn_vkey    *key = &p->keys[i];
+    const kn_vcolumn *column = key->column;
+    const uint32_t   *parts = p->packed[i].parts;
+    int               bits = p->packed[i].bits;
+    uint32_t          codes[CHUNK];
+    if (key->rows)
+        for (int r = 0; r < count; r++) codes[r] = kn_vcode(column, key->rows[begin + r]);
+    else if (column->width == 1)
+        for (int r = 0; r < count; r++) codes[r] = ((const uint8_t *)column->codes)[begin + r];
+    else if (column->width == 2)
+        for (int r = 0; r < count; r++) codes[r] = ((const uint16_t *)column->codes)[begin + r];
+    else
+        memcpy(codes, (const uint32_t *)column->codes + begin, (size_t)count * sizeof *codes);
+    for (int r = 0; parts && r < count; r++) codes[r] = parts[codes[r]];
+    for (int r = 0; p->packed[i].some && r < count; r++) out[r] = out[r] || codes[r] == KN_V_NONE;
+    if (bits == 32)
+        memcpy(words, codes, (size_t)count * sizeof *codes);
+    else
+        for (int r = 0; r < count; r++) words[r] = words[r] << bits | codes[r];
+}
+
+/* The words of the rows from `begin` on; out: the row is left out. */
+static void pack_rows(const passing *p, int64_t begin, int count, uint32_t *words, bool *out)
+{
+    memset(words, 0, (size_t)count * sizeof *words);
+    memset(out, 0, (size_t)count * sizeof *out);
+    for (int i = p->from; i < p->to; i++) {
+        const kn_vkey *key = &p->keys[i];
+        if (key->column) {
+            pack_column(p, i, begin, count, words, out);
+            continue;
+        }
+        for (int r = 0; r < count; r++) {
+            int64_t row = key->rows ? key->rows[begin + r] : begin + r;
+            if (key->direct)
+                words[r] = key->direct[row];
+            else if (key->omit && key->omit[row])
+                out[r] = true;
+            if (key->direct && words[r] == KN_V_NONE) out[r] = true;
+        }
+    }
+}
 
 /* Numbers the keys of the rows [begin, end); KN_V_NONE: the row is left out. */
 static kn_status number_rows(const passing *p, kn_vnumbers *groups, int64_t begin, int64_t end, kn_error *err)
 {
-    uint32_t *of_row = p->g->of_row;
-    uint64_t  above = 0;
-    uint32_t  number = KN_V_NONE;
-    for (int64_t row = begin; row < end; row++) {
-        uint32_t group = of_row[row], word = 0;
-        if (group == KN_V_NONE) continue;
-        bool out = false;
-        for (int i = p->from; i < p->to; i++) {
-            uint32_t part = part_of(&p->keys[i], row);
-            if (part == KN_V_NONE) out = true;
-            if (part == KN_V_MISSING) part = p->packed[i].missing;
-            word = p->packed[i].bits == 32 ? part : word << p->packed[i].bits | part;
+    uint32_t words[CHUNK];
+    bool     out[CHUNK];
+    uint64_t above = 0;
+    uint32_t number = KN_V_NONE;
+    for (int64_t from = begin; from < end; from += CHUNK) {
+        int       count = end - from < CHUNK ? (int)(end - from) : CHUNK;
+        uint32_t *of_row = p->g->of_row + from;
+        if (kn_cancelled(p->ctx)) return kn_fail_cancelled(err);
+        pack_rows(p, from, count, words, out);
+        for (int r = 0; r < count; r++) {
+            uint64_t key = (uint64_t)of_row[r] << 32 | words[r];
+            if (out[r] || of_row[r] == KN_V_NONE) {
+                of_row[r] = KN_V_NONE;
+                continue;
+            }
+            if (number == KN_V_NONE || key != above) {
+                number = kn_vnumbers_add(groups, key); /* KN_V_NONE never is a group: the key is below UINT64_MAX */
+                above = key;
+                if (number == KN_V_NONE) return kn_fail_memory(err, p->ctx, "verifying");
+            }
+            of_row[r] = number;
         }
-        if (out) {
-            of_row[row] = KN_V_NONE;
-            continue;
-        }
-        uint64_t key = (uint64_t)group << 32 | word;
-        if (number == KN_V_NONE || key != above) {
-            number = kn_vnumbers_add(groups, key); /* KN_V_NONE never is a group: the key is below UINT64_MAX */
-            above = key;
-            if (number == KN_V_NONE) return kn_fail_memory(err, p->ctx, "verifying");
-        }
-        of_row[row] = number;
-        if (row % 65536 == 0 && kn_cancelled(p->ctx)) return kn_fail_cancelled(err);
     }
     return KN_OK;
+}
+
+/* The rows of each of `count` groups among [begin, end), and the first of them. */
+static void count_rows(const passing *p, int64_t begin, int64_t end, int64_t *rows, int64_t *first)
+{
+    const uint32_t *of_row = p->g->of_row;
+    for (int64_t row = begin; row < end; row++) {
+        uint32_t group = of_row[row];
+        if (group == KN_V_NONE) continue;
+        if (rows[group] == 0) first[group] = row;
+        rows[group] += p->counts ? p->counts[row] : 1;
+    }
 }
 
 static kn_status number_piece(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
@@ -109,7 +166,12 @@ static kn_status number_piece(void *arg, int64_t begin, int64_t end, int worker,
     for (size_t i = 0; st == KN_OK && i < groups.size; i++)
         if (groups.words[i]) one->words[groups.numbers[i]] = groups.words[i] - 1;
     kn_vnumbers_free(&groups);
-    return st;
+    if (st != KN_OK || !p->last) return st;
+    one->rows = kn_alloc_array_zero(p->ctx, (size_t)one->count + 1, sizeof *one->rows);
+    one->first = kn_alloc_array(p->ctx, (size_t)one->count + 1, sizeof *one->first);
+    if (!one->rows || !one->first) return kn_fail_memory(err, p->ctx, "verifying");
+    count_rows(p, begin, end, one->rows, one->first);
+    return KN_OK;
 }
 
 static kn_status renumber_piece(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
@@ -124,18 +186,34 @@ static kn_status renumber_piece(void *arg, int64_t begin, int64_t end, int worke
     return KN_OK;
 }
 
+/* Joins the keys of a piece with those of the pieces before it, and how many rows they have. */
+static bool join_piece(const passing *p, kn_vnumbers *all, size_t room[2], piece *one)
+{
+    for (uint32_t i = 0; i < one->count; i++) {
+        uint32_t known = all->count, number = kn_vnumbers_add(all, one->words[i]);
+        if (number == KN_V_NONE) return false;
+        one->words[i] = number;
+        if (!p->last) continue;
+        if (number == known) {
+            if (!KN_GROW(p->ctx, &p->g->rows, &room[0], (size_t)known + 1) ||
+                !KN_GROW(p->ctx, &p->g->first, &room[1], (size_t)known + 1))
+                return false;
+            p->g->rows[number] = 0;
+            p->g->first[number] = one->first[i];
+        }
+        p->g->rows[number] += one->rows[i];
+    }
+    return true;
+}
+
 /* In the order of the pieces: keys get the numbers that they would get row by row. */
 static kn_status join_pieces(passing *p, kn_error *err)
 {
     kn_vnumbers all = {.ctx = p->ctx};
+    size_t      room[2] = {0, 0};
     kn_status   st = KN_OK;
     for (int64_t begin = 0; st == KN_OK && begin < p->rows; begin += PIECE) {
-        piece *one = &p->pieces[begin / PIECE];
-        for (uint32_t i = 0; st == KN_OK && i < one->count; i++) {
-            uint32_t number = kn_vnumbers_add(&all, one->words[i]);
-            if (number == KN_V_NONE) st = kn_fail_memory(err, p->ctx, "verifying");
-            one->words[i] = number;
-        }
+        if (!join_piece(p, &all, room, &p->pieces[begin / PIECE])) st = kn_fail_memory(err, p->ctx, "verifying");
         if (st == KN_OK && kn_cancelled(p->ctx)) st = kn_fail_cancelled(err);
     }
     p->g->count = all.count;
@@ -151,7 +229,7 @@ static kn_status pass_in_pieces(passing *p, kn_error *err)
     kn_status st = kn_parallel_for(p->ctx, p->rows, PIECE, number_piece, p, err);
     if (st == KN_OK) st = join_pieces(p, err);
     if (st == KN_OK) st = kn_parallel_for(p->ctx, p->rows, PIECE, renumber_piece, p, err);
-    for (size_t i = 0; i < count; i++) kn_free(p->pieces[i].words);
+    for (size_t i = 0; i < count; i++) KN_FREE(p->pieces[i].words, p->pieces[i].rows, p->pieces[i].first);
     kn_free(p->pieces);
     return st;
 }
@@ -166,35 +244,30 @@ static kn_status pass(passing *p, kn_error *err)
     return st;
 }
 
-static kn_status count_rows(kn_vgroups *g, kn_context *ctx, int64_t rows, const int64_t *counts, kn_error *err)
-{
-    g->rows = kn_alloc_array_zero(ctx, (size_t)g->count + 1, sizeof *g->rows);
-    g->first = kn_alloc_array(ctx, (size_t)g->count + 1, sizeof *g->first);
-    if (!g->rows || !g->first) return kn_fail_memory(err, ctx, "verifying");
-    for (int64_t row = 0; row < rows; row++) {
-        uint32_t group = g->of_row[row];
-        if (group == KN_V_NONE) continue;
-        if (g->rows[group] == 0) g->first[group] = row;
-        g->rows[group] += counts ? counts[row] : 1;
-    }
-    return KN_OK;
-}
-
 kn_status kn_vgroup(kn_vgroups *g, kn_context *ctx, int64_t rows, const int64_t *counts, const kn_vkey *keys,
                     int key_count, kn_error *err)
 {
-    packing *packed = kn_alloc_array(ctx, (size_t)key_count + 1, sizeof *packed);
+    packing *packed = kn_alloc_array_zero(ctx, (size_t)key_count + 1, sizeof *packed);
+    passing  p = {.ctx = ctx, .g = g, .rows = rows, .counts = counts, .keys = keys, .packed = packed};
     *g = (kn_vgroups){0};
     g->of_row = kn_alloc_array_zero(ctx, (size_t)rows + 1, sizeof *g->of_row);
-    kn_status st = packed && g->of_row ? KN_OK : kn_fail_memory(err, ctx, "verifying");
-    for (int i = 0; st == KN_OK && i < key_count; i++) packed[i] = packing_of(&keys[i]);
-    for (int from = 0, to; st == KN_OK && from < key_count; from = to) {
+    bool good = packed && g->of_row;
+    for (int i = 0; good && i < key_count; i++) good = packing_of(&packed[i], ctx, &keys[i]);
+    kn_status st = good ? KN_OK : kn_fail_memory(err, ctx, "verifying");
+    for (p.to = 0; st == KN_OK && p.to < key_count;) {
         int sum = 0;
-        for (to = from; to < key_count && sum + packed[to].bits <= 32; to++) sum += packed[to].bits;
-        st = pass(&(passing){ctx, g, rows, keys, packed, from, to, NULL}, err);
+        for (p.from = p.to; p.to < key_count && sum + packed[p.to].bits <= 32; p.to++) sum += packed[p.to].bits;
+        p.last = p.to == key_count;
+        st = pass(&p, err);
     }
+    for (int i = 0; packed && i < key_count; i++) kn_free(packed[i].parts);
     kn_free(packed);
-    return st == KN_OK ? count_rows(g, ctx, rows, counts, err) : st;
+    if (st != KN_OK || g->rows) return st;
+    g->rows = kn_alloc_array_zero(ctx, (size_t)g->count + 1, sizeof *g->rows);
+    g->first = kn_alloc_array(ctx, (size_t)g->count + 1, sizeof *g->first);
+    if (!g->rows || !g->first) return kn_fail_memory(err, ctx, "verifying");
+    count_rows(&p, 0, rows, g->rows, g->first);
+    return KN_OK;
 }
 
 void kn_vgroups_free(kn_vgroups *g)
