@@ -17,6 +17,38 @@ static bool     left_out[MOST];
 static const kn_vkey keys[PARTS + 1] = {
     {.direct = parts[0]}, {.direct = parts[1]}, {.direct = parts[2]}, {.omit = left_out}};
 
+/* The same parts as columns: of 1, 2 and 4 bytes per code, which stand for values, one for missing cells and one that leaves
+ * the row out; the last in another order of rows. */
+static uint32_t   translations[PARTS][100002];
+static uint8_t    codes1[MOST];
+static uint16_t   codes2[MOST];
+static uint32_t   codes4[MOST];
+static int64_t    places[MOST];
+static kn_vcolumn columns[PARTS] = {
+    {.width = 1, .codes = codes1}, {.width = 2, .codes = codes2}, {.width = 4, .codes = codes4}};
+
+static const kn_vkey column_keys[PARTS + 1] = {{.omit = left_out},
+                                               {.column = &columns[0], .translate = translations[0]},
+                                               {.column = &columns[1], .translate = translations[1]},
+                                               {.column = &columns[2], .translate = translations[2], .rows = places}};
+
+static void make_columns(int64_t rows, uint32_t values)
+{
+    for (int i = 0; i < PARTS; i++) {
+        columns[i].count = values + 2;
+        for (uint32_t v = 0; v < values; v++) translations[i][v] = v;
+        translations[i][values] = KN_V_MISSING;
+        translations[i][values + 1] = KN_V_NONE;
+    }
+    for (int64_t row = 0; row < rows; row++) {
+        places[row] = rows - 1 - row;
+        for (int i = 0; i < PARTS; i++) {
+            uint32_t part = parts[i][row], code = part == KN_V_MISSING ? values : part == KN_V_NONE ? values + 1 : part;
+            kn_vcode_set(&columns[i], i == 2 ? places[row] : row, code);
+        }
+    }
+}
+
 static void make(kn_rng *rng, int64_t rows, uint64_t values)
 {
     for (int64_t row = 0; row < rows; row++) {
@@ -99,6 +131,12 @@ static void groups_are_those_of_the_definition(void **state)
             assert_ok(kn_vgroup(&g, ctx, rows[r], NULL, keys, PARTS + 1, &err), err);
             assert_groups(&g, rows[r], first);
             kn_vgroups_free(&g);
+            if (values[r % 4] <= 60) { /* as many as a byte can tell apart */
+                make_columns(rows[r], (uint32_t)values[r % 4]);
+                assert_ok(kn_vgroup(&g, ctx, rows[r], NULL, column_keys, PARTS + 1, &err), err);
+                assert_groups(&g, rows[r], first);
+                kn_vgroups_free(&g);
+            }
             testing_context_free(ctx);
         }
     }

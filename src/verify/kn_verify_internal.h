@@ -519,7 +519,8 @@ typedef struct kn_verifier {
     int64_t      star_rows;
     int64_t      suppressed, budget;
     int64_t      class_count; /* with a row that is not suppressed                              */
-    int64_t     *map; /* NULL: none                                                            */
+    const int64_t *map; /* the caller's, or the next; NULL: none                                */
+    int64_t     *own_map; /* from a file                                                        */
     bool         map_ok;
     kn_vgroups   classes; /* of the release, by the texts of the quasi-identifiers: with keep-sensitive the suppressed
                              rows too                                                            */

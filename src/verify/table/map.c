@@ -1,29 +1,92 @@
 /* table/map.c: with a row map each released row is compared with its original.
  *
- * The map must name each original at most once and none that does not exist. Per quasi-identifier each distinct pair of
- * original text and released text is judged once; columns are checked in parallel. Sensitive, kept and weight
- * cells must be the same (form.c: in one of two spellings); a pseudonym must go with one identifier and the
- * identifier with one pseudonym.
+ * The map must name each original at most once and none that does not exist. It is turned round: each original gets the
+ * class that shows it, and the quasi-identifiers are compared in the order of the originals (pairs.c). Sensitive, kept
+ * and weight cells must be the same (form.c: in one of two spellings); a pseudonym must go with one identifier and the
+ * identifier with one pseudonym. All in parallel; only where something is wrong the rows are looked at again, one by one,
+ * for what is said about them.
  *
- * Cost: O(rows × columns) look-ups. Memory: a byte per pair where there are few, otherwise 16 per pair that occurs.
+ * Cost: one jump through memory per row and one per row and copied column. Memory: 4 bytes per original.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
-#include <stdlib.h>
+#include <stdatomic.h>
 
 #include "kn_alloc.h"
 #include "kn_bitset.h"
 #include "kn_error.h"
 #include "kn_parallel.h"
-#include "kn_verify_internal.h"
+#include "kn_verify_pairs.h"
 #include "kn_verify_rowmap.h"
 
 #define WHAT "verifying"
 
-enum { SHOWN = 5, DENSE_PAIRS = 1 << 22 };
+enum { SHOWN = 5, GRAIN = 1 << 15 };
 
-/* Injective, and into the originals that may be released. */
-static kn_status check_map(kn_verifier *v, int64_t count, kn_error *err)
+/* ---- The map ---- */
+
+typedef struct placing {
+    const kn_verifier *v;
+    kn_vimage         *image; /* per original */
+    _Atomic int64_t    placed;
+    atomic_bool        wrong; /* a row that is not there, or must be left out */
+} placing;
+
+static kn_status clear_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    (void)worker, (void)err;
+    const placing *p = arg;
+    for (int64_t o = begin; o < end; o++) atomic_init(&p->image[o], KN_V_NONE);
+    return KN_OK;
+}
+
+static kn_status place_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    (void)worker, (void)err;
+    placing           *p = arg;
+    const kn_verifier *v = p->v;
+    for (int64_t row = begin; row < end; row++) {
+        int64_t o = v->map[row];
+        if (o < 0 || o >= v->original->rows)
+            p->wrong = true;
+        else
+            atomic_store_explicit(&p->image[o], v->starred[row] ? KN_VIMAGE_STAR : v->classes.of_row[row],
+                                  memory_order_relaxed);
+    }
+    return KN_OK;
+}
+
+static kn_status count_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    (void)worker, (void)err;
+    placing           *p = arg;
+    const kn_verifier *v = p->v;
+    int64_t            placed = 0;
+    for (int64_t o = begin; o < end; o++) {
+        if (kn_vimage_of(p->image, o) == KN_V_NONE) continue;
+        placed++;
+        if (v->dropped && v->dropped[o]) p->wrong = true;
+    }
+    p->placed += placed;
+    return KN_OK;
+}
+
+/* The images of the originals. *good: as many originals have one as there are rows, so that no two rows are of one original; and
+ * nothing else is wrong with the map. */
+static kn_status place_rows(kn_verifier *v, int64_t count, kn_vimage *image, bool *good, kn_error *err)
+{
+    placing p = {.v = v, .image = image};
+    *good = false;
+    if (count != v->release->rows) return KN_OK;
+    KN_TRY(kn_parallel_for(v->ctx, v->original->rows, GRAIN, clear_range, &p, err));
+    KN_TRY(kn_parallel_for(v->ctx, count, GRAIN, place_range, &p, err));
+    KN_TRY(kn_parallel_for(v->ctx, v->original->rows, GRAIN, count_range, &p, err));
+    *good = !p.wrong && p.placed == count;
+    return KN_OK;
+}
+
+/* What is wrong with a map that is not injective, or not into the originals that may be released. */
+static kn_status blame_map(kn_verifier *v, int64_t count, kn_error *err)
 {
     v->map_ok = count == v->release->rows;
     if (!v->map_ok)
@@ -54,35 +117,16 @@ static kn_status check_map(kn_verifier *v, int64_t count, kn_error *err)
     return KN_OK;
 }
 
-/* ---- Pairs ---- */
+/* ---- Columns ---- */
 
 /* What was found in one column. */
 typedef struct finding {
-    int64_t rows[SHOWN];
-    int64_t count;
-    int64_t undone[SHOWN]; /* pseudonyms: where one stands for two identifiers */
-    int64_t undone_count;
+    atomic_bool wrong; /* a cell does not stand for its original: then the rows are listed */
+    int64_t     rows[SHOWN];
+    int64_t     count;
+    int64_t     undone[SHOWN]; /* pseudonyms: where one stands for two identifiers */
+    int64_t     undone_count;
 } finding;
-
-/* Pairs that were judged: 1 good, 2 bad, 0 not yet. */
-typedef struct pairs {
-    kn_vnumbers numbers; /* if there are too many for a byte each: those that occur    */
-    uint8_t    *states;  /* per number, or per original text and released text         */
-    size_t      capacity;
-    bool        dense;
-} pairs;
-
-/* Where the state of a pair is; NULL: out of memory. */
-static uint8_t *pairs_at(pairs *p, uint32_t original, uint32_t release, uint32_t releases)
-{
-    if (p->dense) return &p->states[(size_t)original * releases + release];
-    uint32_t known = p->numbers.count, number = kn_vnumbers_add(&p->numbers, (uint64_t)original << 32 | release);
-    void    *states = p->states;
-    if (number == KN_V_NONE || !kn_grow(p->numbers.ctx, &states, &p->capacity, (size_t)known + 1, 1)) return NULL;
-    p->states = states;
-    if (number == known) p->states[number] = 0;
-    return &p->states[number];
-}
 
 static void note(finding *f, int64_t row)
 {
@@ -90,40 +134,13 @@ static void note(finding *f, int64_t row)
     f->count++;
 }
 
-static uint8_t judge(kn_vquasi *q, uint32_t o, uint32_t r)
+static void list_quasi(const kn_verifier *v, const kn_vquasi *q, finding *f)
 {
-    uint32_t value = q->domain.of_original[o];
-    uint64_t levels[4];
-    kn_vcell_levels(q, &q->cells[r], value, levels);
-    for (size_t i = 0; i < 4; i++) {
-        q->levels[i] &= levels[i];
-        q->text_levels[4 * (size_t)r + i] &= levels[i];
-    }
-    return kn_vcell_covers(q, &q->cells[r], value) ? 1 : 2;
-}
-
-static kn_status check_quasi(kn_verifier *v, kn_vquasi *q, finding *f, kn_error *err)
-{
-    uint32_t releases = q->release->count;
-    size_t   all = (size_t)q->original->count * releases;
-    pairs    p = {.numbers = {.ctx = v->ctx}, .dense = all <= DENSE_PAIRS};
-    q->text_levels = kn_alloc_array(v->ctx, (size_t)releases + 1, 4 * sizeof *q->text_levels);
-    if (p.dense) p.states = kn_alloc_zero(v->ctx, all + 1);
-    bool good = q->text_levels && (p.states || !p.dense);
-    memset(q->levels, 0xff, sizeof q->levels);
-    if (good) memset(q->text_levels, 0xff, ((size_t)releases + 1) * 4 * sizeof *q->text_levels);
-    for (int64_t row = 0; good && row < v->release->rows; row++) {
+    for (int64_t row = 0; row < v->release->rows; row++) {
         if (v->starred[row]) continue;
         uint32_t o = kn_vcode(q->original, v->map[row]), r = kn_vcode(q->release, row);
-        uint8_t *state = pairs_at(&p, o, r, releases);
-        good = state != NULL;
-        if (state && *state == 0) *state = judge(q, o, r);
-        if (state && *state == 2) note(f, row);
+        if (!kn_vcell_covers(q, &q->cells[r], q->domain.of_original[o])) note(f, row);
     }
-    q->levels_known = good;
-    kn_vnumbers_free(&p.numbers);
-    kn_free(p.states);
-    return good ? KN_OK : kn_fail_memory(err, v->ctx, WHAT);
 }
 
 /* Is this row's cell of a copied column hidden on purpose? */
@@ -133,14 +150,17 @@ static bool hidden(const kn_verifier *v, const kn_vcopy *c, int64_t row)
     return v->spec->suppressed != KN_SUPPRESSED_KEEP_SENSITIVE || c->attribute->role != KN_ROLE_SENSITIVE;
 }
 
-static void check_copy(kn_verifier *v, const kn_vcopy *c, finding *f)
+static bool same_cell(const kn_verifier *v, const kn_vcopy *c, int64_t row)
 {
-    for (int64_t row = 0; row < v->release->rows; row++) {
-        if (hidden(v, c, row)) continue;
-        uint32_t o = kn_vcode(c->original, v->map[row]), r = kn_vcode(c->release, row);
-        if (c->exact ? c->exact[r] == o : c->of_release[r] == c->domain.of_original[o]) continue;
-        if (!kn_string_equal(c->release->texts[r], c->original->texts[o])) note(f, row);
-    }
+    uint32_t o = kn_vcode(c->original, v->map[row]), r = kn_vcode(c->release, row);
+    if (c->exact ? c->exact[r] == o : c->of_release[r] == c->domain.of_original[o]) return true;
+    return kn_string_equal(c->release->texts[r], c->original->texts[o]);
+}
+
+static void list_copy(const kn_verifier *v, const kn_vcopy *c, finding *f)
+{
+    for (int64_t row = 0; row < v->release->rows; row++)
+        if (!hidden(v, c, row) && !same_cell(v, c, row)) note(f, row);
 }
 
 /* One pseudonym per identifier and the other way round; a missing identifier stays missing. */
@@ -180,32 +200,57 @@ static void check_items(const kn_verifier *v, finding *f)
 }
 
 typedef struct columns {
-    kn_verifier *v;
-    finding     *findings;
+    kn_verifier     *v;
+    const kn_vimage *image;
+    finding         *findings;
 } columns;
 
-static kn_status check_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+static kn_status check_copies(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    (void)worker, (void)err;
+    const columns     *c = arg;
+    const kn_verifier *v = c->v;
+    for (int i = 0; i < v->copy_count; i++) {
+        const kn_vcopy *copy = &v->copies[i];
+        bool            good = true;
+        for (int64_t row = begin; good && !copy->pseudonym && row < end; row++)
+            good = hidden(v, copy, row) || same_cell(v, copy, row);
+        if (!good) c->findings[v->quasi_count + i].wrong = true;
+    }
+    return KN_OK;
+}
+
+/* Columns whose rows must be seen in their order: pseudonyms, sets, and where something is wrong. */
+static kn_status list_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
 {
     (void)worker;
     const columns *c = arg;
     kn_verifier   *v = c->v;
     for (int64_t i = begin; i < end; i++) {
-        finding *f = &c->findings[i];
-        if (i == v->quasi_count + v->copy_count) {
+        finding        *f = &c->findings[i];
+        const kn_vcopy *copy = i < v->quasi_count ? NULL : &v->copies[i - v->quasi_count];
+        if (i == v->quasi_count + v->copy_count)
             check_items(v, f);
-            continue;
-        }
-        if (i < v->quasi_count) {
-            KN_TRY(check_quasi(v, &v->quasi[i], f, err));
-            continue;
-        }
-        const kn_vcopy *copy = &v->copies[i - v->quasi_count];
-        if (copy->pseudonym)
+        else if (!copy && f->wrong)
+            list_quasi(v, &v->quasi[i], f);
+        else if (copy && copy->pseudonym)
             KN_TRY(check_pseudonym(v, copy, f, err));
-        else
-            check_copy(v, copy, f);
+        else if (copy && f->wrong)
+            list_copy(v, copy, f);
     }
     return KN_OK;
+}
+
+static kn_status check_columns(columns *c, int all, kn_error *err)
+{
+    kn_verifier *v = c->v;
+    for (int i = 0; i < v->quasi_count; i++) {
+        bool good = true;
+        KN_TRY(kn_vpairs_check(v, &v->quasi[i], c->image, &good, err));
+        c->findings[i].wrong = !good;
+    }
+    if (v->copy_count > 0) KN_TRY(kn_parallel_for(v->ctx, v->release->rows, GRAIN, check_copies, c, err));
+    return kn_parallel_for(v->ctx, all, 1, list_range, c, err);
 }
 
 static void report_all(kn_verifier *v, const char *column, const int64_t *rows, int64_t count, const char *what)
@@ -215,27 +260,17 @@ static void report_all(kn_verifier *v, const char *column, const int64_t *rows, 
     if (count > SHOWN) kn_vproblem(v->notes, "column \"%s\": the same in %" PRId64 " more rows", column, count - SHOWN);
 }
 
-kn_status kn_verify_map(kn_verifier *v, kn_error *err)
+static void report_columns(kn_verifier *v, const finding *findings, int all)
 {
-    int64_t count = 0;
-    KN_TRY(kn_vrowmap_take(&v->map, &count, v->ctx, v->options->map, v->options->map_count, v->options->map_path, "row",
-                           err));
-    KN_TRY(check_map(v, count, err));
-    v->report->assignment = KN_ASSIGNMENT_REFUTED;
-    if (!v->map_ok) return KN_OK;
-    int      plain = v->quasi_count + v->copy_count, all = plain + (v->items != NULL);
-    finding *findings = kn_alloc_array_zero(v->ctx, (size_t)all + 1, sizeof *findings);
-    if (!findings) return kn_fail_memory(err, v->ctx, WHAT);
-    columns   c = {v, findings};
-    kn_status st = kn_parallel_for(v->ctx, all, 1, check_range, &c, err);
-    bool      good = v->release->rows <= v->originals;
-    for (int i = 0; st == KN_OK && i < all; i++) {
+    int  plain = v->quasi_count + v->copy_count;
+    bool good = v->release->rows <= v->originals;
+    for (int i = 0; i < all; i++) {
         const kn_vcopy *copy = i < v->quasi_count || i == plain ? NULL : &v->copies[i - v->quasi_count];
         const char     *name = i == plain ? v->items->attribute->name
                                : copy     ? copy->attribute->name
                                           : v->quasi[i].attribute->name;
         const finding  *f = &findings[i];
-        good = good && f->count == 0 && f->undone_count == 0;
+        good = good && !f->wrong && f->count == 0 && f->undone_count == 0;
         report_all(v, name, f->rows, f->count,
                    i == plain        ? "the items do not stand for the original's"
                    : !copy           ? "the cell does not stand for the original's value"
@@ -243,7 +278,33 @@ kn_status kn_verify_map(kn_verifier *v, kn_error *err)
                                      : "the cell is not the original's");
         report_all(v, name, f->undone, f->undone_count, "one pseudonym stands for two identifiers");
     }
-    if (st == KN_OK && good) v->report->assignment = KN_ASSIGNMENT_PROVED;
+    if (good) v->report->assignment = KN_ASSIGNMENT_PROVED;
+}
+
+static kn_status check_rows(kn_verifier *v, int64_t count, kn_vimage *image, kn_error *err)
+{
+    int all = v->quasi_count + v->copy_count + (v->items != NULL);
+    KN_TRY(place_rows(v, count, image, &v->map_ok, err));
+    if (!v->map_ok) return blame_map(v, count, err);
+    finding *findings = kn_alloc_array_zero(v->ctx, (size_t)all + 1, sizeof *findings);
+    if (!findings) return kn_fail_memory(err, v->ctx, WHAT);
+    kn_status st = check_columns(&(columns){v, image, findings}, all, err);
+    if (st == KN_OK) report_columns(v, findings, all);
     kn_free(findings);
+    return st;
+}
+
+kn_status kn_verify_map(kn_verifier *v, kn_error *err)
+{
+    int64_t count = v->options->map_count;
+    v->map = v->options->map;
+    if (!v->map) {
+        KN_TRY(kn_vrowmap_take(&v->own_map, &count, v->ctx, NULL, 0, v->options->map_path, "row", err));
+        v->map = v->own_map;
+    }
+    v->report->assignment = KN_ASSIGNMENT_REFUTED;
+    kn_vimage *image = kn_alloc_array(v->ctx, (size_t)v->original->rows + 1, sizeof *image);
+    kn_status  st = image ? check_rows(v, count, image, err) : kn_fail_memory(err, v->ctx, WHAT);
+    kn_free(image);
     return st;
 }

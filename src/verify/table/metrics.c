@@ -10,6 +10,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
+#include <stdatomic.h>
 
 #include "kn_alloc.h"
 #include "kn_error.h"
@@ -17,6 +18,8 @@
 #include "kn_verify_internal.h"
 
 #define WHAT "verifying"
+
+enum { GRAIN = 1 << 16, FEW_TEXTS = 1024 };
 
 #define LOG_UNIT 0x1p52L
 
@@ -188,36 +191,66 @@ static void add_text(column *c, uint32_t text, int64_t all)
 
 /* ---- A column ---- */
 
-static void count_rows(const kn_verifier *v, column *c)
+/* The texts of the original's rows are counted by all threads, those of the release class by class. */
+typedef struct tally {
+    const kn_verifier *v;
+    const kn_vcolumn  *column;
+    _Atomic int64_t   *rows; /* per text */
+} tally;
+
+static kn_status tally_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    (void)worker, (void)err;
+    const tally       *t = arg;
+    const kn_verifier *v = t->v;
+    int64_t            few[FEW_TEXTS] = {0};
+    bool               direct = t->column->count > FEW_TEXTS;
+    for (int64_t row = begin; row < end; row++) {
+        if (v->dropped && v->dropped[row]) continue;
+        uint32_t text = kn_vcode(t->column, row);
+        int64_t  rows = kn_vcount(v->original, row);
+        if (direct)
+            atomic_fetch_add_explicit(&t->rows[text], rows, memory_order_relaxed);
+        else
+            few[text] += rows;
+    }
+    for (uint32_t text = 0; !direct && text < t->column->count; text++)
+        if (few[text]) atomic_fetch_add_explicit(&t->rows[text], few[text], memory_order_relaxed);
+    return KN_OK;
+}
+
+static kn_status count_rows(const kn_verifier *v, column *c, kn_error *err)
 {
     const kn_vquasi *q = c->q;
-    for (uint32_t text = 0; q->original->rows && text < q->original->count; text++) {
+    tally            t = {.v = v, .column = q->original};
+    t.rows = kn_alloc_array_zero(v->ctx, (size_t)q->original->count + 1, sizeof *t.rows);
+    c->value_rows = kn_arena_array_zero(&c->room, (size_t)q->domain.count + 1, sizeof *c->value_rows);
+    c->text_rows = kn_arena_array_zero(&c->room, (size_t)q->release->count + 1, sizeof *c->text_rows);
+    kn_status st = t.rows && !c->room.failed ? kn_parallel_for(v->ctx, v->original->rows, GRAIN, tally_range, &t, err)
+                                             : kn_fail_memory(err, v->ctx, WHAT);
+    for (uint32_t text = 0; st == KN_OK && text < q->original->count; text++) {
         uint32_t value = q->domain.of_original[text];
-        c->value_rows[value == KN_V_MISSING ? q->domain.count : value] += q->original->rows[text];
+        int64_t  elsewhere = q->original->rows ? q->original->rows[text] : 0;
+        if (t.rows[text] + elsewhere > 0) /* a text of dropped rows alone may have no value */
+            c->value_rows[value == KN_V_MISSING ? q->domain.count : value] += t.rows[text] + elsewhere;
     }
-    for (int64_t row = 0; row < v->original->rows; row++) {
-        if (v->dropped && v->dropped[row]) continue;
-        uint32_t value = q->domain.of_original[kn_vcode(q->original, row)];
-        c->value_rows[value == KN_V_MISSING ? q->domain.count : value] += kn_vcount(v->original, row);
-    }
-    for (uint32_t value = 0; value < q->domain.count; value++)
-        for (uint32_t node = q->tree->leaf_of_value[value]; node != KN_V_NONE; node = q->tree->parent[node])
-            c->node_rows[node] += c->value_rows[value];
-    for (int64_t row = 0; row < v->release->rows; row++)
-        if (!v->starred[row]) c->text_rows[kn_vcode(q->release, row)] += kn_vcount(v->release, row);
+    for (uint32_t k = 0; st == KN_OK && k < v->classes.count; k++)
+        c->text_rows[kn_vcode(q->release, v->classes.first[k])] += v->shown[k];
+    kn_free(t.rows);
+    return st;
 }
 
 static kn_status measure_column(const kn_verifier *v, column *c, kn_error *err)
 {
     const kn_vquasi *q = c->q;
-    c->value_rows = kn_arena_array_zero(&c->room, (size_t)q->domain.count + 1, sizeof *c->value_rows);
     c->node_rows = kn_arena_array_zero(&c->room, (size_t)q->tree->nodes + 1, sizeof *c->node_rows);
     c->node_of_label = kn_varray_none(&c->room, (size_t)q->tree->labels.count + 1);
-    c->text_rows = kn_arena_array_zero(&c->room, (size_t)q->release->count + 1, sizeof *c->text_rows);
     c->first_node = kn_varray_none(&c->room, (size_t)q->tree->labels.count + 1);
     c->next_node = kn_arena_array(&c->room, (size_t)q->tree->nodes + 1, sizeof *c->next_node);
     if (c->room.failed) return kn_fail_memory(err, v->ctx, WHAT);
-    count_rows(v, c);
+    for (uint32_t value = 0; value < q->domain.count; value++)
+        for (uint32_t node = q->tree->leaf_of_value[value]; node != KN_V_NONE; node = q->tree->parent[node])
+            c->node_rows[node] += c->value_rows[value];
     place_labels(c);
     if (q->level < 0) list_nodes(c);
     for (uint32_t text = 0; text < q->release->count; text++) add_text(c, text, v->originals);
@@ -285,8 +318,8 @@ static kn_status star_metric(const kn_verifier *v, double *out, kn_error *err)
     for (int i = 0; i < v->quasi_count; i++) node = node && v->quasi[i].level >= 0;
     if (!node && !v->map_ok) return KN_OK;
     kn_vkey *keys = kn_arena_array_zero(&room, (size_t)v->quasi_count + 1, sizeof *keys);
-    bool    *omit = kn_arena_array_zero(&room, (size_t)v->original->rows + 1, sizeof *omit);
-    for (int64_t row = 0; omit && v->dropped && row < v->original->rows; row++) omit[row] = v->dropped[row];
+    bool    *omit = node ? v->dropped : kn_arena_array_zero(&room, (size_t)v->original->rows + 1, sizeof *omit);
+    for (int64_t row = 0; omit && !node && v->dropped && row < v->original->rows; row++) omit[row] = v->dropped[row];
     for (int64_t row = 0; omit && !node && row < v->release->rows; row++) /* shown: the row map says which */
         if (!v->starred[row]) omit[v->map[row]] = true;
     if (keys) keys[0].omit = omit;
@@ -340,10 +373,7 @@ static kn_status measure_range(void *arg, int64_t begin, int64_t end, int worker
 {
     (void)worker;
     const measuring *m = arg;
-    for (int64_t i = begin; i < end; i++) {
-        m->columns[i] = (column){.q = &m->v->quasi[i], .room = {.ctx = m->v->ctx}};
-        KN_TRY(measure_column(m->v, &m->columns[i], err));
-    }
+    for (int64_t i = begin; i < end; i++) KN_TRY(measure_column(m->v, &m->columns[i], err));
     return KN_OK;
 }
 
@@ -352,8 +382,11 @@ kn_status kn_verify_metrics(kn_verifier *v, kn_error *err)
     double   *metrics = v->report->metrics;
     column   *columns = kn_alloc_array_zero(v->ctx, (size_t)v->quasi_count + 1, sizeof *columns);
     measuring m = {v, columns};
-    kn_status st = columns ? kn_parallel_for(v->ctx, v->quasi_count, 1, measure_range, &m, err)
-                           : kn_fail_memory(err, v->ctx, WHAT);
+    kn_status st = columns ? KN_OK : kn_fail_memory(err, v->ctx, WHAT);
+    for (int i = 0; columns && i < v->quasi_count; i++)
+        columns[i] = (column){.q = &v->quasi[i], .room = {.ctx = v->ctx}};
+    for (int i = 0; st == KN_OK && i < v->quasi_count; i++) st = count_rows(v, &columns[i], err);
+    if (st == KN_OK) st = kn_parallel_for(v->ctx, v->quasi_count, 1, measure_range, &m, err);
     if (st == KN_OK) {
         add_up(v, columns, metrics);
         class_metrics(v, metrics);

@@ -9,12 +9,16 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
+#include <stdatomic.h>
 
 #include "kn_alloc.h"
 #include "kn_error.h"
+#include "kn_parallel.h"
 #include "kn_verify_internal.h"
 
 #define WHAT "verifying"
+
+enum { GRAIN = 1 << 16, FEW_ROWS = 256 };
 
 kn_status kn_verify_dropped(kn_verifier *v, kn_error *err)
 {
@@ -44,11 +48,44 @@ static uint32_t star_of(const kn_vcolumn *column)
     return KN_V_NONE;
 }
 
-static void keep_starred(kn_verifier *v, const kn_vcolumn *column)
+/* The columns that say whether a row is suppressed, and how "*" is numbered there. */
+typedef struct starring {
+    kn_verifier       *v;
+    const kn_vcolumn **columns;
+    uint32_t          *stars;
+    int                count;
+    _Atomic int64_t    rows; /* that are */
+} starring;
+
+static void add_starring(starring *s, const kn_vcolumn *column)
 {
-    uint32_t star = star_of(column);
-    for (int64_t row = 0; row < v->release->rows; row++)
-        v->starred[row] = v->starred[row] && kn_vcode(column, row) == star;
+    s->columns[s->count] = column;
+    s->stars[s->count++] = star_of(column);
+}
+
+/* Most rows are not, and adjacent rows are alike: a few rows are asked at a time, column by column, until none is left. */
+static kn_status star_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    (void)worker, (void)err;
+    starring          *s = arg;
+    const kn_verifier *v = s->v;
+    int64_t            rows = 0;
+    for (int64_t from = begin; from < end; from += FEW_ROWS) {
+        int64_t until = end - from < FEW_ROWS ? end : from + FEW_ROWS;
+        bool    some = true;
+        for (int64_t row = from; row < until; row++) v->starred[row] = true;
+        for (int i = 0; some && i < s->count; i++) {
+            some = false;
+            for (int64_t row = from; row < until; row++) {
+                v->starred[row] = v->starred[row] && kn_vcode(s->columns[i], row) == s->stars[i];
+                some = some || v->starred[row];
+            }
+        }
+        for (int64_t row = from; some && row < until; row++)
+            if (v->starred[row]) rows += kn_vcount(v->release, row);
+    }
+    s->rows += rows;
+    return KN_OK;
 }
 
 /* Is it promised that nobody is known to be absent? Then no row can have been suppressed. */
@@ -74,22 +111,26 @@ static kn_status find_starred(kn_verifier *v, kn_error *err)
     v->starred = kn_arena_array_zero(&v->arena, (size_t)rows + 1, sizeof *v->starred);
     if (!v->starred) return kn_fail_memory(err, v->ctx, WHAT);
     if (v->spec->suppressed == KN_SUPPRESSED_DROP) return KN_OK;
-    bool telling = false; /* some column distinguishes a suppressed row from one that was generalized to the top */
-    memset(v->starred, 1, (size_t)rows);
-    for (int i = 0; i < v->quasi_count; i++) keep_starred(v, v->quasi[i].release);
+    bool     telling = false; /* some column distinguishes a suppressed row from one that was generalized to the top */
+    size_t   most = (size_t)v->quasi_count + (size_t)v->copy_count + 3;
+    starring s = {.v = v};
+    s.columns = kn_arena_array(&v->arena, most, sizeof *s.columns);
+    s.stars = kn_arena_array(&v->arena, most, sizeof *s.stars);
+    if (v->arena.failed) return kn_fail_memory(err, v->ctx, WHAT);
+    for (int i = 0; i < v->quasi_count; i++) add_starring(&s, v->quasi[i].release);
     for (int i = 0; i < v->copy_count; i++) {
         const kn_vcopy *c = &v->copies[i];
         if (v->spec->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE && c->attribute->role == KN_ROLE_SENSITIVE) continue;
-        keep_starred(v, c->release);
+        add_starring(&s, c->release);
         telling = true;
     }
-    if (v->items) keep_starred(v, v->items->release); /* "*" there says nothing of the row */
+    if (v->items) add_starring(&s, v->items->release); /* "*" there says nothing of the row */
     if (v->where && v->where->stars) {
-        keep_starred(v, v->where->stars);
+        add_starring(&s, v->where->stars);
         telling = true;
     }
-    for (int64_t row = 0; row < rows; row++)
-        if (v->starred[row]) v->star_rows += kn_vcount(v->release, row);
+    KN_TRY(kn_parallel_for(v->ctx, rows, GRAIN, star_range, &s, err));
+    v->star_rows = s.rows;
     if (!telling && is_top(v)) {
         memset(v->starred, 0, (size_t)rows);
         v->star_rows = 0;
@@ -165,7 +206,10 @@ static kn_status count_shown(kn_verifier *v, kn_error *err)
 {
     v->shown = kn_arena_array_zero(&v->arena, (size_t)v->classes.count + 1, sizeof *v->shown);
     if (!v->shown) return kn_fail_memory(err, v->ctx, WHAT);
-    for (int64_t row = 0; row < v->release->rows; row++)
+    bool all =
+        v->star_rows == 0 || v->spec->suppressed != KN_SUPPRESSED_KEEP_SENSITIVE; /* are shown that are in a class */
+    for (uint32_t c = 0; all && c < v->classes.count; c++) v->shown[c] = v->classes.rows[c];
+    for (int64_t row = 0; !all && row < v->release->rows; row++)
         if (!v->starred[row]) v->shown[v->classes.of_row[row]] += kn_vcount(v->release, row);
     for (uint32_t c = 0; c < v->classes.count; c++) v->class_count += v->shown[c] > 0;
     return KN_OK;

@@ -517,7 +517,7 @@ void kn_verifier_free(kn_verifier *v)
     }
     kn_vdomain_free(&v->entities);
     kn_free(v->joined.codes);
-    kn_free(v->map);
+    kn_free(v->own_map);
     kn_verify_close_items(v);
     kn_arena_free(&v->arena);
     kn_vgroups_free(&v->classes);
