@@ -593,75 +593,123 @@ static inline bool naive_images(const problem *p, const trees *o, const trees *t
     return true;
 }
 
-/* Every map of the nodes to places, tried in full. */
-static inline bool try_places(const tree *o, const tree *t, uint32_t *place, uint32_t at)
+/* Is every node above the place of x one that something above x has become? Those above x have their places. */
+static inline bool keeps_relations(const tree *o, const tree *t, const uint32_t *place, uint32_t x)
+{
+    for (uint32_t y = t->nodes[place[x]].parent; y != ROOT; y = t->nodes[y].parent) {
+        bool kept = false;
+        for (uint32_t a = o->nodes[x].parent; a != ROOT; a = o->nodes[a].parent) kept = kept || place[a] == y;
+        if (!kept) return false; /* a relation was invented */
+    }
+    return true;
+}
+
+/* Every map of the nodes to places, tried in full; with `single` a node may be missing (ROOT), unless it is sensitive. */
+static inline bool try_places(const problem *p, const tree *o, const tree *t, bool single, uint32_t *place, uint32_t at)
 {
     if (at < o->size) {
+        uint32_t value = o->nodes[at].value;
         for (place[at] = 0; place[at] < t->size; place[at]++)
-            if (t->nodes[place[at]].value == o->nodes[at].value && try_places(o, t, place, at + 1)) return true;
-        return false;
+            if (t->nodes[place[at]].value == value && keeps_relations(o, t, place, at) &&
+                try_places(p, o, t, single, place, at + 1))
+                return true;
+        place[at] = ROOT;
+        return single && (value == 0 || !p->classes[p->vocabulary->cls[value]].sensitive) &&
+               try_places(p, o, t, single, place, at + 1);
     }
     for (uint32_t y = 0; y < t->size; y++) {
         bool taken = false;
         for (uint32_t x = 0; x < o->size; x++) taken = taken || place[x] == y;
         if (!taken) return false;
     }
-    for (uint32_t x = 0; x < o->size; x++)
-        for (uint32_t y = t->nodes[place[x]].parent; y != ROOT; y = t->nodes[y].parent) {
-            bool kept = false;
-            for (uint32_t a = o->nodes[x].parent; a != ROOT; a = o->nodes[a].parent) kept = kept || place[a] == y;
-            if (!kept) return false; /* a relation was invented */
-        }
     return true;
 }
 
-static inline bool became(const problem *p, const tree *original, const uint32_t *image, const tree *t)
+static inline bool shows_value(const tree *t, uint32_t value)
+{
+    for (uint32_t n = 0; n < t->size; n++)
+        if (t->nodes[n].value == value) return true;
+    return false;
+}
+
+/* How many nodes of the original are missing if it became `t`; -1: it cannot have. */
+static inline int64_t became(const problem *p, const tree *original, const uint32_t *image, const tree *t, bool single)
 {
     tree     o = {.size = 0};
     uint32_t place[NODES * 4], moved[NODES * 4];
+    int64_t  missing = 0;
     for (uint32_t n = 0; n < original->size; n++) {
         kn_record_node node = original->nodes[n];
         uint32_t       up = node.parent == ROOT ? ROOT : moved[node.parent];
         moved[n] = up;
-        if (image[node.value] == ROOT && p->classes[p->vocabulary->cls[node.value]].sensitive) return false;
+        if (image[node.value] == ROOT && p->classes[p->vocabulary->cls[node.value]].sensitive) return -1;
         if (image[node.value] == ROOT) continue;
         moved[n] = o.size;
         o.nodes[o.size++] = (kn_record_node){up, image[node.value]};
+        missing += !shows_value(t, image[node.value]);
     }
     canonical(&o);
-    return try_places(&o, t, place, 0);
+    for (uint32_t y = 0; y < t->size; y++)
+        if (!shows_value(&o, t->nodes[y].value)) return -1;
+    return try_places(p, &o, t, single, place, 0) ? missing : -1;
 }
 
-static inline bool try_originals(int count, int originals, bool (*edge)[RECORDS + 2], bool *used, int at)
+/* The least that the released records from `at` on can lack in all; -1: there is no assignment. */
+static inline int64_t try_originals(int count, int originals, int64_t (*lack)[RECORDS + 2], bool *used, int at, int64_t budget)
 {
-    if (at == count) return true;
-    for (int i = 0; i < originals; i++) {
-        if (used[i] || !edge[at][i]) continue;
+    int64_t best = -1;
+    if (budget < 0) return -1;
+    if (at == count) return 0;
+    for (int i = 0; i < originals && best != 0; i++) {
+        if (used[i] || lack[at][i] < 0) continue;
         used[i] = true;
-        if (try_originals(count, originals, edge, used, at + 1)) return true;
+        int64_t rest = try_originals(count, originals, lack, used, at + 1, budget - lack[at][i]);
+        if (rest >= 0 && (best < 0 || rest + lack[at][i] < best)) best = rest + lack[at][i];
+        if (best >= 0 && best - 1 < budget) budget = best - 1;
         used[i] = false;
     }
-    return false;
+    return best;
 }
 
 /* `map` NULL: any assignment. */
 static inline bool naive_assignment(const problem *p, const trees *o, const trees *t, const int64_t *map)
 {
-    uint32_t    image[256];
-    static bool edge[RECORDS + 2][RECORDS + 2];
-    bool        used[RECORDS + 2] = {false};
+    uint32_t       image[256];
+    static int64_t lack[RECORDS + 2][RECORDS + 2];
+    bool           used[RECORDS + 2] = {false};
+    int64_t        spare = naive_spare(p, count_nodes(o)), left = spare;
     if (o->count < t->count || o->count - t->count > naive_spare(p, o->count) || !naive_images(p, o, t, image)) return false;
+    for (int i = 0; i < o->count; i++)
+        for (uint32_t n = 0; n < o->tree[i].size; n++) left -= image[o->tree[i].nodes[n].value] == ROOT;
     if (map) {
         for (int i = 0; i < t->count; i++) {
             if (map[i] < 0 || map[i] >= o->count || used[map[i]]) return false;
             used[map[i]] = true;
-            if (!became(p, &o->tree[map[i]], image, &t->tree[i])) return false;
+            int64_t missing = became(p, &o->tree[map[i]], image, &t->tree[i], spare > 0);
+            if (missing < 0) return false;
+            left -= missing;
         }
-        return true;
+        return left >= 0;
     }
     for (int i = 0; i < t->count; i++)
-        for (int j = 0; j < o->count; j++) edge[i][j] = became(p, &o->tree[j], image, &t->tree[i]);
-    return try_originals(t->count, o->count, edge, used, 0);
+        for (int j = 0; j < o->count; j++) lack[i][j] = became(p, &o->tree[j], image, &t->tree[i], spare > 0);
+    return try_originals(t->count, o->count, lack, used, 0, left) >= 0;
+}
+
+/* Without a map it depends on the records how many nodes of the original are missing where several of a record show one value, or where
+ * records are left out: only then it may be undecided. */
+static inline bool naive_vague(const problem *p, const trees *o, const trees *t, const int64_t *map)
+{
+    uint32_t image[256];
+    bool     several = o->count != t->count;
+    if (map || naive_spare(p, count_nodes(o)) == 0 || !naive_images(p, o, t, image)) return false;
+    for (int i = 0; i < o->count; i++)
+        for (uint32_t n = 0; n < o->tree[i].size; n++)
+            for (uint32_t x = 0; x < n; x++) {
+                uint32_t one = image[o->tree[i].nodes[n].value];
+                several = several || (one != ROOT && one == image[o->tree[i].nodes[x].value]);
+            }
+    return several;
 }
 
 /* Equation 3 with the vocabulary's own depths. */

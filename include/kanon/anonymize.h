@@ -224,7 +224,8 @@ typedef struct kn_records_result {
     double  rpd, rpd_original;    /* docs/metrics.md                                                   */
     double  ml2, dml2;            /* NAN: not mined (support 0)                                        */
     int64_t merged;               /* nodes of the input that were equal to a sibling                   */
-    int64_t given_up;             /* nodes of the original whose value is nowhere shown (suppression)  */
+    int64_t given_up;             /* nodes of the original that their record does not show, not even as a broader value; of a
+                                     record left out: whose value is nowhere shown (suppression)       */
     int64_t left_out;             /* records that are not released (suppression)                       */
     double  loss;                 /* the mean over the original's nodes, by the weights of their classes, of how broad they
                                      became: 0: as it was; 1: "*", given up or left out                */

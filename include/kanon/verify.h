@@ -211,7 +211,7 @@ typedef struct kn_records_verify_report {
     int                      open_count; /* what could not be decided, at most KN_VERIFY_OPEN sentences                */
     const char *const       *open;
     char                     sha256[65]; /* of the release; empty where it was not read from one file                  */
-    int64_t                  given_up; /* nodes of the original whose value the release does not show, nor one above it */
+    int64_t                  given_up; /* nodes of the original whose record shows neither their value nor one above it; without a map at least so many */
     int64_t                  left_out; /* records of the original that the release lacks                               */
     double                   loss; /* as kn_records_result has it; NAN where a label is unknown                        */
 } kn_records_verify_report;
@@ -249,7 +249,7 @@ KN_API void kn_records_verify_options_init(kn_records_verify_options *options, s
  * the original's values below it are. Against the original: one cut through the hierarchies, the same in every
  * record; each released record is an original one with values generalized to the cut and some relations removed: no
  * node is lost or added, no relation is invented, no record is missing or occurs twice. Within the budget of
- * spec->suppression values may be given up, in every record, and records may be missing. KN_INPUT: a file cannot be
+ * spec->suppression values may be given up, in every record or in some, and records may be missing. KN_INPUT: a file cannot be
  * read; KN_USAGE: the spec does not describe tree records. */
 KN_API KN_CHECK kn_status kn_verify_records(kn_records_verify_report **out, kn_context *ctx, const kn_spec *spec,
                                             const kn_records_verify_options *options, kn_error *err);

@@ -24,6 +24,9 @@ typedef struct kn_records_plan {
     kn_disassociate    how;             /* ... in this way                                                 */
     bool              *given_up; /* per value: its nodes are left out in every record, before all else; what was below one is
                                     below the next one up. Only leaves; the image of none is shown. NULL: none     */
+    bool              *dropped;  /* per node of the original: it is left out in its record, before all else; so is what is below
+                                    it, which is marked, too. Never sensitive ones. NULL: none                    */
+    bool              *in_some;  /* per value, where nodes are dropped: some of its own are. For those who keep the plan   */
     bool              *left_out; /* per record of the original: it is not released. NULL: all are                 */
 } kn_records_plan;
 
@@ -44,11 +47,15 @@ void kn_records_plan_set_cut(kn_records_plan *plan, const kn_vocabulary *vocabul
 uint32_t kn_record_disassociate(kn_record_node *nodes, uint32_t count, kn_disassociation relation, kn_disassociate how,
                                 void *scratch);
 
-/* The records without the nodes of some values and without some records (either may be NULL: none): siblings that become
- * equal are merged. `original_of` gets the numbers of the records that stay, in their order, then of those left out
- * (freed by the caller). The result borrows the vocabulary. (kn_records_without.c) */
+/* What records lack: the nodes of some values, single nodes and whole records, as in a plan; each may be NULL: none. */
+typedef struct kn_records_lack {
+    const bool *given_up, *dropped, *left_out;
+} kn_records_lack;
+
+/* The records without that: siblings that become equal are merged. `original_of` gets the numbers of the records that stay, in
+ * their order, then of those left out (freed by the caller). The result borrows the vocabulary. (kn_records_without.c) */
 KN_CHECK kn_status kn_records_without(kn_records **out, int64_t **original_of, kn_context *ctx, const kn_records *records,
-                                      const bool *given_up, const bool *left_out, kn_error *err);
+                                      kn_records_lack lack, kn_error *err);
 
 /* The released records, in the order of what they show (S3); `original_of` (may be NULL) gets, per released record, the
  * number of its original, and then the numbers of those left out (freed by the caller). The release borrows the

@@ -1,4 +1,4 @@
-/* kn_records_without.c: tree records without some values and some records.
+/* kn_records_without.c: tree records without some values, nodes and records.
  *
  * Interface: kn_records_plan.h. Cost: the records once.
  * SPDX-License-Identifier: Apache-2.0
@@ -13,7 +13,7 @@
 typedef struct leaving {
     const kn_records *from;
     kn_records       *to;
-    const bool       *given_up;
+    kn_records_lack   lack;
     kn_record_node   *nodes;
     uint32_t         *place; /* per node: where it went; of one that is left out: its parent's */
     void             *scratch;
@@ -27,7 +27,8 @@ static void leave_one(leaving *l, int64_t record, int64_t at)
     for (uint32_t i = 0; i < size; i++) {
         uint32_t above = r->parent[first + i] == ROOT ? ROOT : l->place[r->parent[first + i]];
         l->place[i] = above;
-        if (l->given_up && l->given_up[r->value[first + i]]) continue;
+        if (l->lack.given_up && l->lack.given_up[r->value[first + i]]) continue;
+        if (l->lack.dropped && l->lack.dropped[first + i]) continue;
         l->nodes[count] = (kn_record_node){above, r->value[first + i]};
         l->place[i] = count++;
     }
@@ -39,9 +40,10 @@ static void leave_one(leaving *l, int64_t record, int64_t at)
     l->to->start[at + 1] = to + count;
 }
 
-static kn_status leave(leaving *l, kn_context *ctx, const bool *left_out, int64_t *original_of, kn_error *err)
+static kn_status leave(leaving *l, kn_context *ctx, int64_t *original_of, kn_error *err)
 {
     const kn_records *r = l->from;
+    const bool       *left_out = l->lack.left_out;
     size_t            widest = 1;
     for (int64_t i = 0; i < r->count; i++)
         if (r->start[i + 1] - r->start[i] > widest) widest = (size_t)(r->start[i + 1] - r->start[i]);
@@ -63,15 +65,15 @@ static kn_status leave(leaving *l, kn_context *ctx, const bool *left_out, int64_
 }
 
 kn_status kn_records_without(kn_records **out, int64_t **original_of, kn_context *ctx, const kn_records *records,
-                             const bool *given_up, const bool *left_out, kn_error *err)
+                             kn_records_lack lack, kn_error *err)
 {
-    leaving l = {.from = records, .given_up = given_up};
+    leaving l = {.from = records, .lack = lack};
     *out = NULL;
     *original_of = kn_alloc_array(ctx, (size_t)records->count + 1, sizeof **original_of);
     kn_status st = *original_of
                        ? kn_records_create(&l.to, ctx, records->vocabulary, false, records->count, records->nodes, err)
                        : kn_fail_memory(err, ctx, WHAT);
-    if (st == KN_OK) st = leave(&l, ctx, left_out, *original_of, err);
+    if (st == KN_OK) st = leave(&l, ctx, *original_of, err);
     KN_FREE(l.nodes, l.place, l.scratch);
     if (st == KN_OK) {
         *out = l.to;

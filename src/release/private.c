@@ -341,7 +341,8 @@ static const kn_field_row records_rows[] = {
     REACHED_ROWS,
     KN_FIELD(S, records, KN_F_RECORDS, "records of the original"),
     KN_FIELD(S, left_out, KN_F_RECORDS, "... that are not released (suppression)"),
-    KN_FIELD(S, given_up, KN_F_COUNT, "nodes of the original whose value is nowhere shown (suppression)"),
+    KN_FIELD(S, given_up, KN_F_COUNT,
+             "nodes of the original that their record does not show, not even as a broader value (suppression)"),
     KN_FIELD(S, values, KN_F_COUNT, "different values that the release shows"),
     KN_FIELD(S, values_original, KN_F_COUNT, "the same of the original"),
     KN_FIELD(S, nodes, KN_F_COUNT, "nodes of the release, without the records' roots"),
@@ -352,6 +353,8 @@ static const kn_field_row records_rows[] = {
     KN_VALUE("disassociations", KN_F_TEXT_LISTS,
              "the relations that vanished, as pairs of values: each is one that some few had"),
     KN_VALUE("values_given_up", KN_F_TEXTS, "the values that were given up: each is one that few had"),
+    KN_VALUE("given_up_in_some", KN_F_TEXTS,
+             "the values that the release shows, and of which single nodes were given up"),
     TAIL_ROWS,
 };
 #undef S
@@ -385,6 +388,9 @@ static void put_records(kn_to o, kn_to options, const kn_private_input *in)
     list = kn_put_list(o, "values_given_up");
     for (uint32_t u = 0; in->plan->given_up && u < in->plan->values; u++)
         if (in->plan->given_up[u]) put_label(list, in->vocabulary, u);
+    list = kn_put_list(o, "given_up_in_some");
+    for (uint32_t u = 0; in->plan->in_some && u < in->plan->values; u++)
+        if (in->plan->in_some[u]) put_label(list, in->vocabulary, u);
 }
 
 /* ---- All of it ---- */

@@ -79,8 +79,12 @@
  *
  * Suppression. Within a budget values may be given up: the nodes of a leaf vanish from every record, what was below them is
  * below the next one up, and nothing at or above the leaf is shown. So whoever knows such a value finds nobody by it, and what
- * they know besides is counted as ever. Records may be left out. The promise is made for what is released; the budgets are of
- * nodes of the original whose value is nowhere shown, and of records. kn_tree_suppress.c says what is tried.
+ * they know besides is counted as ever. Records may be left out. Single nodes may be given up, too: a node vanishes from its record alone, with
+ * what is below it. The promise is made for what is released; the budgets are of nodes of the original that their record does not show, not even as a
+ * broader value (of a record left out: whose value is nowhere shown), and of records. kn_tree_suppress.c and kn_single.h say what is tried.
+ * - It is enough. Somebody knows P of a record, at most m values and n relations. Released records have P, at least k; or none has, and then of what is left of P
+ *   if one of them is missing again none has it or at least k do, and so on: whatever they think was given up, they find nobody or at least k. What is left of the
+ *   record, with no node moved, is a record that somebody might have had: kn_single.h says how a node is not missed.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_TREE_H
@@ -116,10 +120,12 @@ typedef struct kn_tree_problem {
     const kn_tree_promise *promises; /* besides l                                                                  */
     int                    promise_count;
     kn_disassociate        how; /* a relation is taken away; OCS takes none                                     */
+    const uint32_t        *only; /* the one cut that is looked at, ascending, with the sensitive leaves; NULL: it is searched */
+    uint32_t               only_size;
 } kn_tree_problem;
 
 #define KN_TREE_PROBLEM_INIT                                                                                           \
-    {NULL, KN_METHOD_GCS, 2, 2, 1, 2, KN_SEMANTICS_PAIRS, false, false, 0, 0, false, 0, 0, false, NULL, NULL, 0, KN_DISASSOCIATE_NODE}
+    {NULL, KN_METHOD_GCS, 2, 2, 1, 2, KN_SEMANTICS_PAIRS, false, false, 0, 0, false, 0, 0, false, NULL, NULL, 0, KN_DISASSOCIATE_NODE, NULL, 0}
 
 /* Is anything promised about sensitive values? */
 static inline bool kn_tree_asks_diversity(const kn_tree_problem *p)
@@ -175,7 +181,8 @@ typedef struct kn_tree_metrics {
 /* The mean over the original's nodes, by the weights of their classes (NULL: all equal), of how broad they became: 0: as it was; 1: "*",
  * given up or left out. `released` is kn_records_apply's. */
 KN_CHECK kn_status kn_tree_breadth(double *out, kn_context *ctx, const kn_records *original, const kn_records *released,
-                                   const kn_records_plan *plan, const kn_ratio *weights, kn_error *err);
+                                   const int64_t *original_of, const kn_records_plan *plan, const kn_ratio *weights,
+                                   kn_error *err);
 
 /* `released` is kn_records_apply's, `original_of` too: first of the released records, then of those left out, of which
  * nothing survives. */

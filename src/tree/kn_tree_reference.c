@@ -443,12 +443,17 @@ static kn_status add_cut(kn_reference *r, kn_reference_cut new_cut, kn_error *er
     return status;
 }
 
-/* "*" for every class but the sensitive ones, whose values are published unchanged. */
+/* "*" for every class but the sensitive ones, whose values are published unchanged; or the only cut that is looked at. */
 static kn_status add_first_cut(kn_reference *r, kn_error *err)
 {
-    const kn_vocabulary *v = r->vocabulary;
-    uint32_t            *values = kn_alloc_array_zero(r->ctx, v->nodes, sizeof *values), size = 1;
+    const kn_vocabulary   *v = r->vocabulary;
+    const kn_tree_problem *p = r->problem;
+    uint32_t              *values = kn_alloc_array_zero(r->ctx, v->nodes, sizeof *values), size = 1;
     if (values == NULL) return kn_reference_no_memory(r, err);
+    if (p->only) {
+        memcpy(values, p->only, p->only_size * sizeof *values);
+        return add_cut(r, (kn_reference_cut){p->only_size, values}, err);
+    }
     for (uint32_t u = 1; u < v->nodes; u++)
         if (sensitive(r, u) && v->end[u] == u + 1) values[size++] = u;
     return add_cut(r, (kn_reference_cut){size, values}, err);
@@ -458,7 +463,7 @@ static kn_status add_first_cut(kn_reference *r, kn_error *err)
 static kn_status add_specializations(kn_reference *r, uint32_t number, kn_error *err)
 {
     const uint32_t *end = r->vocabulary->end;
-    for (uint32_t i = 0; i < r->cuts[number].size; i++) {
+    for (uint32_t i = 0; i < r->cuts[number].size && !r->problem->only; i++) {
         const kn_reference_cut *old = &r->cuts[number];
         uint32_t                value = old->values[i], children = 0, size = 0;
         for (uint32_t c = value + 1; c < end[value]; c = end[c]) children += !sensitive(r, c);

@@ -417,13 +417,32 @@ static kn_status has_rare_value(search *s, bool *rare, kn_error *err)
     return st;
 }
 
+/* One cut and no other. */
+static kn_status try_cut(search *s, const kn_cut *cut, bool unmoved, kn_error *err)
+{
+    kn_outcome outcome = {0};
+    kn_status  st = look_at(s, cut, &s->scratch[0], &outcome, err);
+    if (!unmoved) add_counters(&s->result->counters, &outcome.counters);
+    if (st == KN_OK && outcome.solution && (outcome.count == 0 || !unmoved)) {
+        s->result->found = true;
+        s->result->cost = outcome.cost.value;
+        kn_progress_begin(s->ctx, "searching", "cuts", 1); /* nothing else is looked for */
+        kn_progress_end(s->ctx);
+        s->best_list = outcome.disassociations;
+        s->best_count = outcome.count;
+        outcome.disassociations = NULL;
+        st = make_plan(s, cut->values, cut->size, err);
+    }
+    KN_FREE(outcome.disassociations, outcome.rare);
+    return st;
+}
+
 /* The cut of all leaves, without any disassociation. Many flat records are left to their own search: to count all of their
  * combinations here would take longer. */
 static kn_status try_as_is(search *s, kn_error *err)
 {
-    kn_outcome outcome = {0};
-    kn_cut     leaves = {0};
-    bool       rare = false;
+    kn_cut leaves = {0};
+    bool   rare = false;
     KN_TRY(has_rare_value(s, &rare, err));
     if (rare || (s->problem->k > 1 && kn_flat_fits(s->problem, s->synopsis))) return KN_OK;
     uint32_t *values = kn_alloc_array(s->ctx, s->vocabulary->nodes, sizeof *values);
@@ -431,15 +450,8 @@ static kn_status try_as_is(search *s, kn_error *err)
     for (uint32_t u = 0; u < s->vocabulary->nodes; u++)
         if (s->vocabulary->end[u] == u + 1) values[leaves.size++] = u;
     leaves.values = values;
-    kn_status st = look_at(s, &leaves, &s->scratch[0], &outcome, err);
-    if (st == KN_OK && outcome.solution && outcome.count == 0) {
-        s->result->found = true;
-        s->result->cost = outcome.cost.value;
-        kn_progress_begin(s->ctx, "searching", "cuts", 1); /* nothing else is looked for */
-        kn_progress_end(s->ctx);
-        st = make_plan(s, values, leaves.size, err);
-    }
-    KN_FREE(values, outcome.disassociations, outcome.rare);
+    kn_status st = try_cut(s, &leaves, true, err);
+    kn_free(values);
     return st;
 }
 
@@ -455,6 +467,10 @@ static kn_status search_cuts(search *s, kn_error *err)
     if (s->problem->time_limit > 0) s->deadline = kn_clock_seconds() + s->problem->time_limit;
     KN_TRY(kn_synopsis_make(&s->synopsis, s->ctx, s->problem->records, err));
     if (s->problem->as_is) return try_as_is(s, err);
+    if (s->problem->only) {
+        kn_cut cut = {.size = s->problem->only_size, .values = s->problem->only};
+        return try_cut(s, &cut, false, err);
+    }
     if (kn_flat_fits(s->problem, s->synopsis)) return search_flat(s, err);
     KN_TRY(kn_cuts_make(&s->cuts, s->ctx, s->vocabulary, err));
     kn_key_layout layout;
@@ -543,7 +559,7 @@ kn_status kn_tree_search_once(kn_tree_result **out, kn_context *ctx, const kn_tr
     kn_status       st = KN_OK;
     kn_tree_problem inner = *problem;
     bool            enough = problem->k <= problem->records->count;
-    if (enough && problem->as_is) st = search_fast(r, ctx, &inner, err);
+    if (enough && problem->as_is && !problem->only) st = search_fast(r, ctx, &inner, err);
     inner.as_is = false;
     if (st == KN_OK && enough && !r->found)
         st = problem->reference ? kn_tree_reference_search(r, ctx, &inner, err) : search_fast(r, ctx, &inner, err);

@@ -1,4 +1,4 @@
-/* kn_tree_suppress.c: rare values and whole records are given up where that loses less than blurring everybody's.
+/* kn_tree_suppress.c: rare values, single nodes and whole records are given up where that loses less than blurring everybody's.
  *
  * Interface: kn_tree_search_suppressing, kn_tree_lose (kn_tree_work.h); what suppression means: kn_tree.h.
  *
@@ -7,7 +7,8 @@
  * t from the largest that the budget allows by halves down to 1, then by halving between the best t and the next lower one;
  * then those of fewer than k records: all of them, or class by class, the cheapest class first, while the budget allows. Each time the search runs on what is left. A value whose group is shown
  * anyway, for the others in it, was given up in vain: it comes back, and the search runs again. Of all that stay within the
- * budget the one with the least loss is taken, of equal ones the first; the search without suppression is the very first.
+ * budget the one with the least loss is taken, of equal ones the first; the search without suppression is the very first. That one is made finer by giving up
+ * single nodes (kn_tree_single.c), and so is the best of those that were tried since, each time before records are left out and at the end.
  *
  * The order of the records plays no part. Cost: as many searches, at most some thirty and the repetitions.
  * SPDX-License-Identifier: Apache-2.0
@@ -20,6 +21,7 @@
 #include "kn_compare.h"
 #include "kn_context.h"
 #include "kn_error.h"
+#include "kn_single.h"
 #include "kn_spread.h"
 #include "kn_tree_work.h"
 
@@ -37,53 +39,54 @@ static kn_status find_shown(bool **out, kn_context *ctx, const kn_records *relea
     return KN_OK;
 }
 
-/* 0: it shows itself; "*" and a value that is nowhere shown: 1. */
-static double value_loss(const kn_vocabulary *v, const kn_records_plan *plan, const bool *shown, uint32_t value)
+/* What an original record loses: `released` is the number of what became of it; -1: it is left out. `own` per value: the last record that
+ * shows it, counted from 1. */
+static void lose_record(kn_tree_loss *out, double *all, const kn_records *original, int64_t t,
+                        const kn_records *released, int64_t as, const kn_records_plan *plan, const kn_ratio *weights,
+                        const bool *shown, int64_t *own)
 {
-    uint32_t image = plan->image[value];
-    if (image == 0 || image == NONE || !shown[image]) return 1;
-    return (double)(v->leaves[image] - 1) / (double)v->leaves[v->top[v->cls[value]]];
+    const kn_vocabulary *v = original->vocabulary;
+    for (uint64_t i = as < 0 ? 0 : released->start[as]; as >= 0 && i < released->start[as + 1]; i++)
+        own[released->value[i]] = t + 1;
+    out->left_out += as < 0;
+    for (uint64_t i = original->start[t]; i < original->start[t + 1]; i++) {
+        uint32_t value = original->value[i], image = plan->image[value];
+        uint16_t cls = v->cls[value];
+        bool     there = image != NONE && own[image] == t + 1;
+        double   weight = kn_weight_of(weights, cls);
+        out->given_up += as < 0 ? image == NONE || !shown[image] : !there;
+        out->loss += weight * (there ? kn_breadth_of(v, image, cls) : 1);
+        *all += weight;
+    }
 }
 
-static double weight_of(const kn_ratio *weights, int cls)
+/* The breadth, and how much of the budget the plan takes. */
+static kn_status count_lost(kn_tree_loss *out, kn_context *ctx, const kn_records *original, const kn_records *released,
+                            const int64_t *original_of, const kn_records_plan *plan, const kn_ratio *weights,
+                            kn_error *err)
 {
-    return weights ? (double)weights[cls].numerator / (double)weights[cls].denominator : 1;
+    bool    *shown = NULL;
+    double   all = 0;
+    int64_t *as = kn_alloc_array(ctx, (size_t)original->count + 1, sizeof *as);
+    int64_t *own = kn_alloc_array_zero(ctx, (size_t)original->vocabulary->nodes + 1, sizeof *own);
+    *out = (kn_tree_loss){0, 0, 0};
+    kn_status st = as && own ? find_shown(&shown, ctx, released, err) : kn_fail_memory(err, ctx, WHAT);
+    for (int64_t t = 0; st == KN_OK && t < original->count; t++) as[original_of[t]] = t < released->count ? t : -1;
+    for (int64_t t = 0; st == KN_OK && t < original->count; t++)
+        lose_record(out, &all, original, t, released, as[t], plan, weights, shown, own);
+    out->loss = all > 0 ? out->loss / all : 0;
+    KN_FREE(shown, as, own);
+    return st;
 }
 
 kn_status kn_tree_breadth(double *out, kn_context *ctx, const kn_records *original, const kn_records *released,
-                          const kn_records_plan *plan, const kn_ratio *weights, kn_error *err)
+                          const int64_t *original_of, const kn_records_plan *plan, const kn_ratio *weights,
+                          kn_error *err)
 {
-    const kn_records *r = original;
-    bool             *shown = NULL;
-    double            sum = 0, all = 0;
-    *out = 0;
-    KN_TRY(find_shown(&shown, ctx, released, err));
-    for (int64_t t = 0; t < r->count; t++) {
-        bool gone = plan->left_out && plan->left_out[t];
-        for (uint64_t i = r->start[t]; i < r->start[t + 1]; i++) {
-            double weight = weight_of(weights, r->vocabulary->cls[r->value[i]]);
-            sum += weight * (gone ? 1 : value_loss(r->vocabulary, plan, shown, r->value[i]));
-            all += weight;
-        }
-    }
-    if (all > 0) *out = sum / all;
-    kn_free(shown);
-    return KN_OK;
-}
-
-/* How much of the budget a plan takes. */
-static kn_status count_lost(kn_tree_loss *out, kn_context *ctx, const kn_records *r, const kn_records *released,
-                            const kn_records_plan *plan, kn_error *err)
-{
-    bool *shown = NULL;
-    KN_TRY(find_shown(&shown, ctx, released, err));
-    for (int64_t t = 0; t < r->count; t++) out->left_out += plan->left_out && plan->left_out[t];
-    for (uint64_t i = 0; i < r->nodes; i++) {
-        uint32_t image = plan->image[r->value[i]];
-        out->given_up += image == NONE || !shown[image];
-    }
-    kn_free(shown);
-    return KN_OK;
+    kn_tree_loss loss;
+    kn_status    st = count_lost(&loss, ctx, original, released, original_of, plan, weights, err);
+    *out = loss.loss;
+    return st;
 }
 
 kn_status kn_tree_lose(kn_tree_loss *out, kn_context *ctx, const kn_records *records, const kn_records_plan *plan,
@@ -93,13 +96,11 @@ kn_status kn_tree_lose(kn_tree_loss *out, kn_context *ctx, const kn_records *rec
     kn_tree_metrics               metrics;
     kn_records                   *released = NULL;
     int64_t                      *original_of = NULL;
-    double                        breadth = 0;
     *out = (kn_tree_loss){0, 0, 0};
     kn_status st = kn_records_apply(&released, &original_of, ctx, records, plan, err);
     if (st == KN_OK) st = kn_tree_measure(&metrics, ctx, records, released, original_of, &options, err);
-    if (st == KN_OK) st = kn_tree_breadth(&breadth, ctx, records, released, plan, weights, err);
-    if (st == KN_OK) st = count_lost(out, ctx, records, released, plan, err);
-    if (st == KN_OK) out->loss = 1 - metrics.relation_survival + breadth;
+    if (st == KN_OK) st = count_lost(out, ctx, records, released, original_of, plan, weights, err);
+    if (st == KN_OK) out->loss = 1 - metrics.relation_survival + out->loss;
     kn_records_free(released);
     kn_free(original_of);
     return st;
@@ -128,6 +129,7 @@ typedef struct suppressing {
     bool                   complete;
     kn_tree_result        *best; /* NULL: none found yet */
     kn_tree_loss           best_loss;
+    bool                   refined; /* it was made finer by giving up single nodes */
 } suppressing;
 
 static void add_counters(kn_tree_counters *to, const kn_tree_counters *from)
@@ -168,8 +170,8 @@ static kn_status search_what_stays(suppressing *s, kn_tree_result **out, bool *a
     kn_records     *stay = NULL;
     int64_t        *original_of = NULL;
     *again = false;
-    KN_TRY(kn_records_without(&stay, &original_of, s->ctx, s->problem->records, s->given_up,
-                              s->leaving ? s->left_out : NULL, err));
+    KN_TRY(kn_records_without(&stay, &original_of, s->ctx, s->problem->records,
+                              (kn_records_lack){s->given_up, NULL, s->leaving ? s->left_out : NULL}, err));
     inner.records = stay;
     inner.spare_nodes = inner.spare_records = 0;
     if (s->deadline > 0) {
@@ -271,6 +273,7 @@ static kn_status judge(suppressing *s, kn_tree_result *found, kn_error *err)
         found->plan = NULL;
     }
     s->best_loss = loss;
+    s->refined = false;
     return KN_OK;
 }
 
@@ -358,7 +361,7 @@ static int cheapest_class(const suppressing *s, const bool *taken, int64_t *pric
         int64_t nodes = 0;
         for (uint32_t i = 0; i < s->count && s->rare[i].support < s->problem->k; i++)
             if (s->vocabulary->cls[s->rare[i].value] == c) nodes += s->rare[i].nodes;
-        double cost = (double)nodes * weight_of(s->problem->weights, c);
+        double cost = (double)nodes * kn_weight_of(s->problem->weights, c);
         if (nodes == 0 || taken[c] || (best >= 0 && cost >= least)) continue;
         best = c;
         least = cost;
@@ -511,6 +514,16 @@ static kn_status leave_out(suppressing *s, kn_error *err)
     return st;
 }
 
+/* Single nodes of the best plan so far, unless it was done. */
+static kn_status refine(suppressing *s, kn_error *err)
+{
+    if (!s->best || s->refined || s->problem->spare_nodes == 0) return KN_OK;
+    kn_status st =
+        kn_tree_refine(s->best, &s->best_loss, &s->counters, &s->complete, s->ctx, s->problem, s->deadline, err);
+    s->refined = true;
+    return st;
+}
+
 static kn_status try_all(suppressing *s, kn_error *err)
 {
     size_t values = (size_t)s->vocabulary->nodes + 1;
@@ -520,12 +533,15 @@ static kn_status try_all(suppressing *s, kn_error *err)
     if (!s->given_up || !s->left_out || !s->rare) return kn_fail_memory(err, s->ctx, WHAT);
     KN_TRY(try_it(s, err));
     if (s->best && s->best_loss.loss <= 0) return KN_OK; /* nothing is lost */
+    KN_TRY(refine(s, err));
     KN_TRY(try_values(s, err));
+    KN_TRY(refine(s, err));
     KN_TRY(leave_out(s, err));
     if (!s->leaving) return KN_OK;
     memset(s->given_up, 0, values * sizeof *s->given_up);
     KN_TRY(try_it(s, err));
-    return try_values(s, err);
+    KN_TRY(try_values(s, err));
+    return refine(s, err);
 }
 
 kn_status kn_tree_search_suppressing(kn_tree_result **out, kn_context *ctx, const kn_tree_problem *problem,

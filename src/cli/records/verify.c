@@ -44,7 +44,7 @@ static void print_words(const cli_value *answer)
     print_promise(answer);
     cli_findings_print(answer, assignments, "records and their nodes are counted from 1");
     if (cli_integer(answer, "given_up") > 0 || cli_integer(answer, "left_out") > 0)
-        printf("Suppressed: %s whose value is nowhere shown, and %s.\n",
+        printf("Given up, with neither the value nor a broader one shown: %s. Left out: %s.\n",
                cli_count_of(cli_integer(answer, "given_up"), "node", "nodes").text,
                cli_count_of(cli_integer(answer, "left_out"), "record", "records").text);
     if (kn_document_count(kn_document_member(answer, "models")) > 0) {

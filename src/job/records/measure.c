@@ -2,7 +2,8 @@
  *
  * Which released record is whose is said by a row map, or follows from the values shown: whatever was moved, a record shows the images of
  * its values. Records with the same images are interchangeable for what depends on values as long as none of them is left out, or all
- * were equal; for what depends on relations where all of them, or all that became of them, are equal, or none was moved.
+ * were equal; for what depends on relations where all of them, or all that became of them, are equal, or none was moved. Where single nodes were given up, or
+ * may have been, since records are left out, too, it is not known.
  *
  * Cost: reading, sorting the records by what they show, and for each node of the original the nodes of the released record.
  * SPDX-License-Identifier: Apache-2.0
@@ -214,7 +215,7 @@ static int64_t face_end(const faces *f, int64_t from, int64_t count)
 }
 
 /* Released records and originals of one face belong together, in any order. */
-static kn_status pair_faces(job *j, const faces *before, const faces *after, kn_error *err)
+static kn_status pair_faces(job *j, const faces *before, const faces *after, bool *paired, kn_error *err)
 {
     int64_t count = j->original->count;
     j->nodes_known = j->relations_known = true;
@@ -225,6 +226,10 @@ static kn_status pair_faces(job *j, const faces *before, const faces *after, kn_
             order = at < count ? compare_faces(before, before->order[at], after, after->order[i]) : 1;
         end = at < count ? face_end(before, at, count) : at;
         if (order == 0) last = face_end(after, i, j->released->count);
+        if ((order > 0 || last - i > end - at) && j->spec->suppression.numerator > 0) {
+            *paired = false; /* single nodes were given up */
+            return KN_OK;
+        }
         if (order > 0 || last - i > end - at)
             return kn_fail(err, KN_INPUT,
                            "record %lld of the release shows what no record of the original can, or one that another "
@@ -246,7 +251,7 @@ static kn_status assign(job *j, kn_error *err)
     kn_vocabulary *v = j->original->vocabulary;
     kn_records    *shown = NULL;
     faces          before = {0}, after = {0};
-    bool           one = true;
+    bool           one = true, paired = true;
     uint32_t      *image = kn_alloc_array(j->ctx, (size_t)v->nodes + 1, sizeof *image);
     if (!image) return kn_fail_memory(err, j->ctx, what);
     for (uint64_t i = 0; i < j->original->nodes && one; i++)
@@ -256,7 +261,12 @@ static kn_status assign(job *j, kn_error *err)
     if (one) st = kn_records_image(&shown, j->ctx, j->original, image, v, err);
     if (one && st == KN_OK) st = make_faces(&before, j, shown, err);
     if (one && st == KN_OK) st = make_faces(&after, j, j->released, err);
-    if (one && st == KN_OK) st = pair_faces(j, &before, &after, err);
+    if (one && st == KN_OK) st = pair_faces(j, &before, &after, &paired, err);
+    if (j->spec->suppression.numerator > 0 && j->released->count < j->original->count) paired = false;
+    if (st == KN_OK && !paired) {
+        for (int64_t r = 0; r < j->released->count; r++) j->original_of[r] = r;
+        j->nodes_known = j->relations_known = false;
+    }
     faces_free(&before);
     faces_free(&after);
     kn_records_free(shown);

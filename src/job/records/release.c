@@ -251,7 +251,8 @@ static kn_status measure(kn_release_run *all, kn_error *err)
     r->ml2 = m.ml2;
     r->dml2 = m.dml2;
     r->cost = run->weights ? NAN : run->found->cost;
-    KN_TRY(kn_tree_breadth(&r->loss, run->all.ctx, run->records, run->released, run->found->plan, run->weights, err));
+    KN_TRY(kn_tree_breadth(&r->loss, run->all.ctx, run->records, run->released, run->original_of, run->found->plan,
+                           run->weights, err));
     r->given_up = run->found->given_up;
     r->left_out = run->found->left_out;
     r->disassociations = run->found->plan->disassociation_count;

@@ -7,6 +7,9 @@
  * node by node, parents first, free places before taken ones; a label with fewer nodes left than free places ends an
  * attempt.
  *
+ * Where suppression may take single nodes a node for which there is no place at all is missing, unless it is sensitive. To leave one out that has a
+ * place would help no other: it takes none away, for places may be shared, and is above more of them.
+ *
  * Cost: O(nodes × depth) if each node has one possible place, which is nearly always so; else attempts, which are
  * counted.
  * SPDX-License-Identifier: Apache-2.0
@@ -14,6 +17,8 @@
 #include "kn_verify_records.h"
 
 enum { MOST_STEPS = 2000000 }; /* for one pair of records */
+
+#define MISSING (KN_V_NONE - 1) /* a node's place */
 
 struct kn_vembed {
     kn_records_verifier *v;
@@ -30,6 +35,7 @@ struct kn_vembed {
     /* The current records. */
     const uint32_t *parent, *label, *shown_parent, *shown_label;
     uint32_t        size, shown;
+    bool            single; /* nodes may be missing */
 };
 
 kn_vembed *kn_vembed_create(kn_arena *room, kn_records_verifier *v, uint32_t largest)
@@ -38,6 +44,7 @@ kn_vembed *kn_vembed_create(kn_arena *room, kn_records_verifier *v, uint32_t lar
     kn_vembed *e = kn_arena_array_zero(room, 1, sizeof *e);
     if (!e) return NULL;
     e->v = v;
+    e->single = v->spare_nodes > 0;
     e->head = kn_varray_none(room, labels);
     e->free = kn_arena_array_zero(room, labels, sizeof *e->free);
     e->left = kn_arena_array_zero(room, labels, sizeof *e->left);
@@ -77,14 +84,19 @@ static void close_records(kn_vembed *e)
     for (uint32_t x = 0; x < e->size; x++) e->left[e->label[x]] = 0;
 }
 
-/* false: the release shows a value that the original lacks, or the other way round. */
+static bool may_miss(const kn_vembed *e, uint32_t x)
+{
+    return e->single && !kn_vlabel_sensitive(e->v, e->label[x]);
+}
+
+/* false: the release shows a value that the original lacks, or lacks one that it must not. */
 static bool labels_fit(kn_vembed *e)
 {
     bool fits = true;
     for (uint32_t x = 0; x < e->size; x++) {
         e->place[x] = KN_V_NONE;
         e->left[e->label[x]]++;
-        fits = fits && e->head[e->label[x]] != KN_V_NONE;
+        fits = fits && (e->head[e->label[x]] != KN_V_NONE || may_miss(e, x));
     }
     for (uint32_t y = 0; fits && y < e->shown; y++) fits = e->left[e->shown_label[y]] >= e->free[e->shown_label[y]];
     return fits;
@@ -116,17 +128,26 @@ static uint32_t next_place(kn_vembed *e, uint32_t x)
 
 static void take(kn_vembed *e, uint32_t x, uint32_t y)
 {
-    uint32_t l = e->shown_label[y];
+    uint32_t l = e->label[x];
     e->place[x] = y;
-    if (e->taken[y]++ == 0) e->free[l]--;
+    if (y != MISSING && e->taken[y]++ == 0) e->free[l]--;
     e->left[l]--;
 }
 
 static void give_back(kn_vembed *e, uint32_t x)
 {
-    uint32_t y = e->place[x], l = e->shown_label[y];
-    if (--e->taken[y] == 0) e->free[l]++;
+    uint32_t y = e->place[x], l = e->label[x];
+    if (y != MISSING && --e->taken[y] == 0) e->free[l]++;
     e->left[l]++;
+}
+
+/* A place to try for x, the next after the one it has; MISSING if none was ever found. */
+static uint32_t choose(kn_vembed *e, uint32_t x)
+{
+    bool first = e->place[x] == KN_V_NONE;
+    if (e->place[x] == MISSING) return KN_V_NONE;
+    uint32_t y = next_place(e, x);
+    return y == KN_V_NONE && first && may_miss(e, x) ? MISSING : y;
 }
 
 static bool search(kn_vembed *e, int64_t *work, bool *decided)
@@ -141,7 +162,7 @@ static bool search(kn_vembed *e, int64_t *work, bool *decided)
             return false;
         }
         if (e->place[x] != KN_V_NONE) give_back(e, x); /* it was tried, and what came after it failed  */
-        uint32_t y = next_place(e, x);
+        uint32_t y = choose(e, x);
         if (y == KN_V_NONE) {
             e->place[x] = KN_V_NONE;
             if (x == 0) {
@@ -152,7 +173,7 @@ static bool search(kn_vembed *e, int64_t *work, bool *decided)
             continue;
         }
         take(e, x, y);
-        uint32_t l = e->shown_label[y];
+        uint32_t l = e->label[x];
         if (e->free[l] > e->left[l]) continue; /* too few nodes are left for the free places: try the next */
         if (++x < e->size) e->second[x] = false;
     }

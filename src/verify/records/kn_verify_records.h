@@ -66,6 +66,7 @@ typedef struct kn_records_verifier {
     int64_t                          work_limit;
     int64_t                          record_limit; /* sets of values of one record */
     int64_t                          spare_nodes, spare_records; /* what suppression may take */
+    bool                             single; /* it took single nodes */
     bool                             diverse; /* l-diversity is promised of some class ... */
     bool                             spread;  /* ... of a kind that is not distinct (spread.c) */
 } kn_records_verifier;
@@ -188,6 +189,11 @@ KN_CHECK kn_status kn_vrecords_unrelated(kn_records_verifier *v, kn_error *err);
 typedef struct kn_vembed kn_vembed;
 KN_CHECK kn_vembed *kn_vembed_create(kn_arena *room, kn_records_verifier *v, uint32_t largest);
 bool kn_vembed_holds(kn_vembed *e, int64_t original, int64_t released, int64_t *work, bool *decided);
+
+/* How many nodes were given up in single records if it is not known which record became which (single.c): at least by any assignment, and at most by one
+ * that leaves `unpaired` originals with each label without a release. */
+KN_CHECK kn_status kn_vrecords_count_single(kn_records_verifier *v, const int64_t *unpaired, int64_t *least, int64_t *most,
+                                            kn_error *err);
 
 /* Does every released record have its own original? With a map or by search (match.c). */
 KN_CHECK kn_status kn_vrecords_match(kn_records_verifier *v, kn_error *err);

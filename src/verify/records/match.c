@@ -4,7 +4,8 @@
  * With a map each pair is compared (embed.c), in parallel. Without one an assignment is searched: equal records are
  * one form with a multiplicity; a released form that equals an original's takes it (any other form that could take
  * that original could also take what this one would have taken, since the relation is transitive); the rest are pairs
- * of forms with the same labels, and maximum flow between them (flow.c).
+ * of forms with the same labels (of all that have these and more, where single nodes may be given up), and maximum flow between
+ * them (flow.c).
  *
  * Cost: O(nodes × depth) with a map. Without: sorting all records, and a test for each pair of forms with the same
  * labels that are not equal; after WORK steps the answer is "undecided".
@@ -70,7 +71,23 @@ typedef struct by_map {
     kn_records_verifier *v;
     kn_vembed          **embeds;
     uint8_t             *verdicts; /* per released record */
+    uint32_t            *single;   /* ... and how many nodes it lacks */
+    uint64_t           **own;      /* per worker and label: the last record that shows it, counted from 1 */
 } by_map;
+
+/* Nodes of the original whose record shows neither their value nor one above it, though others do. */
+static uint32_t count_single(by_map *m, int64_t r, uint64_t *own)
+{
+    const kn_records_verifier *v = m->v;
+    const kn_vforest          *o = &v->original, *f = &v->release;
+    uint32_t                   count = 0;
+    for (uint64_t i = f->start[r]; i < f->start[r + 1]; i++) own[f->label[i]] = (uint64_t)r + 1;
+    for (uint64_t i = o->start[v->map[r]]; i < o->start[v->map[r] + 1]; i++) {
+        uint32_t image = v->image[o->label[i]];
+        count += image != KN_V_NONE && own[image] != (uint64_t)r + 1;
+    }
+    return count;
+}
 
 static kn_status hold_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
 {
@@ -80,23 +97,44 @@ static kn_status hold_range(void *arg, int64_t begin, int64_t end, int worker, k
         int64_t work = 0;
         bool    decided = true, holds = kn_vembed_holds(m->embeds[worker], m->v->map[r], r, &work, &decided);
         m->verdicts[r] = (uint8_t)(holds ? GOOD : decided ? BAD : UNKNOWN);
+        m->single[r] = count_single(m, r, m->own[worker]);
     }
     return KN_OK;
 }
 
-static void report_all(kn_records_verifier *v, const uint8_t *verdicts)
+/* More nodes are missing than may be? */
+static bool beyond_budget(kn_records_verifier *v, int64_t given_up)
 {
-    int64_t bad = 0, unknown = 0;
+    if (given_up <= v->spare_nodes) return false;
+    kn_vproblem(v->notes,
+                "%" PRId64
+                " of the original's nodes are in records that show neither their value nor one above it; the "
+                "suppression budget allows %" PRId64,
+                given_up, v->spare_nodes);
+    return true;
+}
+
+static void report_all(kn_records_verifier *v, const uint8_t *verdicts, const uint32_t *single)
+{
+    int64_t wrong = 0, unknown = 0, singles = 0;
+    bool    bad = false;
+    for (int64_t r = 0; r < v->release.count; r++) singles += single[r];
+    v->single = singles > 0;
+    v->report->given_up += singles;
+    if (singles > 0 && v->spare_nodes > 0) bad = beyond_budget(v, v->report->given_up);
     for (int64_t r = 0; r < v->release.count; r++) {
         if (verdicts[r] == UNKNOWN) unknown++;
-        if (verdicts[r] == BAD && ++bad <= SHOWN)
+        if (verdicts[r] == BAD && ++wrong <= SHOWN)
             kn_vproblem(v->notes,
                         "record %" PRId64 " is not its original (record %" PRId64
                         ") with values raised and relations taken away",
                         r + 1, v->map[r] + 1);
     }
-    if (bad > SHOWN) kn_vproblem(v->notes, "%" PRId64 " records in all are not what became of their originals", bad);
-    v->report->assignment = bad ? KN_ASSIGNMENT_REFUTED : unknown ? KN_ASSIGNMENT_UNDECIDED : KN_ASSIGNMENT_PROVED;
+    if (wrong > SHOWN)
+        kn_vproblem(v->notes, "%" PRId64 " records in all are not what became of their originals", wrong);
+    v->report->assignment = bad || wrong ? KN_ASSIGNMENT_REFUTED
+                            : unknown    ? KN_ASSIGNMENT_UNDECIDED
+                                         : KN_ASSIGNMENT_PROVED;
 }
 
 static kn_status match_by_map(kn_records_verifier *v, kn_error *err)
@@ -104,10 +142,15 @@ static kn_status match_by_map(kn_records_verifier *v, kn_error *err)
     kn_arena  room = {.ctx = v->ctx};
     by_map    m = {.v = v};
     kn_status st = make_embeds(&room, v, kn_context_threads(v->ctx), &m.embeds, err);
+    int       workers = kn_context_threads(v->ctx);
     m.verdicts = kn_arena_array(&room, (size_t)v->release.count + 1, 1);
-    if (st == KN_OK && !m.verdicts) st = kn_vrecords_no_memory(v, err);
+    m.single = kn_arena_array_zero(&room, (size_t)v->release.count + 1, sizeof *m.single);
+    m.own = kn_arena_array(&room, (size_t)workers, sizeof *m.own);
+    for (int i = 0; m.own && i < workers; i++)
+        m.own[i] = kn_arena_array_zero(&room, (size_t)v->labels + 1, sizeof **m.own);
+    if (st == KN_OK && room.failed) st = kn_vrecords_no_memory(v, err);
     if (st == KN_OK) st = kn_parallel_for(v->ctx, v->release.count, GRAIN, hold_range, &m, err);
-    if (st == KN_OK) report_all(v, m.verdicts);
+    if (st == KN_OK) report_all(v, m.verdicts, m.single);
     kn_arena_free(&room);
     return st;
 }
@@ -280,6 +323,86 @@ static kn_status find_edges(by_search *b, int64_t work_limit, kn_error *err)
     return KN_OK;
 }
 
+/* Released forms that lack an original, each with the label of its own that the fewest originals have; those without labels come with the last. */
+typedef struct postings {
+    uint64_t *start; /* labels + 2 */
+    uint32_t *forms;
+} postings;
+
+static uint32_t rarest_label(const by_search *b, uint32_t i, const uint64_t *often)
+{
+    const item *r = form(&b->released, i);
+    uint32_t    best = b->v->labels;
+    for (uint32_t l = 0; l < r->label_count; l++)
+        if (l == 0 || often[r->labels[l]] < often[best]) best = r->labels[l];
+    return best;
+}
+
+static kn_status make_postings(kn_arena *room, by_search *b, postings *p, kn_error *err)
+{
+    const side *o = &b->originals, *r = &b->released;
+    size_t      labels = (size_t)b->v->labels + 1;
+    uint64_t   *often = kn_arena_array_zero(room, labels, sizeof *often);
+    p->start = kn_arena_array_zero(room, labels + 1, sizeof *p->start);
+    p->forms = kn_arena_array(room, (size_t)r->form_count + 1, sizeof *p->forms);
+    if (room->failed) return kn_vrecords_no_memory(b->v, err);
+    for (uint32_t j = 0; j < o->form_count; j++)
+        for (uint32_t i = 0; o->left[j] && i < form(o, j)->label_count; i++) often[form(o, j)->labels[i]]++;
+    for (uint32_t i = 0; i < r->form_count; i++)
+        if (r->left[i]) p->start[rarest_label(b, i, often) + 1]++;
+    for (size_t l = 0; l < labels; l++) p->start[l + 1] += p->start[l];
+    for (uint32_t i = 0; i < r->form_count; i++)
+        if (r->left[i]) p->forms[p->start[rarest_label(b, i, often)]++] = i;
+    for (size_t l = labels; l > 0; l--) p->start[l] = p->start[l - 1];
+    p->start[0] = 0;
+    return KN_OK;
+}
+
+static bool has_labels_of(const item *original, const item *released)
+{
+    uint32_t j = 0;
+    for (uint32_t i = 0; i < released->label_count; i++) {
+        while (j < original->label_count && original->labels[j] < released->labels[i]) j++;
+        if (j == original->label_count || original->labels[j] != released->labels[i]) return false;
+    }
+    return true;
+}
+
+/* Pairs an original with those of the released forms of a label that it may have become. */
+static kn_status try_forms(by_search *b, const postings *p, uint32_t label, uint32_t j, int64_t work_limit,
+                           kn_error *err)
+{
+    const item *o = form(&b->originals, j);
+    for (uint64_t at = p->start[label]; at < p->start[label + 1]; at++) {
+        const item *r = form(&b->released, p->forms[at]);
+        if ((b->work += 1 + r->label_count) > work_limit) {
+            b->decided = false;
+            return KN_OK;
+        }
+        if (has_labels_of(o, r) && kn_vembed_holds(b->embed[0], o->record, r->record, &b->work, &b->decided))
+            KN_TRY(add_edge(b, p->forms[at], j, err));
+    }
+    return KN_OK;
+}
+
+/* Where single nodes may be missing: pairs each original with the released forms that have no other labels. */
+static kn_status find_wider_edges(by_search *b, int64_t work_limit, kn_error *err)
+{
+    kn_arena  room = {.ctx = b->v->ctx};
+    postings  p = {0};
+    kn_status st = make_postings(&room, b, &p, err);
+    for (uint32_t j = 0; st == KN_OK && j < b->originals.form_count && b->work <= work_limit; j++) {
+        const item *o = form(&b->originals, j);
+        if (b->originals.left[j] == 0) continue;
+        if (kn_cancelled(b->v->ctx)) st = kn_fail_cancelled(err);
+        for (uint32_t l = 0; st == KN_OK && l < o->label_count; l++)
+            st = try_forms(b, &p, o->labels[l], j, work_limit, err);
+        if (st == KN_OK) st = try_forms(b, &p, b->v->labels, j, work_limit, err);
+    }
+    kn_arena_free(&room);
+    return st;
+}
+
 /* Which records have no original? The flow says how many; a record without any edge is named. */
 static void report_missing(by_search *b, int64_t missing)
 {
@@ -290,7 +413,8 @@ static void report_missing(by_search *b, int64_t missing)
         kn_vproblem(v->notes, "record %" PRId64 ": no original is left that it could have been",
                     form(&b->released, i)->record + 1);
     }
-    kn_vproblem(v->notes, "%" PRId64 " released records have no original of their own", missing);
+    kn_vproblem(v->notes, "%" PRId64 " released record%s no original of %s own", missing,
+                missing == 1 ? " has" : "s have", missing == 1 ? "its" : "their");
     v->report->assignment = KN_ASSIGNMENT_REFUTED;
 }
 
@@ -301,7 +425,7 @@ static kn_status assign(by_search *b, kn_error *err)
     bool                 flowed = true;
     b->decided = true;
     take_equal(b);
-    KN_TRY(find_edges(b, limit, err));
+    KN_TRY(v->spare_nodes > 0 ? find_wider_edges(b, limit, err) : find_edges(b, limit, err));
     b->flow.ctx = v->ctx;
     b->flow.released = b->released.form_count;
     b->flow.originals = b->originals.form_count;
@@ -318,6 +442,28 @@ static kn_status assign(by_search *b, kn_error *err)
     return KN_OK;
 }
 
+/* Between what single nodes take at least and at most it is not known whether the budget allows it. */
+static kn_status judge_single(by_search *b, kn_error *err)
+{
+    kn_records_verifier *v = b->v;
+    kn_assignment       *a = &v->report->assignment;
+    int64_t              before = v->report->given_up, least = 0, most = 0;
+    int64_t             *unpaired = kn_alloc_array_zero(v->ctx, (size_t)v->labels + 1, sizeof *unpaired);
+    if (!unpaired) return kn_vrecords_no_memory(v, err);
+    for (uint32_t j = 0; j < b->originals.form_count; j++) {
+        const item *o = form(&b->originals, j);
+        for (uint32_t l = 0; l < o->label_count; l++) unpaired[o->labels[l]] += b->originals.left[j];
+    }
+    kn_status st = kn_vrecords_count_single(v, unpaired, &least, &most, err);
+    kn_free(unpaired);
+    if (st != KN_OK) return st;
+    v->single = most > 0;
+    v->report->given_up += least;
+    if (least > 0 && beyond_budget(v, before + least)) *a = KN_ASSIGNMENT_REFUTED;
+    if (most > 0 && before + most > v->spare_nodes && *a == KN_ASSIGNMENT_PROVED) *a = KN_ASSIGNMENT_UNDECIDED;
+    return KN_OK;
+}
+
 static kn_status match_by_search(kn_records_verifier *v, kn_error *err)
 {
     if (v->release.count > UINT32_MAX - 2) return KN_OK; /* undecided */
@@ -328,6 +474,7 @@ static kn_status match_by_search(kn_records_verifier *v, kn_error *err)
     if (st == KN_OK) st = make_side(&room, v, &b.originals, &paths, err);
     if (st == KN_OK) st = make_embeds(&room, v, 1, &b.embed, err);
     if (st == KN_OK) st = assign(&b, err);
+    if (st == KN_OK && v->spare_nodes > 0) st = judge_single(&b, err);
     kn_vnumbers_free(&paths);
     kn_arena_free(&room);
     kn_free(b.flow.edge_released);

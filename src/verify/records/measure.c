@@ -52,6 +52,18 @@ static double measure(const kn_records_verifier *v, const kn_vforest *f, path *p
 
 /* ---- How broad values became ---- */
 
+/* The released record of each original; -1: it is left out. NULL: it is not known, which matters only where something is missing. */
+static kn_status find_released(kn_records_verifier *v, int64_t **out, kn_error *err)
+{
+    *out = NULL;
+    if (!v->map || v->report->assignment == KN_ASSIGNMENT_REFUTED) return KN_OK;
+    *out = kn_alloc_array(v->ctx, (size_t)v->original.count + 1, sizeof **out);
+    if (!*out) return kn_vrecords_no_memory(v, err);
+    for (int64_t r = 0; r < v->original.count; r++) (*out)[r] = -1;
+    for (int64_t r = 0; r < v->release.count; r++) (*out)[v->map[r]] = r;
+    return KN_OK;
+}
+
 /* 0: a value is shown as it was; 1: "*", or not at all. */
 static double breadth(const kn_records_verifier *v, uint32_t label)
 {
@@ -70,24 +82,41 @@ static double weight_of(const kn_records_verifier *v, uint32_t label)
     return weight.denominator == 0 ? 1 : (double)weight.numerator / (double)weight.denominator;
 }
 
-/* The mean over the nodes, by weight; those of a record that is left out lose all. NAN: it is not known which are. */
+/* The sum over the nodes of a record, by weight, of what they lose; `released`: what became of it; -1: nothing. `own` per label: the last record that
+ * shows it, counted from 1; NULL: all are there. */
+static double lose(const kn_records_verifier *v, int64_t record, int64_t released, int64_t *own, double *all)
+{
+    const kn_vforest *o = &v->original, *f = &v->release;
+    double            lost = 0;
+    for (uint64_t i = released < 0 ? 0 : f->start[released]; own && released >= 0 && i < f->start[released + 1]; i++)
+        own[f->label[i]] = record + 1;
+    for (uint64_t i = o->start[record]; i < o->start[record + 1]; i++) {
+        uint32_t image = v->image[o->label[i]];
+        bool     gone = own && (image == KN_V_NONE || own[image] != record + 1);
+        lost += weight_of(v, o->label[i]) * (gone ? 1 : breadth(v, o->label[i]));
+        *all += weight_of(v, o->label[i]);
+    }
+    return lost;
+}
+
+/* The mean over the nodes, by weight; those of a record that is left out lose all, and so do single ones that are given up. NAN: it is not known which are. */
 static kn_status measure_loss(kn_records_verifier *v, kn_error *err)
 {
-    const kn_vforest *o = &v->original;
-    double            lost = 0, all = 0;
-    bool              some_left_out = v->release.count != o->count;
-    if (!v->whole || (some_left_out && (!v->map || v->report->assignment == KN_ASSIGNMENT_REFUTED))) return KN_OK;
-    bool *there = kn_alloc_array_zero(v->ctx, (size_t)o->count + 1, sizeof *there);
-    if (!there) return kn_vrecords_no_memory(v, err);
-    for (int64_t r = 0; some_left_out && r < v->release.count; r++) there[v->map[r]] = true;
-    for (int64_t r = 0; r < o->count; r++)
-        for (uint64_t i = o->start[r]; i < o->start[r + 1]; i++) {
-            bool gone = some_left_out && !there[r];
-            lost += weight_of(v, o->label[i]) * (gone ? 1 : breadth(v, o->label[i]));
-            all += weight_of(v, o->label[i]);
-        }
+    double   lost = 0, all = 0;
+    int64_t *released = NULL, *own = NULL;
+    bool     whole = v->release.count == v->original.count && !v->single;
+    if (!v->whole) return KN_OK;
+    if (!whole) KN_TRY(find_released(v, &released, err));
+    if (!whole && !released) return KN_OK;
+    if (!whole) own = kn_alloc_array_zero(v->ctx, (size_t)v->labels + 1, sizeof *own);
+    if (!whole && !own) {
+        kn_free(released);
+        return kn_vrecords_no_memory(v, err);
+    }
+    for (int64_t r = 0; r < v->original.count; r++) lost += lose(v, r, released ? released[r] : -1, own, &all);
     v->report->loss = all > 0 ? lost / all : 0;
-    kn_free(there);
+    kn_free(released);
+    kn_free(own);
     return KN_OK;
 }
 
