@@ -68,6 +68,13 @@ void kn_database_free(kn_database *db)
     KN_FREE(db->tables, db->order, db->source, db->timezone, db);
 }
 
+void kn_database_forget(kn_database *db, int kept)
+{
+    for (int t = 0; t < db->table_count; t++)
+        if (t != kept) kn_table_forget(db->tables[t].table);
+    if (db->references) kn_database_forget(db->references, -1);
+}
+
 kn_status kn_database_add(kn_database *db, const char *name, kn_table *table, kn_error *err)
 {
     kn_database_table t = {.table = table, .parent = -1, .link = -1, .depth = -1, .group_count = -1};

@@ -102,6 +102,9 @@ KN_CHECK kn_status kn_database_set_key(kn_database *db, int table, const char *c
 KN_CHECK kn_status kn_database_link(kn_database *db, int table, const char *const *columns, int count,
                                     const char *target, const char *const *target_columns, kn_error *err);
 
+/* Frees the cells of every table but one (-1: of all), and of references: no other row may be asked for afterwards. */
+void kn_database_forget(kn_database *db, int kept);
+
 /* Checks every invariant: every number in range, key columns text. For tests and fuzzers. */
 bool kn_database_validate(const kn_database *db, const char **reason);
 

@@ -32,15 +32,34 @@ kn_table *kn_table_share(const kn_table *table)
     return shared;
 }
 
+static void free_cells(kn_column *column)
+{
+    KN_FREE(column->codes, column->marginal, column->dict.offsets, column->dict.bytes, column->dict.integers,
+            column->dict.decimals);
+}
+
 void kn_table_free(kn_table *table)
 {
     if (!table || atomic_fetch_sub_explicit(&table->shares, 1, memory_order_acq_rel) > 0) return;
     for (int c = 0; table->columns && c < kn_table_all_columns(table); c++) {
-        kn_column *column = &table->columns[c];
-        KN_FREE(column->name, column->codes, column->marginal, column->dict.offsets, column->dict.bytes,
-                column->dict.integers, column->dict.decimals);
+        free_cells(&table->columns[c]);
+        kn_free(table->columns[c].name);
     }
     KN_FREE(table->columns, table->counts, table->numbers, table);
+}
+
+void kn_table_forget(kn_table *table)
+{
+    if (atomic_load_explicit(&table->shares, memory_order_acquire) > 0) return;
+    for (int c = 0; c < kn_table_all_columns(table); c++) {
+        kn_column *column = &table->columns[c];
+        free_cells(column);
+        column->codes = NULL;
+        column->marginal = NULL;
+        column->dict = (kn_dictionary){0};
+        column->missing = 0;
+    }
+    table->rows = table->total = 0;
 }
 
 void kn_row_list_free(kn_row_list *list)

@@ -63,6 +63,9 @@ static inline int kn_table_all_columns(const kn_table *table)
     return table->column_count + (table->counts != NULL);
 }
 
+/* Frees the cells, once nobody will ask for one again: no rows are left; names and types of columns stay. Another owner keeps them. */
+void kn_table_forget(kn_table *table);
+
 /* Adds an owner, who calls kn_table_free too: for what refers to its cells and may outlive it. Any thread. */
 kn_table *kn_table_share(const kn_table *table);
 

@@ -392,7 +392,7 @@ static kn_status write_and_commit(kn_release_run *run, kn_error *err)
     KN_TRY(verify(run, err));
     if (!run->head->found) return kn_release_report(run, err);
     moment verified = now(run);
-    KN_TRY(run->shape->publish(run, err));
+    if (run->shape->publish) KN_TRY(run->shape->publish(run, err));
     KN_TRY(kn_release_commit(run, err));
     moment verifying = between(written, verified), writing = between(begin, written),
            rest = between(verified, now(run));

@@ -26,11 +26,13 @@ typedef struct kn_written {
     const kn_database *db, *back; /* the original; what was written, read back */
 } kn_written;
 
-/* Per person of `back`: the original's row. `rows` persons were written with these keys; `original` says the original's row of each.
- * -1: an invalid key, which the verifier reports. To be freed. */
-KN_CHECK kn_status kn_written_map(int64_t **out, kn_release_run *run, const kn_written *w, const kn_key_map *keys,
-                                  int64_t rows, int64_t (*original)(const void *arg, int64_t row), const void *arg,
-                                  kn_error *err);
+/* Per number of a new key of persons, from 1 to `rows`: the original's row, which `original` says of each released one. To be freed. */
+KN_CHECK kn_status kn_written_persons(uint32_t **out, kn_release_run *run, const uint32_t *new_key, int64_t rows,
+                                      uint32_t (*original)(const void *arg, int64_t row), const void *arg, kn_error *err);
+
+/* Per person of `back`: the original's row, by these keys. -1: an invalid key, which the verifier reports. To be freed. */
+KN_CHECK kn_status kn_written_map(int64_t **out, kn_release_run *run, const kn_written *w, const uint32_t *by_key,
+                                  int64_t rows, kn_error *err);
 
 /* "released C" and "original C" for each column C of the key of persons. */
 KN_CHECK kn_status kn_written_rowmap(kn_output *to, kn_release_run *run, const kn_written *w, const int64_t *map,

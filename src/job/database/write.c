@@ -44,11 +44,14 @@ static uint32_t original_of(const kn_database_run *run, int table, int64_t row)
 static const char **names_of(kn_database_run *run, const kn_table *table, const int *columns, int count, kn_error *err)
 {
     const char **names = kn_release_alloc(&run->all, &run->all.scratch, (size_t)count, sizeof *names, err);
-    for (int i = 0; names && i < count; i++) names[i] = kn_table_name(table, columns[i]);
+    for (int i = 0; names && i < count; i++) {
+        names[i] = kn_release_text(&run->all, kn_table_name(table, columns[i]), err);
+        if (!names[i]) return NULL;
+    }
     return names;
 }
 
-/* The schema as a release file would describe it: a folder has no catalog. */
+/* The schema as a release file would describe it: a folder has no catalog. The texts are the run's. */
 static kn_spec_table *describe(kn_database_run *run, kn_error *err)
 {
     const kn_database *db = rows_of(run)->db;
@@ -56,15 +59,16 @@ static kn_spec_table *describe(kn_database_run *run, kn_error *err)
         kn_release_alloc(&run->all, &run->all.scratch, (size_t)db->table_count, sizeof *tables, err);
     for (int t = 0; tables && t < db->table_count; t++) {
         const kn_database_table *from = &db->tables[t];
-        tables[t] = (kn_spec_table){.name = from->name, .has_key = true, .key_count = from->key_count};
+        tables[t] = (kn_spec_table){.has_key = true, .key_count = from->key_count};
+        tables[t].name = kn_release_text(&run->all, from->name, err);
         tables[t].key = names_of(run, from->table, from->key, from->key_count, err);
-        if (!tables[t].key) return NULL;
+        if (!tables[t].name || !tables[t].key) return NULL;
         if (from->link < 0) continue;
         const kn_foreign_key *f = &from->foreign[from->link];
-        tables[t].parent = db->tables[from->parent].name;
+        tables[t].parent = kn_release_text(&run->all, db->tables[from->parent].name, err);
         tables[t].parent_column_count = f->column_count;
         tables[t].parent_columns = names_of(run, from->table, f->columns, f->column_count, err);
-        if (!tables[t].parent_columns) return NULL;
+        if (!tables[t].parent || !tables[t].parent_columns) return NULL;
     }
     return tables;
 }
@@ -87,15 +91,14 @@ static void mark_references(kn_database_run *run)
     }
 }
 
-static kn_status read_back(kn_database_run *run, kn_error *err)
+static kn_status read_back(kn_database_run *run, const kn_spec_table *tables, int count, kn_error *err)
 {
     static const char *const empty = "";
     kn_database_options      options = KN_DATABASE_OPTIONS_INIT;
     kn_csv_options           csv = KN_CSV_OPTIONS_INIT;
     options.csv = &csv;
-    options.tables = describe(run, err);
-    if (!options.tables) return KN_MEMORY;
-    options.table_count = rows_of(run)->db->table_count;
+    options.tables = tables;
+    options.table_count = count;
     if (kn_database_writer_folder(run->writer)) { /* elsewhere an empty text is a value */
         csv.na = &empty;
         csv.na_count = 1;
@@ -174,13 +177,6 @@ kn_status kn_database_run_verify(kn_release_run *all, kn_error *err)
     return st;
 }
 
-kn_status kn_database_run_publish(kn_release_run *all, kn_error *err)
-{
-    kn_database_run *run = kn_database_run_of(all);
-    kn_public_reader reader = {.state = all, .hierarchy = kn_release_read_hierarchy};
-    return kn_public_of_database(&all->facts, all->ctx, all->asked, &reader, run->back,
-                                 run->db->tables[run->db->entity].name, err);
-}
 
 /* ---- All of it ---- */
 
@@ -189,7 +185,7 @@ static kn_written written(const kn_database_run *run)
     return (kn_written){run->db, run->back};
 }
 
-static int64_t original_person(const void *arg, int64_t row)
+static uint32_t original_person(const void *arg, int64_t row)
 {
     const kn_database_run *run = arg;
     return original_of(run, run->db->entity, row);
@@ -203,7 +199,23 @@ kn_status kn_database_run_map(kn_release_run *all, kn_output *to, kn_error *err)
     return kn_written_rowmap(to, all, &w, run->map, err);
 }
 
-static kn_status put(kn_database_run *run, kn_error *err)
+/* What was needed to write. */
+static void let_go(kn_database_run *run)
+{
+    kn_key_map_free(&run->keys);
+    kn_database_release_free(run->rows);
+    kn_anatomy_free(run->anatomy);
+    run->rows = NULL;
+    run->anatomy = NULL;
+    kn_database_run_end_search(&run->all);
+    kn_forest_free(run->forest);
+    run->forest = NULL;
+    kn_people_free(run->people);
+    run->people = NULL;
+    kn_database_forget(run->db, run->db->entity);
+}
+
+static kn_status write_rows(kn_database_run *run, uint32_t **by_key, int64_t *persons, kn_error *err)
 {
     KN_TRY(kn_written_seed(&run->all, err));
     KN_TRY(make_rows(run, err));
@@ -211,24 +223,46 @@ static kn_status put(kn_database_run *run, kn_error *err)
     KN_TRY(kn_key_map_draw(&run->keys, run->all.ctx, rows, err));
     KN_TRY(kn_database_writer_write_keys(run->writer, rows, &run->keys, err));
     KN_TRY(kn_written_files(&run->all, run->writer, rows->db, run->db->references, err));
-    KN_TRY(read_back(run, err));
+    *persons = rows->tables[run->db->entity].rows;
+    return kn_written_persons(by_key, &run->all, run->keys.new_key[run->db->entity], *persons, original_person, run,
+                              err);
+}
+
+/* What the release shows by itself, while what was read back is here: the verifier reads all of it again, and needs the memory. */
+static kn_status take_facts(kn_database_run *run, kn_error *err)
+{
+    const char      *persons = run->db->tables[run->db->entity].name;
+    kn_public_reader reader = {.state = &run->all, .hierarchy = kn_release_read_hierarchy};
+    KN_TRY(kn_public_of_database(&run->all.facts, run->all.ctx, run->all.asked, &reader, run->back, persons, err));
+    kn_database_forget(run->back, kn_database_find(run->back, persons));
+    return KN_OK;
+}
+
+static kn_status read_and_map(kn_database_run *run, const kn_spec_table *tables, int count, const uint32_t *by_key,
+                              int64_t persons, kn_error *err)
+{
+    KN_TRY(read_back(run, tables, count, err));
     KN_TRY(kn_written_formulas(&run->all, run->writer, run->back, err));
     kn_written w = written(run);
-    return kn_written_map(&run->map, &run->all, &w, &run->keys, rows->tables[run->db->entity].rows, original_person,
-                          run, err);
+    KN_TRY(kn_written_map(&run->map, &run->all, &w, by_key, persons, err));
+    return take_facts(run, err);
 }
 
 kn_status kn_database_run_write(kn_release_run *all, kn_error *err)
 {
     kn_database_run *run = kn_database_run_of(all);
-    kn_status        st = put(run, err);
-    kn_key_map_free(&run->keys);
-    kn_database_release_free(run->rows);
-    kn_anatomy_free(run->anatomy);
-    run->rows = NULL;
-    run->anatomy = NULL;
-    kn_database_run_end_search(all);
-    kn_forest_free(run->forest);
-    run->forest = NULL;
+    kn_spec_table   *tables = NULL;
+    uint32_t        *by_key = NULL;
+    int64_t          persons = 0;
+    int              count = 0;
+    kn_status        st = write_rows(run, &by_key, &persons, err);
+    if (st == KN_OK) {
+        count = rows_of(run)->db->table_count;
+        tables = describe(run, err);
+        if (!tables) st = KN_MEMORY;
+    }
+    let_go(run);
+    if (st == KN_OK) st = read_and_map(run, tables, count, by_key, persons, err);
+    kn_free(by_key);
     return st;
 }

@@ -152,24 +152,30 @@ static const kn_table *persons_of(const kn_written *w)
     return w->back->tables[kn_database_find(w->back, w->db->tables[w->db->entity].name)].table;
 }
 
-kn_status kn_written_map(int64_t **out, kn_release_run *run, const kn_written *w, const kn_key_map *keys, int64_t rows,
-                         int64_t (*original)(const void *arg, int64_t row), const void *arg, kn_error *err)
+kn_status kn_written_persons(uint32_t **out, kn_release_run *run, const uint32_t *new_key, int64_t rows,
+                             uint32_t (*original)(const void *arg, int64_t row), const void *arg, kn_error *err)
+{
+    *out = kn_alloc_array_zero(run->ctx, (size_t)rows + 1, sizeof **out);
+    if (!*out) return kn_fail_memory(err, run->ctx, WHAT);
+    for (int64_t r = 0; r < rows; r++) (*out)[new_key[r]] = original(arg, r);
+    return KN_OK;
+}
+
+kn_status kn_written_map(int64_t **out, kn_release_run *run, const kn_written *w, const uint32_t *by_key, int64_t rows,
+                         kn_error *err)
 {
     const kn_database_table *before = &w->db->tables[w->db->entity];
     const kn_table          *table = persons_of(w);
     const kn_column         *key = &table->columns[kn_table_find(table, kn_table_name(before->table, before->key[0]))];
-    uint32_t                *row_of_key = kn_alloc_array_zero(run->ctx, (size_t)rows + 1, sizeof *row_of_key);
     *out = kn_alloc_array(run->ctx, (size_t)table->rows + 1, sizeof **out);
-    bool ok = row_of_key && *out;
-    for (int64_t r = 0; ok && r < rows; r++) row_of_key[keys->new_key[w->db->entity][r]] = (uint32_t)r;
-    for (int64_t r = 0; ok && r < table->rows; r++) {
+    if (!*out) return kn_fail_memory(err, run->ctx, WHAT);
+    for (int64_t r = 0; r < table->rows; r++) {
         uint32_t code = kn_column_code(key, r);
         uint32_t number = code < key->dict.count ? key_number(kn_dictionary_text(&key->dict, code)) : 0;
         /* An invalid key is left to the verifier: the map has no person for it. */
-        (*out)[r] = number > 0 && number <= rows ? original(arg, row_of_key[number]) : -1;
+        (*out)[r] = number > 0 && number <= rows ? (int64_t)by_key[number] : -1;
     }
-    kn_free(row_of_key);
-    return ok ? KN_OK : kn_fail_memory(err, run->ctx, WHAT);
+    return KN_OK;
 }
 
 static void add_cell(kn_buffer *line, const kn_table *table, int column, int64_t row, bool first)

@@ -47,15 +47,16 @@ static kn_status read_back(kn_records_run *run, kn_error *err)
                                  &options, err);
 }
 
-static int64_t original_record(const void *arg, int64_t row)
+static uint32_t original_record(const void *arg, int64_t row)
 {
-    return ((const kn_records_run *)arg)->original_of[row];
+    return (uint32_t)((const kn_records_run *)arg)->original_of[row];
 }
 
 static kn_status put(kn_records_run *run, kn_records_rows *rows, kn_error *err)
 {
     kn_key_map keys = {0};
     kn_written w = {.db = run->db};
+    uint32_t  *by_key = NULL;
     kn_status  st = kn_key_map_draw(&keys, run->all.ctx, kn_records_rows_of(rows), err);
     if (st == KN_OK) st = kn_database_writer_write_keys(run->writer, kn_records_rows_of(rows), &keys, err);
     if (st == KN_OK) st = kn_written_files(&run->all, run->writer, run->db, NULL, err);
@@ -63,7 +64,10 @@ static kn_status put(kn_records_run *run, kn_records_rows *rows, kn_error *err)
     if (st == KN_OK) st = kn_written_formulas(&run->all, run->writer, run->back_db, err);
     w.back = run->back_db;
     if (st == KN_OK)
-        st = kn_written_map(&run->map, &run->all, &w, &keys, run->released->count, original_record, run, err);
+        st = kn_written_persons(&by_key, &run->all, keys.new_key[run->db->entity], run->released->count,
+                                original_record, run, err);
+    if (st == KN_OK) st = kn_written_map(&run->map, &run->all, &w, by_key, run->released->count, err);
+    kn_free(by_key);
     kn_key_map_free(&keys);
     return st;
 }
