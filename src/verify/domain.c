@@ -89,7 +89,7 @@ static kn_status infer_population(kn_vdomain *d, const kn_vcolumn *population, k
     if (!texts) return kn_fail_memory(err, d->ctx, WHAT);
     *count = 0;
     for (uint32_t i = 0; i < population->count; i++)
-        if (!kn_v_is_missing(d->spec, population->texts[i])) texts[(*count)++] = population->texts[i];
+        if (!kn_v_is_missing(d->spec, kn_vtext(population, i))) texts[(*count)++] = kn_vtext(population, i);
     kn_status st = kn_infer_type(type, format, &ambiguous, d->ctx, texts, *count, &d->rules, err);
     kn_free(texts);
     return st;
@@ -191,7 +191,7 @@ static kn_status add_texts(kn_vdomain *d, const kn_vcolumn *column, uint32_t **o
     *out = kn_arena_array(&d->arena, (size_t)column->count + 1, sizeof **out);
     if (!*out) return kn_fail_memory(err, d->ctx, WHAT);
     for (uint32_t i = 0; i < column->count; i++) {
-        (*out)[i] = kn_texts_add(&d->texts, column->texts[i], false);
+        (*out)[i] = kn_texts_add(&d->texts, kn_vtext(column, i), false);
         if ((*out)[i] == KN_V_NONE) return kn_fail_memory(err, d->ctx, WHAT);
     }
     return KN_OK;

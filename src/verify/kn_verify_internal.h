@@ -132,10 +132,41 @@ static inline uint32_t kn_vnumbers_add(kn_vnumbers *n, uint64_t word)
     return n->count++;
 }
 
+/* Texts → dense numbers as above, in one block: 4 bytes per text besides its own, where kn_texts takes 17. */
+enum { KN_VWORDS_TURNS = 64 }; /* of 4 GB; more are refused as out of memory */
+
+typedef struct kn_vwords {
+    char     *bytes;
+    uint32_t *starts; /* count + 1, each modulo 2^32 */
+    uint64_t *slots;  /* as in kn_texts; NULL once all texts are there */
+    size_t    size, room, capacity, mask;
+    uint32_t  count;
+    int       turn_count;
+    uint32_t *turns; /* the texts from which on starts are 2^32 larger, again and again; NULL: none */
+} kn_vwords;
+
+uint32_t kn_vwords_add(kn_vwords *w, kn_context *ctx, kn_string text); /* KN_V_NONE: out of memory */
+bool     kn_vwords_settle(kn_vwords *w, kn_context *ctx); /* no more texts come; false: out of memory */
+void     kn_vwords_free(kn_vwords *w);
+
+static inline size_t kn_vwords_start(const kn_vwords *w, uint32_t number)
+{
+    size_t at = w->starts[number];
+    for (int t = 0; t < w->turn_count && w->turns[t] <= number; t++) at += (size_t)1 << 32;
+    return at;
+}
+
+static inline kn_string kn_vwords_text(const kn_vwords *w, uint32_t number)
+{
+    size_t at = kn_vwords_start(w, number);
+    return (kn_string){w->bytes + at, kn_vwords_start(w, number + 1) - at};
+}
+
 /* ---- Files (table/read.c) ---- */
 
 typedef struct kn_vcolumn {
-    const kn_string *texts; /* in the order in which rows first have them */
+    const kn_string *texts; /* in the order in which rows first have them; NULL: as words */
+    kn_vwords        words;
     uint32_t         count;
     int              width; /* bytes per row: 1, 2 or 4 */
     void            *codes;
@@ -264,6 +295,11 @@ static inline uint32_t kn_vcode(const kn_vcolumn *c, int64_t row)
     case 2: return ((const uint16_t *)c->codes)[row];
     default: return ((const uint32_t *)c->codes)[row];
     }
+}
+
+static inline kn_string kn_vtext(const kn_vcolumn *c, uint32_t code)
+{
+    return c->texts ? c->texts[code] : kn_vwords_text(&c->words, code);
 }
 
 static inline void kn_vcode_set(kn_vcolumn *c, int64_t row, uint32_t code)

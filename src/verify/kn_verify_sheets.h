@@ -18,7 +18,6 @@ typedef struct kn_vsheet_column {
     int64_t     respelled; /* texts with the same number, date or time as another                  */
     bool        blanks;    /* a missing cell is written with blanks                                */
     bool        text;      /* declared as text, or part of a declared key: never anything else     */
-    kn_texts    texts;     /* of a source that gives cells; a file's are in its kn_vtable          */
     size_t      capacity;
 } kn_vsheet_column;
 
@@ -63,6 +62,12 @@ KN_CHECK kn_status kn_vsheet_read_file(kn_vsheets *sheets, kn_vsheet *out, const
 
 int kn_vsheet_find(const kn_vsheet *sheet, const char *column); /* -1: none */
 
+/* Digits without a needless sign or zero; `exponent`: or with one as %g writes it. */
+bool kn_v_plain_number(kn_string text, bool exponent);
+
+/* Is every text a plain number without an exponent? Then no two of them have the same value. */
+bool kn_vsheet_plain(const kn_vsheet_column *column);
+
 static inline const char *kn_vsheet_name(const kn_vsheet *s, int column)
 {
     return s->columns[column].name;
@@ -83,7 +88,7 @@ static inline uint32_t kn_vsheet_code(const kn_vsheet *s, int column, int64_t ro
 static inline kn_string kn_vsheet_text(const kn_vsheet *s, int column, uint32_t code)
 {
     const kn_vcolumn *c = &s->columns[column].cells;
-    return code < c->count ? c->texts[code] : (kn_string){NULL, 0};
+    return code < c->count ? kn_vtext(c, code) : (kn_string){NULL, 0};
 }
 
 #endif

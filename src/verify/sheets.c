@@ -1,7 +1,7 @@
 /* sheets.c: the tables of a database → texts by number. Interface: kn_verify_sheets.h.
  *
  * Cost: one pass over each table; files in parallel, of an engine's cells several columns at a time. Memory: 4 bytes
- * per cell of the current table, then 1, 2 or 4; the different texts of each column.
+ * per cell of the current table, then 1, 2 or 4; the different texts of each column, with 4 bytes each where an engine gives them.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_verify_sheets.h"
@@ -73,18 +73,82 @@ static kn_status drop_missing(const settling *s, kn_vsheet_column *column, kn_st
     return KN_OK;
 }
 
+/* The same for words: they are collected again where one is missing. */
+static kn_status drop_words(const settling *s, kn_vsheet_column *column, kn_error *err)
+{
+    kn_vcolumn *c = &column->cells;
+    kn_vwords   kept = {0};
+    uint32_t    count = c->count, *to = kn_alloc_array(s->sheets->ctx, (size_t)count + 1, sizeof *to);
+    bool        good = to != NULL, any = false;
+    for (uint32_t i = 0; good && i < count; i++) {
+        kn_string text = kn_vtext(c, i);
+        bool      missing = (s->na && kn_v_is_missing(&s->missing, text)) ||
+                       (s->options->empty && kn_value_trim(text).size == 0);
+        column->blanks = column->blanks || (missing && text.size > 0 && kn_value_trim(text).size == 0);
+        to[i] = missing ? KN_V_NONE : i;
+        any = any || missing;
+    }
+    for (uint32_t i = 0; good && any && i < count; i++) {
+        if (to[i] == KN_V_NONE) continue;
+        to[i] = kn_vwords_add(&kept, s->sheets->ctx, kn_vtext(c, i));
+        good = to[i] != KN_V_NONE;
+    }
+    if (any) {
+        kn_vwords_free(&c->words);
+        c->words = kept;
+        c->count = kept.count;
+    }
+    for (int64_t row = 0; good && row < s->sheet->rows; row++) {
+        uint32_t code = kn_vcode(c, row), now = code < count && to[code] != KN_V_NONE ? to[code] : c->count;
+        column->missing += now == c->count;
+        if (now != code) kn_vcode_set(c, row, now);
+    }
+    kn_free(to);
+    return good && kn_vwords_settle(&c->words, s->sheets->ctx) ? KN_OK : no_memory(s->sheets, err);
+}
+
 /* One, two or four bytes per row, depending on the number of texts. */
 static kn_status narrow(const settling *s, kn_vsheet_column *column, kn_error *err)
 {
     kn_vcolumn narrower = column->cells;
     narrower.width = narrower.count < 256 ? 1 : narrower.count < 65536 ? 2 : 4;
-    if (narrower.width == 4) return KN_OK;
+    if (narrower.width == 4) { /* what they were read into may be half as large again */
+        void *codes = kn_realloc_array(s->sheets->ctx, narrower.codes, (size_t)s->sheet->rows + 1, sizeof(uint32_t));
+        if (!codes) return no_memory(s->sheets, err);
+        column->cells.codes = codes;
+        return KN_OK;
+    }
     narrower.codes = kn_alloc_array(s->sheets->ctx, (size_t)s->sheet->rows + 1, (size_t)narrower.width);
     if (!narrower.codes) return no_memory(s->sheets, err);
     for (int64_t row = 0; row < s->sheet->rows; row++) kn_vcode_set(&narrower, row, kn_vcode(&column->cells, row));
     kn_free(column->cells.codes);
     column->cells = narrower;
     return KN_OK;
+}
+
+bool kn_v_plain_number(kn_string t, bool exponent)
+{
+    size_t i = t.size > 0 && t.data[0] == '-', begin = i;
+    while (i < t.size && t.data[i] >= '0' && t.data[i] <= '9') i++;
+    if (i == begin || (t.data[begin] == '0' && i > begin + 1)) return false;
+    size_t whole = i;
+    if (i < t.size && t.data[i] == '.') {
+        for (i++; i < t.size && t.data[i] >= '0' && t.data[i] <= '9';) i++;
+        if (i == whole + 1 || t.data[i - 1] == '0') return false;
+    }
+    if (exponent && i < t.size && t.data[i] == 'e' && whole == begin + 1 && i + 3 < t.size) {
+        if (t.data[i + 1] != '+' && t.data[i + 1] != '-') return false;
+        for (i += 2; i < t.size && t.data[i] >= '0' && t.data[i] <= '9';) i++;
+    }
+    return i == t.size && !(t.size == 2 && t.data[0] == '-' && t.data[1] == '0');
+}
+
+bool kn_vsheet_plain(const kn_vsheet_column *column)
+{
+    bool plain = true;
+    for (uint32_t i = 0; plain && i < column->cells.count; i++)
+        plain = kn_v_plain_number(kn_vtext(&column->cells, i), false);
+    return plain;
 }
 
 /* How many texts have the same value as another? */
@@ -100,11 +164,16 @@ static kn_status count_spellings(const settling *s, kn_vsheet_column *column, kn
     const char              *format = NULL;
     bool                     ambiguous = false;
     plain.csv.na = nothing;
-    if (column->text) return KN_OK;
-    KN_TRY(kn_infer_type(&type, &format, &ambiguous, s->sheets->ctx, column->cells.texts, column->cells.count, &rules,
-                         err));
+    if (column->text || kn_vsheet_plain(column)) return KN_OK;
+    kn_string *texts = kn_alloc_array(s->sheets->ctx, (size_t)column->cells.count + 1, sizeof *texts);
+    if (!texts) return no_memory(s->sheets, err);
+    for (uint32_t i = 0; i < column->cells.count; i++) texts[i] = kn_vtext(&column->cells, i);
+    kn_status status =
+        kn_infer_type(&type, &format, &ambiguous, s->sheets->ctx, texts, column->cells.count, &rules, err);
+    kn_free(texts);
+    if (status != KN_OK) return status;
     if (type == KN_TYPE_TEXT) return KN_OK;
-    kn_status status = kn_vdomain_make(&domain, s->sheets->ctx, &plain, &a, &rows, &column->cells, NULL, NULL, err);
+    status = kn_vdomain_make(&domain, s->sheets->ctx, &plain, &a, &rows, &column->cells, NULL, NULL, err);
     if (status == KN_OK) column->respelled = (int64_t)column->cells.count - (int64_t)domain.count;
     kn_vdomain_free(&domain);
     return status;
@@ -117,7 +186,7 @@ static kn_status settle_range(void *arg, int64_t begin, int64_t end, int worker,
     for (int64_t c = begin; c < end; c++) {
         kn_vsheet_column *column = &s->sheet->columns[c];
         kn_vtable        *file = s->sheet->file;
-        KN_TRY(drop_missing(s, column, file ? file->texts[c].texts : column->texts.texts, err));
+        KN_TRY(file ? drop_missing(s, column, file->texts[c].texts, err) : drop_words(s, column, err));
         if (!file) KN_TRY(narrow(s, column, err));
         if (s->options->release) KN_TRY(count_spellings(s, column, err));
     }
@@ -186,20 +255,21 @@ static kn_status take_column(void *state, int column, const kn_cell_rows *rows, 
 {
     taking           *t = state;
     kn_vsheet_column *c = &t->sheet->columns[column];
+    kn_vwords        *words = &c->cells.words;
     size_t            row = (size_t)rows->first;
     if (!kn_grow(t->sheets->ctx, &c->cells.codes, &c->capacity, row + (size_t)rows->count, sizeof(uint32_t)))
         return no_memory(t->sheets, err);
     uint32_t *codes = c->cells.codes;
     for (int64_t i = 0; i < rows->count; i++, row++) {
         kn_string text = kn_cell_rows_text(rows, column, i);
-        uint32_t  above = row > 0 ? codes[row - 1] : KN_V_NONE, known = c->texts.count;
+        uint32_t  above = row > 0 ? codes[row - 1] : KN_V_NONE, known = words->count;
         codes[row] = KN_V_NONE;
         if (!text.data) continue;
-        if (above != KN_V_NONE && kn_string_equal(c->texts.texts[above], text)) {
+        if (above != KN_V_NONE && kn_string_equal(kn_vwords_text(words, above), text)) {
             codes[row] = above;
             continue;
         }
-        codes[row] = kn_texts_add(&c->texts, text, true);
+        codes[row] = kn_vwords_add(words, t->sheets->ctx, text);
         if (codes[row] == KN_V_NONE) return no_memory(t->sheets, err);
         if (codes[row] == known && *wrong < 0 && kn_utf8_check(text.data, text.size) < text.size) *wrong = i;
     }
@@ -237,15 +307,15 @@ static kn_status read_cells(kn_vsheets *sheets, kn_vsheet *out, const kn_vsheets
         column->name = declared->columns[c].name;
         column->text = declared->columns[c].text || is_key(declared, column->name);
         column->cells.width = 4;
-        kn_texts_init(&column->texts, sheets->ctx);
     }
     if (out->column_count == 0)
         return kn_fail(err, KN_INPUT, "%s: table \"%s\" has no columns", sheets->cells->name, out->name);
     KN_TRY(kn_cells_take(sheets->cells, declared, &taker, err));
     for (int c = 0; c < out->column_count; c++) {
-        out->columns[c].cells.count = out->columns[c].texts.count;
-        kn_free(out->columns[c].texts.slots); /* what was needed to find them */
-        out->columns[c].texts.slots = NULL;
+        kn_vwords *words = &out->columns[c].cells.words;
+        out->columns[c].cells.count = words->count;
+        kn_free(words->slots); /* what was needed to find them */
+        words->slots = NULL;
     }
     return settle(sheets, out, options, err);
 }
@@ -302,7 +372,7 @@ static void free_sheet(kn_vsheet *s)
 {
     for (int c = 0; s->columns && c < s->column_count && !s->file; c++) {
         kn_free(s->columns[c].cells.codes);
-        kn_texts_free(&s->columns[c].texts);
+        kn_vwords_free(&s->columns[c].cells.words);
     }
     kn_free(s->columns);
     kn_vtable_free(s->file);

@@ -1,4 +1,5 @@
-/* texts.c: texts → dense numbers: an open-addressing table of hash halves and numbers; the same for words of 64 bits.
+/* texts.c: texts → dense numbers: an open-addressing table of hash halves and numbers; the same with all texts in one block, and
+ * for words of 64 bits.
  *
  * A hash only says where to look; texts are compared byte by byte. Cost: O(1) expected per text; 8 to 16 bytes per slot,
  * 16 per text, and its bytes where they are kept here. 24 to 48 bytes per word.
@@ -122,29 +123,136 @@ uint32_t kn_texts_find(const kn_texts *t, kn_string text)
     return t->slots && t->slots[at] ? (uint32_t)t->slots[at] - 1 : KN_V_NONE;
 }
 
+/* ---- In one block ---- */
+
+static bool grow_slots(kn_vwords *w, kn_context *ctx)
+{
+    if (w->slots && (size_t)w->count * 2 < w->mask + 1) return true;
+    size_t    size = w->slots ? (w->mask + 1) * 2 : 64;
+    uint64_t *slots = kn_alloc_array_zero(ctx, size, sizeof *slots);
+    if (!slots) return false;
+    for (size_t i = 0; w->slots && i <= w->mask; i++) {
+        if (!w->slots[i]) continue;
+        size_t at = (size_t)(w->slots[i] >> 32) & (size - 1);
+        while (slots[at]) at = (at + 1) & (size - 1);
+        slots[at] = w->slots[i];
+    }
+    kn_free(w->slots);
+    w->slots = slots;
+    w->mask = size - 1;
+    return true;
+}
+
+/* The text from `number` on begins beyond one more 2^32. */
+static bool turn(kn_vwords *w, kn_context *ctx, uint32_t number)
+{
+    if (!w->turns) w->turns = kn_alloc_array(ctx, KN_VWORDS_TURNS, sizeof *w->turns);
+    if (!w->turns || w->turn_count == KN_VWORDS_TURNS) return false;
+    w->turns[w->turn_count++] = number;
+    return true;
+}
+
+static bool put(kn_vwords *w, kn_context *ctx, kn_string text)
+{
+    size_t end = w->size + text.size;
+    if (w->count >= KN_V_MISSING - 1 ||
+        !kn_grow(ctx, &w->starts, &w->capacity, (size_t)w->count + 2, sizeof *w->starts) ||
+        !kn_grow(ctx, &w->bytes, &w->room, end + 1, 1))
+        return false;
+    if (end >> 32 != w->size >> 32 && !turn(w, ctx, w->count + 1)) return false;
+    if (w->count == 0) w->starts[0] = 0;
+    if (text.size > 0) memcpy(w->bytes + w->size, text.data, text.size);
+    w->starts[++w->count] = (uint32_t)end;
+    w->size = end;
+    return true;
+}
+
+uint32_t kn_vwords_add(kn_vwords *w, kn_context *ctx, kn_string text)
+{
+    if (!grow_slots(w, ctx)) return KN_V_NONE;
+    uint32_t hash = half(text);
+    size_t   at = hash & w->mask;
+    for (; w->slots[at]; at = (at + 1) & w->mask)
+        if ((uint32_t)(w->slots[at] >> 32) == hash &&
+            kn_string_equal(kn_vwords_text(w, (uint32_t)w->slots[at] - 1), text))
+            return (uint32_t)w->slots[at] - 1;
+    if (!put(w, ctx, text)) return KN_V_NONE;
+    w->slots[at] = (uint64_t)hash << 32 | w->count;
+    return w->count - 1;
+}
+
+bool kn_vwords_settle(kn_vwords *w, kn_context *ctx)
+{
+    kn_free(w->slots);
+    w->slots = NULL;
+    if (w->count == 0) return true;
+    void *starts = kn_realloc_array(ctx, w->starts, (size_t)w->count + 1, sizeof *w->starts);
+    if (starts) w->starts = starts;
+    void *bytes = kn_realloc_array(ctx, w->bytes, w->size + 1, 1);
+    if (bytes) w->bytes = bytes;
+    return starts && bytes;
+}
+
+void kn_vwords_free(kn_vwords *w)
+{
+    KN_FREE(w->bytes, w->starts, w->slots, w->turns);
+    *w = (kn_vwords){0};
+}
+
+/* ---- From one column to another ---- */
+
 /* Both are mostly in one order (keys and what refers to them): is it one of the next? */
 static uint32_t find_near(const kn_vcolumn *in, uint32_t next, kn_string text)
 {
     for (uint32_t t = next; t < in->count && t - next < 4; t++)
-        if (kn_string_equal(in->texts[t], text)) return t;
+        if (kn_string_equal(kn_vtext(in, t), text)) return t;
+    return KN_V_NONE;
+}
+
+/* The places of a column's texts, which are all different: as in kn_texts, without the texts. */
+typedef struct places {
+    uint64_t *slots;
+    size_t    mask;
+} places;
+
+static bool make_places(places *p, kn_context *ctx, const kn_vcolumn *in)
+{
+    size_t size = 64;
+    while (size < (size_t)in->count * 2) size *= 2;
+    p->slots = kn_alloc_array_zero(ctx, size, sizeof *p->slots);
+    p->mask = size - 1;
+    for (uint32_t i = 0; p->slots && i < in->count; i++) {
+        uint32_t hash = half(kn_vtext(in, i));
+        size_t   at = hash & p->mask;
+        while (p->slots[at]) at = (at + 1) & p->mask;
+        p->slots[at] = (uint64_t)hash << 32 | (i + 1);
+    }
+    return p->slots != NULL;
+}
+
+static uint32_t find_place(const places *p, const kn_vcolumn *in, kn_string text)
+{
+    uint32_t hash = half(text);
+    for (size_t at = hash & p->mask; p->slots[at]; at = (at + 1) & p->mask) {
+        uint32_t i = (uint32_t)p->slots[at] - 1;
+        if ((uint32_t)(p->slots[at] >> 32) == hash && kn_string_equal(kn_vtext(in, i), text)) return i;
+    }
     return KN_V_NONE;
 }
 
 bool kn_vcolumn_translate(uint32_t *to, kn_context *ctx, const kn_vcolumn *from, const kn_vcolumn *in)
 {
-    kn_texts texts; /* filled where the first text is not near */
+    places   found_by = {NULL, 0}; /* made where the first text is not near */
     bool     good = to != NULL;
     uint32_t next = 0;
-    kn_texts_init(&texts, ctx);
     for (uint32_t t = 0; good && t < from->count; t++) {
-        uint32_t found = find_near(in, next, from->texts[t]);
-        for (uint32_t i = texts.count; good && found == KN_V_NONE && i < in->count; i++)
-            good = kn_texts_add(&texts, in->texts[i], false) == i;
-        if (found == KN_V_NONE) found = kn_texts_find(&texts, from->texts[t]);
+        uint32_t found = find_near(in, next, kn_vtext(from, t));
+        if (found == KN_V_NONE && !found_by.slots) good = make_places(&found_by, ctx, in);
+        if (good && found == KN_V_NONE) found = find_place(&found_by, in, kn_vtext(from, t));
         if (found != KN_V_NONE) next = found + 1;
         to[t] = found;
     }
-    kn_texts_free(&texts);
+    kn_free(found_by.slots);
     return good;
 }
 

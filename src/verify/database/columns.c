@@ -2,7 +2,8 @@
  *
  * A released quasi-identifier shows a value of the original or a label of the spec's hierarchy above it, nothing
  * else: no interval, no set. A missing cell stays missing or shows the root. If the release is in files, an empty
- * text of the original looks like a missing cell. Each distinct text is read once; columns in parallel.
+ * text of the original looks like a missing cell. Each distinct text is read once, copies that are plain numbers only as texts;
+ * columns in parallel.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
@@ -51,24 +52,6 @@ static void find_empty(const kn_vdb_table *t, kn_vdb_column *c)
         if (kn_vsheet_text(t->release.table, c->release, i).size == 0) c->empty = KN_V_NONE;
 }
 
-/* Digits without a needless sign or zero; with an exponent as %g writes it. */
-static bool is_plain_number(kn_string t)
-{
-    size_t i = t.size > 0 && t.data[0] == '-', begin = i;
-    while (i < t.size && t.data[i] >= '0' && t.data[i] <= '9') i++;
-    if (i == begin || (t.data[begin] == '0' && i > begin + 1)) return false;
-    size_t whole = i;
-    if (i < t.size && t.data[i] == '.') {
-        for (i++; i < t.size && t.data[i] >= '0' && t.data[i] <= '9';) i++;
-        if (i == whole + 1 || t.data[i - 1] == '0') return false;
-    }
-    if (i < t.size && t.data[i] == 'e' && whole == begin + 1 && i + 3 < t.size) {
-        if (t.data[i + 1] != '+' && t.data[i + 1] != '-') return false;
-        for (i += 2; i < t.size && t.data[i] >= '0' && t.data[i] <= '9';) i++;
-    }
-    return i == t.size && !(t.size == 2 && t.data[0] == '-' && t.data[1] == '0');
-}
-
 uint32_t kn_vdb_odd_spelling(const kn_vdb_column *c, const kn_vsheet *table, int column)
 {
     uint32_t odd = KN_V_NONE;
@@ -77,7 +60,7 @@ uint32_t kn_vdb_odd_spelling(const kn_vdb_column *c, const kn_vsheet *table, int
         kn_string text = kn_vsheet_text(table, column, i);
         uint32_t  value = kn_vdb_find_value(c, text);
         if (value == KN_V_NONE || value == KN_V_MISSING) continue;
-        plain = plain && is_plain_number(text);
+        plain = plain && kn_v_plain_number(text, true);
         if (odd == KN_V_NONE && !kn_string_equal(text, c->domain.spelling[value])) odd = i;
     }
     return plain ? KN_V_NONE : odd;
@@ -151,9 +134,56 @@ static kn_status make_tree(kn_vdb *v, kn_vdb_column *c, kn_error *err)
     return st;
 }
 
+/* Does anything look at the values of this column beyond whether two of them are the same? */
+static bool is_compared(const kn_vdb *v, const kn_vdb_table *t, const kn_vdb_column *c)
+{
+    const kn_attribute *a = c->attribute;
+    if (c->release < 0 || v->spec->anatomy || a->role == KN_ROLE_QUASI || t->refers[c->original] >= 0) return true;
+    if (a->type != KN_TYPE_AUTO && a->type != KN_TYPE_TEXT) return true;
+    for (int i = 0; a->role == KN_ROLE_SENSITIVE && i < v->spec->model_count; i++)
+        switch (v->spec->models[i].kind) {
+        case KN_MODEL_K:
+        case KN_MODEL_DISTINCT:
+        case KN_MODEL_ENTROPY:
+        case KN_MODEL_RECURSIVE: break;
+        default: return true;
+        }
+    return false;
+}
+
+/* Copies of plain numbers: values are the same where texts are, and need not be read. *taken false: that is not so, or the
+ * release has a text that the original does not have. */
+static kn_status take_plain(kn_vdb *v, const kn_vdb_table *t, kn_vdb_column *c, bool *taken, kn_error *err)
+{
+    const kn_vsheet_column *original = &t->original.table->columns[c->original];
+    const kn_vsheet_column *release = &t->release.table->columns[c->release];
+    uint32_t                count = original->cells.count, shown = release->cells.count;
+    *taken = false;
+    if (!kn_vsheet_plain(original)) return KN_OK;
+    c->of_release = kn_alloc_array(v->ctx, (size_t)shown + 1, sizeof *c->of_release);
+    if (!kn_vcolumn_translate(c->of_release, v->ctx, &release->cells, &original->cells))
+        return kn_vdb_no_memory(v, err);
+    for (uint32_t i = 0; i < shown; i++)
+        if (c->of_release[i] == KN_V_NONE) {
+            kn_free(c->of_release);
+            c->of_release = NULL;
+            return KN_OK;
+        }
+    c->of_original = kn_alloc_array(v->ctx, (size_t)count + 1, sizeof *c->of_original);
+    if (!c->of_original) return kn_vdb_no_memory(v, err);
+    for (uint32_t i = 0; i < count; i++) c->of_original[i] = i;
+    c->of_original[count] = c->of_release[shown] = KN_V_MISSING;
+    c->empty = KN_V_NONE;
+    *taken = true;
+    return KN_OK;
+}
+
 static kn_status prepare(kn_vdb *v, const kn_vdb_table *t, kn_vdb_column *c, kn_error *err)
 {
     kn_attribute a = *c->attribute;
+    bool         taken = false;
+    if (!is_compared(v, t, c)) KN_TRY(take_plain(v, t, c, &taken, err));
+    if (taken) return KN_OK;
     KN_TRY(read_original(v, t, c, err));
     if (c->release < 0) { /* shown by groups: its texts are in a list   */
         c->empty = kn_vdb_find_value(c, (kn_string){"", 0});

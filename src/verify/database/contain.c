@@ -123,7 +123,7 @@ static bool fits(pairing *p, uint32_t r, uint32_t o)
 static void run_of(const pairing *p, uint32_t r, uint32_t *begin, uint32_t *end)
 {
     const kn_vdb_table *t = &p->m->v->tables[p->table];
-    uint64_t            mark = t->release.mark[p->released[r]];
+    uint32_t            mark = t->release.mark[p->released[r]];
     uint32_t            low = 0, high = p->o;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;

@@ -12,14 +12,16 @@
  * With a row map a person has one original (d = 1), and a row below has the original person's rows of that table.
  * Without one only persons are checked, if there are few enough to count everybody that each may stand for (PAIRS).
  *
- * Cost: with a map one sort of each table, the rest on all threads; without one at most PAIRS questions of contain.c.
+ * Cost: with a map each person's rows on both sides, on all threads; without one at most PAIRS questions of contain.c.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
 #include <math.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 
 #include "kn_alloc.h"
+#include "kn_compare.h"
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_parallel.h"
@@ -55,46 +57,58 @@ static int drawn_column(const kn_vdb_table *t)
 
 /* ---- With a map ---- */
 
-/* Of one table: its old keys that could be new ones, by whose they are, and how many released rows have one of their
- * person's. */
+/* Of one table: how many released rows have an old key of their person, and how many such keys each could have had. */
 typedef struct comparison {
-    const kn_vdb       *v;
+    kn_vdb             *v;
     const kn_vdb_table *t;
-    int                 column;
-    kn_sort_record     *old;   /* (whose << 32 | number), sorted; UINT64_MAX: none               */
-    size_t             *first; /* per person of the original, and for the one after the last: in `old` */
+    int                 column, depth;
+    const int          *path; /* tables from that of persons to this one  */
+    struct numbers     *room; /* per worker */
     _Atomic int64_t     chances, hits;
 } comparison;
 
-enum { GRAIN = 1 << 14 };
+/* Numbers of one person's rows. */
+typedef struct numbers {
+    uint32_t *list;
+    size_t    count, capacity;
+} numbers;
 
-static kn_status fill_old(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+enum { GRAIN = 1 << 10 };
+
+/* Adds the numbers of the rows of the table below a row of one before it on the path. */
+static bool gather(const comparison *c, numbers *to, int step, uint32_t row, bool release)
 {
-    const comparison  *c = arg;
-    const kn_vdb_rows *o = &c->t->original;
-    (void)worker, (void)err;
-    for (int64_t row = begin; row < end; row++) {
-        int64_t number = o->person[row] == KN_V_NONE ? 0 : number_at(o->table, c->column, row, c->t->release.rows);
-        c->old[row].key = number > 0 ? (uint64_t)o->person[row] << 32 | (uint64_t)number : UINT64_MAX;
-        c->old[row].id = 0;
+    const kn_vdb_table *t = &c->v->tables[c->path[step]];
+    const kn_vdb_rows  *r = release ? &t->release : &t->original;
+    if (step == c->depth) {
+        int64_t number = number_at(r->table, release ? t->released[c->column] : c->column, row, c->t->release.rows);
+        if (!release && number == 0) return true;
+        if (!kn_grow(c->v->ctx, &to->list, &to->capacity, to->count + 1, sizeof *to->list)) return false;
+        to->list[to->count++] = (uint32_t)number;
+        return true;
     }
-    return KN_OK;
+    const kn_vdb_table *next = &c->v->tables[c->path[step + 1]];
+    const kn_vdb_rows  *below = release ? &next->release : &next->original;
+    bool                good = true;
+    for (uint32_t i = below->start[row]; good && i < below->start[row + 1]; i++)
+        good = gather(c, to, step + 1, below->list[i], release);
+    return good;
 }
 
-static kn_status compare_rows(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+static kn_status compare_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
 {
-    comparison         *c = arg;
-    const kn_vdb_table *t = c->t;
-    int64_t             chances = 0, hits = 0;
-    (void)worker, (void)err;
-    for (int64_t row = begin; row < end; row++) {
-        size_t   person = (size_t)c->v->map[t->release.person[row]];
-        size_t   from = c->first[person], count = c->first[person + 1] - from;
-        int64_t  number = number_at(t->release.table, t->released[c->column], row, t->release.rows);
-        uint64_t key = (uint64_t)person << 32 | (uint64_t)number;
-        size_t   at = kn_vsorted_find(c->old + from, count, key);
-        chances += (int64_t)count;
-        hits += number > 0 && at < count && c->old[from + at].key == key;
+    comparison *c = arg;
+    numbers    *old = &c->room[2 * worker], *now = old + 1;
+    int64_t     chances = 0, hits = 0;
+    for (int64_t p = begin; p < end; p++) {
+        old->count = now->count = 0;
+        if (!gather(c, now, 0, (uint32_t)p, true) || !gather(c, old, 0, (uint32_t)c->v->map[p], false))
+            return kn_vdb_no_memory(c->v, err);
+        if (old->count > 1) qsort(old->list, old->count, sizeof *old->list, kn_compare_u32);
+        chances += (int64_t)(old->count * now->count);
+        for (size_t i = 0; old->count > 0 && i < now->count; i++)
+            hits += now->list[i] > 0 &&
+                    bsearch(&now->list[i], old->list, old->count, sizeof *old->list, kn_compare_u32) != NULL;
     }
     atomic_fetch_add_explicit(&c->chances, chances, memory_order_relaxed);
     atomic_fetch_add_explicit(&c->hits, hits, memory_order_relaxed);
@@ -103,33 +117,35 @@ static kn_status compare_rows(void *arg, int64_t begin, int64_t end, int worker,
 
 static kn_status compare(comparison *c, kn_error *err)
 {
-    const kn_vdb *v = c->v;
-    int64_t       rows = c->t->original.rows, persons = v->tables[v->person].original.rows;
-    KN_TRY(kn_parallel_for(v->ctx, rows, GRAIN, fill_old, c, err));
-    KN_TRY(kn_sort_records(v->ctx, c->old, (size_t)rows, NULL, NULL, err));
-    size_t at = 0;
-    for (int64_t p = 0; p <= persons; p++) {
-        while (at < (size_t)rows && c->old[at].key >> 32 < (uint64_t)p) at++;
-        c->first[p] = at;
+    kn_vdb   *v = c->v;
+    size_t    workers = (size_t)kn_context_threads(v->ctx);
+    int      *path = kn_vdb_take(v, (size_t)v->table_count, sizeof *path), at = (int)(c->t - v->tables);
+    kn_status status;
+    c->room = kn_alloc_array_zero(v->ctx, 2 * workers + 2, sizeof *c->room);
+    if (!path || !c->room) {
+        kn_free(c->room);
+        return kn_vdb_no_memory(v, err);
     }
-    return kn_parallel_for(v->ctx, c->t->release.rows, GRAIN, compare_rows, c, err);
+    c->path = path;
+    c->depth = c->t->depth;
+    for (int step = c->depth; step >= 0; step--, at = v->tables[at].parent) path[step] = at;
+    status = kn_parallel_for(v->ctx, v->tables[v->person].release.rows, GRAIN, compare_range, c, err);
+    for (size_t i = 0; i < 2 * workers + 2; i++) kn_free(c->room[i].list);
+    kn_free(c->room);
+    return status;
 }
 
 /* How many rows of the table have an old key of their person, and the probability of that many. */
 static kn_status count_hits(kn_vdb *v, const kn_vdb_table *t, int64_t *hits, double *chance, kn_error *err)
 {
     comparison c = {.v = v, .t = t, .column = drawn_column(t)};
-    size_t     persons = (size_t)v->tables[v->person].original.rows;
     *hits = 0;
     *chance = 0;
     if (c.column < 0 || t->release.rows == 0) return KN_OK;
-    c.old = kn_alloc_array(v->ctx, (size_t)t->original.rows + 1, sizeof *c.old);
-    c.first = kn_alloc_array(v->ctx, persons + 1, sizeof *c.first);
-    kn_status status = c.old && c.first ? compare(&c, err) : kn_vdb_no_memory(v, err);
-    KN_FREE(c.old, c.first);
+    KN_TRY(compare(&c, err));
     *hits = atomic_load(&c.hits);
     *chance = log_chance((double)atomic_load(&c.chances) / (double)t->release.rows, *hits);
-    return status;
+    return KN_OK;
 }
 
 static kn_status check_old(kn_vdb *v, kn_error *err)

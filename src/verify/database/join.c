@@ -6,16 +6,16 @@
  * are ignored; the release must not have any. The rows that belong to one row are adjacent, and so are those with
  * equal copied cells.
  *
- * Cost: linear, except for the order of siblings. Memory: 8 to 16 bytes per row of the parent while a table is joined.
+ * Cost: linear, except for the order of siblings. Memory: 16 bytes per row; 8 to 16 per row of the parent while a table is joined.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "kn_alloc.h"
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_parallel.h"
-#include "kn_sort.h"
 #include "kn_verify_database.h"
 
 enum { GRAIN = 1 << 14 };
@@ -220,41 +220,83 @@ static kn_status mark_range(void *arg, int64_t begin, int64_t end, int worker, k
             uint32_t code = kn_vsheet_code(m->rows->table, m->release ? column->release : column->original, row);
             hash = step(hash, m->release ? column->of_release[code] : column->of_original[code]);
         }
-        m->rows->mark[row] = kn_hash_word(hash);
+        m->rows->mark[row] = (uint32_t)(kn_hash_word(hash) >> 32);
     }
     return KN_OK;
 }
 
-uint64_t kn_vdb_no_mark(void)
+uint32_t kn_vdb_no_mark(void)
 {
-    return kn_hash_word(1);
+    return (uint32_t)(kn_hash_word(1) >> 32);
 }
 
-static int by_mark(const void *arg, uint64_t a, uint64_t b)
+/* Few rows belong to one row, mostly: they are put in order where they are. */
+enum { FEW = 24 };
+
+static bool before(const kn_vdb_rows *r, uint32_t a, uint32_t b)
 {
-    const kn_vdb_rows *r = arg;
-    if (r->mark[a] != r->mark[b]) return r->mark[a] < r->mark[b] ? -1 : 1;
-    return a < b ? -1 : a > b;
+    return r->mark[a] != r->mark[b] ? r->mark[a] < r->mark[b] : a < b;
 }
 
+static int by_mark(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static void order_few(const kn_vdb_rows *r, uint32_t *list, uint32_t count)
+{
+    for (uint32_t i = 1; i < count; i++) {
+        uint32_t row = list[i], at = i;
+        for (; at > 0 && before(r, row, list[at - 1]); at--) list[at] = list[at - 1];
+        list[at] = row;
+    }
+}
+
+static bool order_many(kn_context *ctx, const kn_vdb_rows *r, uint32_t *list, uint32_t count)
+{
+    uint64_t *words = kn_alloc_array(ctx, count, sizeof *words);
+    for (uint32_t i = 0; words && i < count; i++) words[i] = (uint64_t)r->mark[list[i]] << 32 | list[i];
+    if (words) qsort(words, count, sizeof *words, by_mark);
+    for (uint32_t i = 0; words && i < count; i++) list[i] = (uint32_t)words[i];
+    kn_free(words);
+    return words != NULL;
+}
+
+typedef struct ordering {
+    kn_vdb      *v;
+    kn_vdb_rows *rows;
+} ordering;
+
+static kn_status order_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    const ordering *o = arg;
+    (void)worker;
+    for (int64_t p = begin; p < end; p++) {
+        uint32_t *list = o->rows->list + o->rows->start[p], count = o->rows->start[p + 1] - o->rows->start[p];
+        if (count <= FEW)
+            order_few(o->rows, list, count);
+        else if (!order_many(o->v->ctx, o->rows, list, count))
+            return kn_vdb_no_memory(o->v, err);
+    }
+    return KN_OK;
+}
+
+/* Rows are counted and dealt to their parents, in their own order; then those of each parent are put in order. */
 static kn_status list_siblings(kn_vdb *v, int t, bool release, kn_error *err)
 {
-    kn_vdb_rows    *r = side_of(v, t, release);
-    int64_t         parents = side_of(v, v->tables[t].parent, release)->rows, n = 0;
-    kn_sort_record *order = kn_alloc_array(v->ctx, (size_t)r->rows + 1, sizeof *order);
+    kn_vdb_rows *r = side_of(v, t, release);
+    ordering     o = {v, r};
+    int64_t      parents = side_of(v, v->tables[t].parent, release)->rows;
     r->start = kn_arena_array_zero(&v->arena, (size_t)parents + 2, sizeof *r->start);
     r->list = kn_arena_array(&v->arena, (size_t)r->rows + 1, sizeof *r->list);
-    kn_status status = order && !v->arena.failed ? KN_OK : kn_vdb_no_memory(v, err);
-    for (int64_t row = 0; status == KN_OK && row < r->rows; row++) {
-        if (r->parent[row] == KN_V_NONE) continue;
-        order[n++] = (kn_sort_record){r->parent[row], (uint64_t)row};
-        r->start[r->parent[row] + 1]++;
-    }
-    if (status == KN_OK) status = kn_sort_records(v->ctx, order, (size_t)n, by_mark, r, err);
-    for (int64_t i = 0; status == KN_OK && i < n; i++) r->list[i] = (uint32_t)order[i].id;
-    for (int64_t p = 0; status == KN_OK && p < parents; p++) r->start[p + 1] += r->start[p];
-    kn_free(order);
-    return status;
+    if (v->arena.failed) return kn_vdb_no_memory(v, err);
+    for (int64_t row = 0; row < r->rows; row++)
+        if (r->parent[row] != KN_V_NONE) r->start[r->parent[row] + 2]++;
+    for (int64_t p = 0; p < parents; p++) r->start[p + 2] += r->start[p + 1];
+    for (int64_t row = 0; row < r->rows; row++)
+        if (r->parent[row] != KN_V_NONE) r->list[r->start[r->parent[row] + 1]++] = (uint32_t)row;
+    return kn_parallel_for(v->ctx, parents, GRAIN, order_range, &o, err);
 }
 
 static kn_status join_table(kn_vdb *v, int t, bool release, kn_error *err)

@@ -47,7 +47,7 @@ typedef struct kn_vdb_rows {
     uint32_t       *parent; /* the parent table's row that each belongs to; KN_V_NONE: none. NULL: persons */
     uint32_t       *person; /* the person it belongs to; KN_V_NONE: nobody                                 */
     int64_t         owned;  /* rows that belong to a person                                                */
-    uint64_t       *mark;   /* hash of the copied cells: where they differ the cells do                    */
+    uint32_t       *mark;   /* hash of the copied cells: where they differ the cells do                    */
     /* Rows that belong to row p of the parent table: list[start[p] .. start[p + 1] - 1], by (mark, row). Persons: one list. */
     uint32_t *start;
     uint32_t *list;
@@ -216,7 +216,7 @@ KN_CHECK kn_status kn_vdb_look_up(uint32_t *found, int64_t *twice, kn_vdb *v, co
 KN_CHECK kn_status kn_vdb_join(kn_vdb *v, kn_error *err);
 KN_CHECK kn_status kn_vdb_join_original(kn_vdb *v, kn_error *err);
 KN_CHECK kn_status kn_vdb_keys(kn_vdb *v, kn_error *err);
-uint64_t           kn_vdb_no_mark(void); /* of a row without copied cells */
+uint32_t           kn_vdb_no_mark(void); /* of a row without copied cells */
 
 /* Classes of persons, k (classes.c), and rows that cannot be distinguished inside a class, for the tables with
  * promises. */
