@@ -6,14 +6,17 @@
  * the header. So nothing can hide in unused space, in row numbers, in the way a cell is stored or in the order of
  * pages. A release that another program wrote passes once it is vacuumed.
  *
- * Cost: the file is read, written to a temporary one and read again. Memory: as much as the file.
+ * Cost: the file is read, written to a temporary one and read again. Memory: as much as a small file (IN_MEMORY); the copy of a larger
+ * one is a file without a name in TMPDIR, or /tmp.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
 #include <sqlite3.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "kn_alloc.h"
 #include "kn_context.h"
@@ -28,6 +31,7 @@ typedef struct looking {
     const char       *path;
     const kn_catalog *original;
     sqlite3          *db, *fresh;
+    FILE             *copy; /* the new file, where it is not in memory */
     kn_extras_fn      tell;
     void             *arg;
     bool              told;
@@ -312,13 +316,39 @@ static kn_status copy_tables(const looking *l, kn_error *err)
     return status;
 }
 
+enum { IN_MEMORY = 1 << 23 };
+
+static kn_status open_fresh(looking *l, const char *path, kn_error *err)
+{
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+    if (sqlite3_open_v2(path, &l->fresh, flags, NULL) == SQLITE_OK) return KN_OK;
+    return l->fresh ? fail_sqlite(l, l->fresh, err) : kn_fail_memory(err, l->ctx, l->path);
+}
+
+/* A file that loses its name as soon as SQLite has opened it. */
+static kn_status open_copy(looking *l, kn_error *err)
+{
+    const char *said = getenv("TMPDIR");
+    kn_buffer   name;
+    kn_buffer_init(&name, l->ctx);
+    kn_buffer_add(&name, said && *said ? said : "/tmp");
+    kn_buffer_add(&name, "/kanon-XXXXXX");
+    char *path = (char *)(uintptr_t)kn_buffer_text(&name);
+    int   fd = path ? mkstemp(path) : -1;
+    if (fd >= 0 && !(l->copy = fdopen(fd, "rb"))) (void)close(fd);
+    kn_status status = !path      ? kn_fail_memory(err, l->ctx, l->path)
+                       : !l->copy ? kn_fail(err, KN_IO, "%s: cannot be written: %s", path, strerror(errno))
+                                  : open_fresh(l, path, err);
+    if (fd >= 0) (void)unlink(path);
+    kn_buffer_free(&name);
+    return status;
+}
+
 /* The same page size, encoding and the like: none of these reveals anything about a row. */
-static kn_status make_fresh(looking *l, kn_error *err)
+static kn_status make_fresh(looking *l, bool small, kn_error *err)
 {
     static const char *const settings[] = {"page_size", "encoding", "auto_vacuum"};
-    if (sqlite3_open_v2("", &l->fresh, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL) !=
-        SQLITE_OK)
-        return l->fresh ? fail_sqlite(l, l->fresh, err) : kn_fail_memory(err, l->ctx, l->path);
+    KN_TRY(small ? open_fresh(l, "", err) : open_copy(l, err));
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
         sqlite3_stmt *s = NULL;
         char          sql[100];
@@ -340,19 +370,21 @@ static bool is_counter(int64_t at)
     return (at >= 18 && at < 20) || (at >= 24 && at < 28) || (at >= 40 && at < 44) || (at >= 92 && at < 100);
 }
 
+/* `fresh` NULL: the copy's. */
 static kn_status compare_bytes(looking *l, const unsigned char *fresh, int64_t size, kn_error *err)
 {
-    unsigned char piece[1 << 14];
+    unsigned char piece[1 << 14], other[1 << 14];
     int64_t       at = 0;
     bool          same = true;
     FILE         *file = fopen(l->path, "rb");
     if (!file) return kn_fail(err, KN_IO, "%s: cannot be read: %s", l->path, strerror(errno));
     for (size_t got; same && (got = fread(piece, 1, sizeof piece, file)) > 0; at += (int64_t)got) {
-        same = at + (int64_t)got <= size;
-        for (size_t i = 0; same && i < got; i++)
-            same = piece[i] == fresh[at + (int64_t)i] || is_counter(at + (int64_t)i);
+        const unsigned char *there = fresh ? fresh + at : other;
+        same = fresh ? at + (int64_t)got <= size : fread(other, 1, got, l->copy) == got;
+        for (size_t i = 0; same && i < got; i++) same = piece[i] == there[i] || is_counter(at + (int64_t)i);
     }
-    bool failed = ferror(file) != 0;
+    if (same && !fresh) size = fgetc(l->copy) == EOF ? at : at + 1;
+    bool failed = ferror(file) != 0 || (l->copy && ferror(l->copy) != 0);
     fclose(file);
     if (failed) return kn_fail(err, KN_IO, "%s: cannot be read", l->path);
     if (!same || at != size) tell(l, not_fresh);
@@ -362,17 +394,22 @@ static kn_status compare_bytes(looking *l, const unsigned char *fresh, int64_t s
 static kn_status look_at_bytes(looking *l, kn_error *err)
 {
     sqlite3_int64 size = 0;
-    kn_status     status = make_fresh(l, err);
+    struct stat   file;
+    bool          small = stat(l->path, &file) == 0 && file.st_size <= IN_MEMORY;
+    kn_status     status = make_fresh(l, small, err);
     int           code = status == KN_OK ? SQLITE_OK : sqlite3_errcode(l->fresh) & 0xff;
     if (code == SQLITE_CONSTRAINT || code == SQLITE_MISMATCH) { /* two keys with one text, or a key that is none */
         tell(l, not_fresh);
         status = KN_OK;
+    } else if (status == KN_OK && !small) {
+        status = compare_bytes(l, NULL, 0, err);
     } else if (status == KN_OK) {
         unsigned char *bytes = sqlite3_serialize(l->fresh, "main", &size, 0);
         status = bytes ? compare_bytes(l, bytes, size, err) : kn_fail_memory(err, l->ctx, l->path);
         sqlite3_free(bytes);
     }
     (void)sqlite3_close(l->fresh);
+    if (l->copy) fclose(l->copy);
     return status;
 }
 

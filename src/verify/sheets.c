@@ -82,8 +82,8 @@ static kn_status drop_words(const settling *s, kn_vsheet_column *column, kn_erro
     bool        good = to != NULL, any = false;
     for (uint32_t i = 0; good && i < count; i++) {
         kn_string text = kn_vtext(c, i);
-        bool      missing = (s->na && kn_v_is_missing(&s->missing, text)) ||
-                       (s->options->empty && kn_value_trim(text).size == 0);
+        bool      missing =
+            (s->na && kn_v_is_missing(&s->missing, text)) || (s->options->empty && kn_value_trim(text).size == 0);
         column->blanks = column->blanks || (missing && text.size > 0 && kn_value_trim(text).size == 0);
         to[i] = missing ? KN_V_NONE : i;
         any = any || missing;

@@ -1,7 +1,7 @@
 /* database/release.c: databases as a shape of the release driver (kn_shape.h), and its first stages: the target, the
  * tables, the persons, and their trees.
  *
- * Memory: tables and trees; then tables, plan and released rows; then tables and what the verifier holds.
+ * Memory: tables and trees; then tables, plan and released rows; then the release, read back; then what the verifier holds.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_database_run.h"

@@ -177,7 +177,6 @@ kn_status kn_database_run_verify(kn_release_run *all, kn_error *err)
     return st;
 }
 
-
 /* ---- All of it ---- */
 
 static kn_written written(const kn_database_run *run)

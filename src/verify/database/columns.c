@@ -140,8 +140,7 @@ static bool is_compared(const kn_vdb *v, const kn_vdb_table *t, const kn_vdb_col
     const kn_attribute *a = c->attribute;
     if (c->release < 0 || v->spec->anatomy || a->role == KN_ROLE_QUASI || t->refers[c->original] >= 0) return true;
     if (a->type != KN_TYPE_AUTO && a->type != KN_TYPE_TEXT) return true;
-    for (int i = 0; a->role == KN_ROLE_SENSITIVE && i < v->spec->model_count; i++)
-        switch (v->spec->models[i].kind) {
+    for (int i = 0; a->role == KN_ROLE_SENSITIVE && i < v->spec->model_count; i++) switch (v->spec->models[i].kind) {
         case KN_MODEL_K:
         case KN_MODEL_DISTINCT:
         case KN_MODEL_ENTROPY:

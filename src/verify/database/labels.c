@@ -177,8 +177,8 @@ static kn_status replace(joining *j, kn_error *err)
         c->missing += j->codes[row] == j->texts.count;
     }
     if (!j->sheet->file) kn_free(c->cells.codes); /* a file's are its own */
-    c->cells = (kn_vcolumn){
-        .texts = texts, .words = c->cells.words, .count = j->texts.count, .width = 4, .codes = j->codes};
+    c->cells =
+        (kn_vcolumn){.texts = texts, .words = c->cells.words, .count = j->texts.count, .width = 4, .codes = j->codes};
     j->codes = NULL;
     return KN_OK;
 }

@@ -7,7 +7,7 @@
  * from the maker of the release is the map of persons, and that is checked.
  *
  * Cost: one join per table and side, one pass over the rows for the classes; per person the matching of
- * contain.c. Memory: both databases as texts (kn_verify_sheets.h), and about 40 bytes per row of
+ * contain.c. Memory: both databases as texts (kn_verify_sheets.h), and about 20 bytes per row of
  * both sides.
  * SPDX-License-Identifier: Apache-2.0
  */
