@@ -97,6 +97,39 @@ static void texts_are_those_of_a_list(void **state)
     testing_context_free(ctx);
 }
 
+/* Several at a time, cells without a text among them, and at first in ascending order: nothing is looked up then. */
+static void several_at_a_time(void **state)
+{
+    kn_context *ctx = testing_context(1);
+    kn_rng      rng;
+    (void)state;
+    kn_rng_init(&rng, testing_seed(), 1);
+    for (int round = 0; round < testing_rounds(60); round++) {
+        kn_vwords       w = {0};
+        static char     rooms[MOST][12];
+        static uint32_t numbers[MOST];
+        kn_string       texts[MOST];
+        int             count = (int)kn_rng_below(&rng, 1000), ordered = (int)kn_rng_below(&rng, 1200), number = 0;
+        for (int i = 0; i < count; i++) {
+            number = i < ordered ? number + (int)kn_rng_below(&rng, 3) : (int)kn_rng_below(&rng, 2000);
+            texts[i] = (kn_string){rooms[i], (size_t)snprintf(rooms[i], sizeof rooms[i], "%d", number)};
+            if (kn_rng_below(&rng, 20) == 0) texts[i] = (kn_string){NULL, 0};
+        }
+        for (int at = 0, some; at < count; at += some) {
+            some = 1 + (int)kn_rng_below(&rng, 60);
+            if (some > count - at) some = count - at;
+            assert_true(kn_vwords_add_all(&w, ctx, texts + at, some, numbers + at));
+        }
+        list_a.count = 0;
+        for (int i = 0; i < count; i++)
+            assert_int_equal(numbers[i], texts[i].data ? add(&list_a, texts[i]) : KN_V_NONE);
+        assert_true(kn_vwords_settle(&w, ctx));
+        check(&w, &list_a);
+        kn_vwords_free(&w);
+    }
+    testing_context_free(ctx);
+}
+
 /* Beginnings are kept modulo 2^32. */
 static void beginnings_beyond_four_gigabytes(void **state)
 {
@@ -159,7 +192,7 @@ static void memory_that_is_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(texts_are_those_of_a_list),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(texts_are_those_of_a_list), cmocka_unit_test(several_at_a_time),
                                        cmocka_unit_test(beginnings_beyond_four_gigabytes),
                                        cmocka_unit_test(plain_numbers), cmocka_unit_test(memory_that_is_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);

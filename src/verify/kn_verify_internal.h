@@ -138,7 +138,7 @@ enum { KN_VWORDS_TURNS = 64 }; /* of 4 GB; more are refused as out of memory */
 typedef struct kn_vwords {
     char     *bytes;
     uint32_t *starts; /* count + 1, each modulo 2^32 */
-    uint64_t *slots;  /* as in kn_texts; NULL once all texts are there */
+    uint64_t *slots;  /* as in kn_texts; NULL once all texts are there, and as long as each was greater than those before */
     size_t    size, room, capacity, mask;
     uint32_t  count;
     int       turn_count;
@@ -146,6 +146,9 @@ typedef struct kn_vwords {
 } kn_vwords;
 
 uint32_t kn_vwords_add(kn_vwords *w, kn_context *ctx, kn_string text); /* KN_V_NONE: out of memory */
+
+/* Several, of which those without data get no number (KN_V_NONE); false: out of memory. */
+bool     kn_vwords_add_all(kn_vwords *w, kn_context *ctx, const kn_string *texts, int count, uint32_t *numbers);
 bool     kn_vwords_settle(kn_vwords *w, kn_context *ctx); /* no more texts come; false: out of memory */
 void     kn_vwords_free(kn_vwords *w);
 

@@ -251,6 +251,8 @@ typedef struct taking {
     kn_vsheet  *sheet;
 } taking;
 
+enum { PIECE = 256 }; /* cells looked up together */
+
 static kn_status take_column(void *state, int column, const kn_cell_rows *rows, int64_t *wrong, kn_error *err)
 {
     taking           *t = state;
@@ -259,19 +261,17 @@ static kn_status take_column(void *state, int column, const kn_cell_rows *rows, 
     size_t            row = (size_t)rows->first;
     if (!kn_grow(t->sheets->ctx, &c->cells.codes, &c->capacity, row + (size_t)rows->count, sizeof(uint32_t)))
         return no_memory(t->sheets, err);
-    uint32_t *codes = c->cells.codes;
-    for (int64_t i = 0; i < rows->count; i++, row++) {
-        kn_string text = kn_cell_rows_text(rows, column, i);
-        uint32_t  above = row > 0 ? codes[row - 1] : KN_V_NONE, known = words->count;
-        codes[row] = KN_V_NONE;
-        if (!text.data) continue;
-        if (above != KN_V_NONE && kn_string_equal(kn_vwords_text(words, above), text)) {
-            codes[row] = above;
-            continue;
+    uint32_t *codes = (uint32_t *)c->cells.codes + row, known = words->count;
+    for (int64_t begin = 0; begin < rows->count; begin += PIECE) {
+        kn_string texts[PIECE];
+        int       count = rows->count - begin < PIECE ? (int)(rows->count - begin) : PIECE;
+        for (int i = 0; i < count; i++) texts[i] = kn_cell_rows_text(rows, column, begin + i);
+        if (!kn_vwords_add_all(words, t->sheets->ctx, texts, count, codes + begin)) return no_memory(t->sheets, err);
+        for (int i = 0; i < count; i++) { /* each text once: where it is new */
+            if (codes[begin + i] != known) continue;
+            known++;
+            if (*wrong < 0 && kn_utf8_check(texts[i].data, texts[i].size) < texts[i].size) *wrong = begin + i;
         }
-        codes[row] = kn_vwords_add(words, t->sheets->ctx, text);
-        if (codes[row] == KN_V_NONE) return no_memory(t->sheets, err);
-        if (codes[row] == known && *wrong < 0 && kn_utf8_check(text.data, text.size) < text.size) *wrong = i;
     }
     return KN_OK;
 }

@@ -125,18 +125,25 @@ uint32_t kn_texts_find(const kn_texts *t, kn_string text)
 
 /* ---- In one block ---- */
 
+static void place(uint64_t *slots, size_t mask, uint64_t slot)
+{
+    size_t at = (size_t)(slot >> 32) & mask;
+    while (slots[at]) at = (at + 1) & mask;
+    slots[at] = slot;
+}
+
+/* Room for one more; the first time, for all that came in their order. */
 static bool grow_slots(kn_vwords *w, kn_context *ctx)
 {
     if (w->slots && (size_t)w->count * 2 < w->mask + 1) return true;
-    size_t    size = w->slots ? (w->mask + 1) * 2 : 64;
+    size_t size = w->slots ? (w->mask + 1) * 2 : 64;
+    while (size <= (size_t)w->count * 2) size *= 2;
     uint64_t *slots = kn_alloc_array_zero(ctx, size, sizeof *slots);
     if (!slots) return false;
-    for (size_t i = 0; w->slots && i <= w->mask; i++) {
-        if (!w->slots[i]) continue;
-        size_t at = (size_t)(w->slots[i] >> 32) & (size - 1);
-        while (slots[at]) at = (at + 1) & (size - 1);
-        slots[at] = w->slots[i];
-    }
+    for (size_t i = 0; w->slots && i <= w->mask; i++)
+        if (w->slots[i]) place(slots, size - 1, w->slots[i]);
+    for (uint32_t i = 0; !w->slots && i < w->count; i++)
+        place(slots, size - 1, (uint64_t)half(kn_vwords_text(w, i)) << 32 | (i + 1));
     kn_free(w->slots);
     w->slots = slots;
     w->mask = size - 1;
@@ -167,11 +174,19 @@ static bool put(kn_vwords *w, kn_context *ctx, kn_string text)
     return true;
 }
 
-uint32_t kn_vwords_add(kn_vwords *w, kn_context *ctx, kn_string text)
+/* Keys are often read in their order: then nothing need be looked up. Shorter texts come first, so that numbers do. */
+static int compare_with_last(const kn_vwords *w, kn_string text)
+{
+    if (w->count == 0) return 1;
+    kn_string last = kn_vwords_text(w, w->count - 1);
+    if (text.size != last.size) return text.size < last.size ? -1 : 1;
+    return text.size > 0 ? memcmp(text.data, last.data, text.size) : 0;
+}
+
+static uint32_t add_word(kn_vwords *w, kn_context *ctx, kn_string text, uint32_t hash)
 {
     if (!grow_slots(w, ctx)) return KN_V_NONE;
-    uint32_t hash = half(text);
-    size_t   at = hash & w->mask;
+    size_t at = hash & w->mask;
     for (; w->slots[at]; at = (at + 1) & w->mask)
         if ((uint32_t)(w->slots[at] >> 32) == hash &&
             kn_string_equal(kn_vwords_text(w, (uint32_t)w->slots[at] - 1), text))
@@ -179,6 +194,39 @@ uint32_t kn_vwords_add(kn_vwords *w, kn_context *ctx, kn_string text)
     if (!put(w, ctx, text)) return KN_V_NONE;
     w->slots[at] = (uint64_t)hash << 32 | w->count;
     return w->count - 1;
+}
+
+uint32_t kn_vwords_add(kn_vwords *w, kn_context *ctx, kn_string text)
+{
+    if (w->slots) return add_word(w, ctx, text, half(text));
+    int order = compare_with_last(w, text);
+    if (order < 0) return add_word(w, ctx, text, half(text));
+    return order == 0 || put(w, ctx, text) ? w->count - 1 : KN_V_NONE;
+}
+
+bool kn_vwords_add_all(kn_vwords *w, kn_context *ctx, const kn_string *texts, int count, uint32_t *numbers)
+{
+    enum { AHEAD = 16 };
+    uint32_t hashes[AHEAD];
+    bool     good = true;
+    for (int begin = 0; good && begin < count; begin += AHEAD) {
+        int end = count - begin < AHEAD ? count : begin + AHEAD;
+        for (int i = begin; w->slots && i < end; i++) { /* memory is asked for all of them before any is looked up */
+            hashes[i - begin] = texts[i].data ? half(texts[i]) : 0;
+            __builtin_prefetch(&w->slots[hashes[i - begin] & w->mask]);
+        }
+        bool hashed = w->slots != NULL;
+        for (int i = begin; good && i < end; i++) {
+            bool again = i > 0 && texts[i].data && texts[i - 1].data && kn_string_equal(texts[i], texts[i - 1]);
+            numbers[i] = KN_V_NONE;
+            if (!texts[i].data) continue;
+            numbers[i] = again    ? numbers[i - 1]
+                         : hashed ? add_word(w, ctx, texts[i], hashes[i - begin])
+                                  : kn_vwords_add(w, ctx, texts[i]);
+            good = numbers[i] != KN_V_NONE;
+        }
+    }
+    return good;
 }
 
 bool kn_vwords_settle(kn_vwords *w, kn_context *ctx)
