@@ -4,6 +4,7 @@
 #include "kn_boxes.h"
 #include "kn_counter.h"
 #include "kn_counter_internal.h"
+#include "kn_fulldomain_methods.h"
 #include "kn_heuristic.h"
 #include "random_problem.h"
 
@@ -418,6 +419,16 @@ static void test_lattice_too_large(void **state)
 
 /* ---- Lattices that are not enumerated ---- */
 
+static kn_fulldomain_result *new_result(kn_context *ctx, const random_problem *p)
+{
+    kn_fulldomain_result *r = kn_alloc_zero(ctx, sizeof *r);
+    if (!r) return NULL;
+    r->ctx = ctx;
+    r->quasi_count = p->problem.quasi_count;
+    r->good = -1;
+    return r;
+}
+
 /* What boxes say, held against all nodes: the search is stopped again and again, and until it ends no good node may be
  * outside of what is open and better than the bound. */
 static void check_bounds(const random_problem *p, kn_context *ctx, const kn_lattice *lattice, const random_node *nodes)
@@ -426,11 +437,8 @@ static void check_bounds(const random_problem *p, kn_context *ctx, const kn_latt
     int64_t  best = random_best(lattice, nodes);
     for (int64_t limit = 1; limit < 400; limit *= 3) {
         kn_heuristic_options  options = {.prove = true, .node_limit = limit};
-        kn_fulldomain_result *r = calloc(1, sizeof *r);
+        kn_fulldomain_result *r = new_result(ctx, p);
         assert_non_null(r);
-        r->ctx = ctx;
-        r->quasi_count = p->problem.quasi_count;
-        r->good = -1;
         assert_ok(kn_heuristic_search_within(r, ctx, &p->problem, &options, &err), err);
         if (r->optimal) assert_int_equal(kn_lattice_node(lattice, r->best.levels), best);
         if (r->found) {
@@ -438,8 +446,7 @@ static void check_bounds(const random_problem *p, kn_context *ctx, const kn_latt
             assert_true(kn_quotient_compare(r->bound, nodes[best].loss) <= 0);
             assert_true(kn_quotient_compare(nodes[best].loss, r->best.loss) <= 0);
         }
-        kn_free(r->best.levels);
-        free(r);
+        kn_fulldomain_result_free(r);
     }
 }
 
@@ -460,6 +467,97 @@ static void test_bounds_hold(void **state)
         kn_lattice_free(&lattice);
         random_problem_free(&p);
     }
+    testing_context_free(ctx);
+}
+
+/* The good node of least height, the lexicographically first; -1: none. */
+static int64_t lowest_good(const kn_lattice *lattice, const random_node *nodes)
+{
+    int     here[RANDOM_QUASI], lowest[RANDOM_QUASI];
+    int64_t found = -1;
+    for (int64_t v = 0; v < lattice->count; v++) {
+        if (!nodes[v].good) continue;
+        kn_lattice_levels(lattice, v, here);
+        if (found >= 0 && kn_levels_compare_by_height(here, lowest, lattice->quasi_count) > 0) continue;
+        memcpy(lowest, here, sizeof lowest);
+        found = v;
+    }
+    return found;
+}
+
+/* Samarati's node by boxes is that of all nodes, with the same work on any number of threads. */
+static void test_lowest_by_boxes(void **state)
+{
+    enum { CONTEXTS = 4 };
+    static const int counts[CONTEXTS] = {1, 2, 3, 8};
+    kn_context      *contexts[CONTEXTS];
+    kn_error         err = KN_ERROR_INIT;
+    kn_rng           rng;
+    (void)state;
+    for (int t = 0; t < CONTEXTS; t++) contexts[t] = testing_context(counts[t]);
+    kn_rng_init(&rng, testing_seed(), 8);
+    for (int i = 0; i < testing_rounds(150); i++) {
+        random_problem p;
+        kn_lattice     lattice;
+        int64_t        checked = 0;
+        if (!random_problem_make(&p, contexts[0], &rng, (random_shape){150, 5, 10, 4, false, i % 2 == 0})) continue;
+        p.problem.all_solutions = true;
+        random_lattice(&lattice, &p);
+        random_node *nodes = random_enumerate(&p, &lattice);
+        int64_t      lowest = lowest_good(&lattice, nodes);
+        for (int t = 0; t < CONTEXTS; t++) {
+            kn_fulldomain_result *r = new_result(contexts[t], &p);
+            assert_non_null(r);
+            assert_ok(kn_samarati_by_boxes(r, &p.problem, &err), err);
+            assert_true(r->complete);
+            assert_int_equal(r->found, lowest >= 0);
+            assert_int_equal(r->solution_count, lowest >= 0);
+            if (lowest >= 0) {
+                assert_int_equal(kn_lattice_node(&lattice, r->best.levels), lowest);
+                assert_int_equal(kn_lattice_node(&lattice, r->solutions[0].levels), lowest);
+                assert_int_equal(r->best.classes, nodes[lowest].sums.classes);
+                assert_true(kn_quotient_compare(r->best.loss, nodes[lowest].loss) == 0);
+            }
+            if (t == 0) checked = r->counters.nodes_checked;
+            assert_int_equal(r->counters.nodes_checked, checked);
+            kn_fulldomain_result_free(r);
+        }
+        free(nodes);
+        kn_lattice_free(&lattice);
+        random_problem_free(&p);
+    }
+    for (int t = 0; t < CONTEXTS; t++) testing_context_free(contexts[t]);
+}
+
+static void test_lowest_refused(void **state)
+{
+    kn_context    *ctx = testing_context(1);
+    random_problem p;
+    kn_status      st = KN_MEMORY;
+    (void)state;
+    make_fixed(&p, ctx, true);
+    p.problem.all_solutions = true;
+    for (int64_t at = 0; st != KN_OK; at += testing_step()) {
+        testing_allocator     counted = {.refuse_at = at};
+        kn_context           *failing = NULL;
+        kn_fulldomain_result *r = NULL;
+        st = testing_refusing_context(&failing, &counted, 1, NULL);
+        if (st == KN_OK) {
+            r = new_result(failing, &p);
+            st = r ? kn_samarati_by_boxes(r, &p.problem, NULL) : KN_MEMORY;
+        }
+        assert_true(st == KN_OK || st == KN_MEMORY);
+        kn_fulldomain_result_free(r);
+        kn_context_free(failing);
+        assert_int_equal(counted.live, 0);
+    }
+    kn_fulldomain_result *r = new_result(ctx, &p);
+    assert_non_null(r);
+    kn_context_cancel(ctx);
+    assert_int_equal(kn_samarati_by_boxes(r, &p.problem, NULL), KN_CANCELLED);
+    kn_context_reset_cancel(ctx);
+    kn_fulldomain_result_free(r);
+    random_problem_free(&p);
     testing_context_free(ctx);
 }
 
@@ -553,6 +651,8 @@ int main(void)
         cmocka_unit_test(test_lattice_too_large),
         cmocka_unit_test(test_bounds_hold),
         cmocka_unit_test(test_boxes_lose_nothing),
+        cmocka_unit_test(test_lowest_by_boxes),
+        cmocka_unit_test(test_lowest_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

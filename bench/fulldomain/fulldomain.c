@@ -2,12 +2,13 @@
  *
  *     bench_fulldomain TABLE HIERARCHIES COLUMN,COLUMN,... [--k N,N...] [--budget PERCENT,...] [--metric NAME]
  *                      [--methods NAME,...] [--threads N] [--limit SECONDS] [--repeat N] [--all] [--greedy] [--boxes]
+ *                      [--node LEVEL,LEVEL,...]
  *
  * HIERARCHIES: a folder with files whose names end in "_COLUMN.csv". A column without one gets ranges (numbers) or one
  * step to "*". Prints one line of JSON per method, k and budget: the fastest of --repeat runs, the counters, and the
  * memory that the search held at most (the table is in a context of its own). --greedy: in place of the heuristic, the
  * plain descent from the top that it is measured against; --boxes: in place of any method, the proof by boxes that
- * optimal uses where the lattice is too large.
+ * optimal uses, without its choice of method. --node: that node alone.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <dirent.h>
@@ -32,6 +33,8 @@ typedef struct settings {
     int         k_count, budget_count;
     kn_metric   metric;
     bool        methods[KN_METHODS], all, greedy, boxes;
+    double      levels[MOST_COLUMNS];
+    int         node[MOST_COLUMNS], node_count;
 } settings;
 
 static _Noreturn void die(const char *what, const char *message)
@@ -206,6 +209,8 @@ static void run_table(const settings *s, kn_context *ctx, const kn_table *table)
                                              .budget =
                                                  (int64_t)((double)kn_table_rows(table) * s->budgets[b] / 100 + 1e-6),
                                              .time_limit = s->limit,
+                                             .low = s->node_count > 0 ? s->node : NULL,
+                                             .high = s->node_count > 0 ? s->node : NULL,
                                              .all_solutions = s->all};
             run_methods(s, &problem, s->ks[i], s->budgets[b]);
         }
@@ -217,10 +222,10 @@ static void run_table(const settings *s, kn_context *ctx, const kn_table *table)
 
 /* ---- Arguments ---- */
 
-static int numbers(char *text, double *out)
+static int numbers(char *text, double *out, int most)
 {
     int n = 0;
-    for (char *part = strtok(text, ","); part && n < MOST_NUMBERS; part = strtok(NULL, ",")) out[n++] = atof(part);
+    for (char *part = strtok(text, ","); part && n < most; part = strtok(NULL, ",")) out[n++] = atof(part);
     return n;
 }
 
@@ -256,9 +261,11 @@ static settings arguments(int argc, char **argv)
         s.boxes = s.boxes || boxes;
         if (all || greedy || boxes) continue;
         if (strcmp(argv[i], "--k") == 0)
-            s.k_count = numbers(value, s.ks);
+            s.k_count = numbers(value, s.ks, MOST_NUMBERS);
         else if (strcmp(argv[i], "--budget") == 0)
-            s.budget_count = numbers(value, s.budgets);
+            s.budget_count = numbers(value, s.budgets, MOST_NUMBERS);
+        else if (strcmp(argv[i], "--node") == 0)
+            s.node_count = numbers(value, s.levels, MOST_COLUMNS);
         else if (strcmp(argv[i], "--threads") == 0)
             s.threads = atoi(value);
         else if (strcmp(argv[i], "--repeat") == 0)
@@ -271,6 +278,7 @@ static settings arguments(int argc, char **argv)
             die(argv[i], "no such option");
         i++;
     }
+    for (int q = 0; q < s.node_count; q++) s.node[q] = (int)s.levels[q];
     return s;
 }
 

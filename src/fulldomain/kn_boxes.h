@@ -53,6 +53,7 @@ typedef struct kn_boxes {
     uint64_t    score;
     int64_t     suppressed;
     kn_quotient loss;
+    int64_t     classes;
     int        *best;
     /* Guesses. */
     double  caution;

@@ -124,6 +124,7 @@ static void consider(kn_boxes *b, const int *levels, const kn_outcome *o)
     b->found = true;
     b->loss = loss;
     b->suppressed = o->sums.suppressed;
+    b->classes = o->sums.classes;
     b->score = b->by_height ? (uint64_t)height_of(levels, b->quasi_count) : kn_bounds_score(&b->oracle->bounds, loss);
     memcpy(b->best, levels, (size_t)b->quasi_count * sizeof *levels);
 }

@@ -9,6 +9,9 @@
 
 KN_CHECK kn_status kn_samarati_search(kn_fulldomain_result *result, kn_context *ctx,
                                       const kn_fulldomain_problem *problem, kn_error *err);
+/* The same for lattices of any size. */
+KN_CHECK kn_status kn_samarati_by_boxes(kn_fulldomain_result *result, const kn_fulldomain_problem *problem,
+                                        kn_error *err);
 KN_CHECK kn_status kn_bottom_up_search(kn_fulldomain_result *result, kn_context *ctx, /* with and without roll-up */
                                        const kn_fulldomain_problem *problem, kn_error *err);
 KN_CHECK kn_status kn_incognito_search(kn_fulldomain_result *result, kn_context *ctx, /* basic, superroots, cube  */

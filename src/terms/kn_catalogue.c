@@ -57,7 +57,8 @@ static const kn_method_entry methods[KN_CATALOGUE_METHODS] = {
                              "many columns or deep hierarchies, where optimal takes too long"},
     [KN_METHOD_SAMARATI] = {"samarati", FULL_DOMAIN,
                             "Samarati 2001, Protecting respondents' identities, binary search on the height",
-                            "one pass over the rows for each node tried, on at most log2(height) + 1 heights",
+                            "one pass over the rows for each node tried, on at most log2(height) + 1 heights; large "
+                            "lattices by bounds, as optimal, but for more nodes",
                             "to compare: some solution of least height, whatever it loses"},
     [KN_METHOD_BOTTOM_UP] = {"bottom-up", FULL_DOMAIN, INCOGNITO "bottom-up breadth-first search",
                              "one pass over the rows for each node that is not known to be good",
