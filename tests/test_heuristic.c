@@ -91,16 +91,17 @@ static void make_wide(random_problem *p, kn_context *ctx, uint64_t stream)
 /* The same seed, the same nodes and the same work, whatever the number of threads. */
 static void test_repeatable(void **state)
 {
-    static const int counts[] = {1, 2, 8};
+    enum { CONTEXTS = 4 };
+    static const int counts[CONTEXTS] = {1, 2, 3, 8};
     kn_error         err = KN_ERROR_INIT;
     (void)state;
     for (uint64_t i = 0; i < 4; i++) {
-        kn_context           *ctx = testing_context(1), *contexts[3];
-        kn_fulldomain_result *results[3];
+        kn_context           *ctx = testing_context(1), *contexts[CONTEXTS];
+        kn_fulldomain_result *results[CONTEXTS];
         random_problem        p;
         make_wide(&p, ctx, 10 + i);
         p.problem.seed = i;
-        for (int t = 0; t < 3; t++) {
+        for (int t = 0; t < CONTEXTS; t++) {
             kn_heuristic_options options = {.node_limit = 400};
             contexts[t] = testing_context(counts[t]);
             results[t] = new_result(contexts[t], &p);
@@ -113,7 +114,7 @@ static void test_repeatable(void **state)
                                     (size_t)p.problem.quasi_count * sizeof(int));
         }
         if (results[0]->found) assert_valid(&p, results[0]);
-        for (int t = 0; t < 3; t++) {
+        for (int t = 0; t < CONTEXTS; t++) {
             kn_fulldomain_result_free(results[t]);
             testing_context_free(contexts[t]);
         }
@@ -169,6 +170,41 @@ static void test_time_limit(void **state)
     assert_valid(&p, r);
     kn_fulldomain_result_free(r);
     random_problem_free(&p);
+    testing_context_free(ctx);
+}
+
+/* With a time limit it goes on until the best node is proved: the optimum, whatever the seed. */
+static void test_proves(void **state)
+{
+    kn_context *ctx = testing_context(2);
+    kn_error    err = KN_ERROR_INIT;
+    kn_rng      rng;
+    (void)state;
+    kn_rng_init(&rng, testing_seed(), 2);
+    for (int i = 0; i < testing_rounds(40); i++) {
+        random_problem        p;
+        kn_lattice            lattice;
+        kn_fulldomain_result *r = NULL;
+        if (!random_problem_make(&p, ctx, &rng, (random_shape){200, 5, 10, 4, false, i % 2 == 0})) continue;
+        random_lattice(&lattice, &p);
+        random_node *nodes = random_enumerate(&p, &lattice);
+        int64_t      best = random_best(&lattice, nodes);
+        p.problem.method = KN_METHOD_HEURISTIC;
+        p.problem.time_limit = 1000;
+        p.problem.seed = (uint64_t)i;
+        assert_ok(kn_fulldomain_search(&r, ctx, &p.problem, &err), err);
+        assert_true(r->complete);
+        assert_int_equal(r->found, best >= 0);
+        assert_int_equal(r->optimal, best >= 0);
+        if (best >= 0) {
+            assert_int_equal(kn_lattice_node(&lattice, r->best.levels), best);
+            assert_true(r->bounded && kn_quotient_compare(r->bound, r->best.loss) == 0);
+        }
+        kn_fulldomain_result_free(r);
+        free(nodes);
+        kn_lattice_free(&lattice);
+        random_problem_free(&p);
+    }
     testing_context_free(ctx);
 }
 
@@ -245,13 +281,9 @@ static void test_cancelled(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_against_the_optimum),
-        cmocka_unit_test(test_repeatable),
-        cmocka_unit_test(test_improves),
-        cmocka_unit_test(test_time_limit),
-        cmocka_unit_test(test_none),
-        cmocka_unit_test(test_allocation_failures),
-        cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_against_the_optimum), cmocka_unit_test(test_repeatable), cmocka_unit_test(test_improves),
+        cmocka_unit_test(test_time_limit),          cmocka_unit_test(test_proves),     cmocka_unit_test(test_none),
+        cmocka_unit_test(test_allocation_failures), cmocka_unit_test(test_cancelled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

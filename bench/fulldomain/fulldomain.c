@@ -2,13 +2,14 @@
  *
  *     bench_fulldomain TABLE HIERARCHIES COLUMN,COLUMN,... [--k N,N...] [--budget PERCENT,...] [--metric NAME]
  *                      [--methods NAME,...] [--threads N] [--limit SECONDS] [--repeat N] [--all] [--greedy] [--boxes]
- *                      [--node LEVEL,LEVEL,...]
+ *                      [--node LEVEL,LEVEL,...] [--nodes N]
  *
  * HIERARCHIES: a folder with files whose names end in "_COLUMN.csv". A column without one gets ranges (numbers) or one
  * step to "*". Prints one line of JSON per method, k and budget: the fastest of --repeat runs, the counters, and the
  * memory that the search held at most (the table is in a context of its own). --greedy: in place of the heuristic, the
  * plain descent from the top that it is measured against; --boxes: in place of any method, the proof by boxes that
  * optimal uses, without its choice of method. --node: that node alone.
+ * --nodes: the heuristic ends after so many counted ones.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <dirent.h>
@@ -34,7 +35,7 @@ typedef struct settings {
     kn_metric   metric;
     bool        methods[KN_METHODS], all, greedy, boxes;
     double      levels[MOST_COLUMNS];
-    int         node[MOST_COLUMNS], node_count;
+    int         node[MOST_COLUMNS], node_count, nodes;
 } settings;
 
 static _Noreturn void die(const char *what, const char *message)
@@ -121,8 +122,9 @@ static outcome run_once(const settings *s, const kn_fulldomain_problem *problem)
     options.threads = s->threads;
     if (kn_context_create(&o.ctx, &options, &err) != KN_OK) die("context", err.message);
     double    start = now();
-    kn_status st = s->greedy || s->boxes
-                       ? run_with(&o, problem, (kn_heuristic_options){.greedy = s->greedy, .prove = s->boxes}, &err)
+    kn_heuristic_options limits = {.greedy = s->greedy, .prove = s->boxes, .node_limit = s->nodes};
+    kn_status st = s->greedy || s->boxes || s->nodes > 0
+                       ? run_with(&o, problem, limits, &err)
                        : kn_fulldomain_search(&o.result, o.ctx, problem, &err);
     if (st != KN_OK) die(kn_method_name(problem->method), err.message);
     o.seconds = now() - start;
@@ -270,6 +272,8 @@ static settings arguments(int argc, char **argv)
             s.threads = atoi(value);
         else if (strcmp(argv[i], "--repeat") == 0)
             s.repeat = atoi(value);
+        else if (strcmp(argv[i], "--nodes") == 0)
+            s.nodes = atoi(value);
         else if (strcmp(argv[i], "--limit") == 0)
             s.limit = atof(value);
         else if (strcmp(argv[i], "--methods") == 0)

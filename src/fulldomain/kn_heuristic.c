@@ -43,7 +43,7 @@
 
 #define WHAT "searching the lattice"
 
-enum { BATCH = 8, CLIMB_PATIENCE = 4, DESCENT_STEPS = 64, WORK_FIRST = 1 << 22 };
+enum { BATCH = 8, CLIMB_PATIENCE = 4, DESCENT_STEPS = 64, WORK_FIRST = 1 << 22, DESCENT_ROUND = 3 };
 
 static bool late(const kn_heuristic *h)
 {
@@ -448,7 +448,7 @@ static kn_status descend_step(kn_heuristic *h, stand *at, int *levels, bool *bet
     return KN_OK;
 }
 
-/* The plain descent: the answer is never worse than this one's. */
+/* The plain descent. */
 static kn_status descend_from_top(kn_heuristic *h, const kn_outcome *top, kn_error *err)
 {
     size_t size = (size_t)h->quasi_count;
@@ -485,8 +485,8 @@ static kn_status restarts(kn_heuristic *h, int most, kn_error *err)
     return KN_OK;
 }
 
-/* The best node of those that differ from the best one by up to `reach` levels in each attribute. */
-static kn_status polish(kn_heuristic *h, int reach, int64_t work, kn_error *err)
+/* The best node of those that differ from the best one by at most a level in each attribute. */
+static kn_status polish(kn_heuristic *h, int64_t work, kn_error *err)
 {
     size_t     size = (size_t)h->quasi_count;
     int       *low = kn_alloc_array(h->ctx, 2 * size + 1, sizeof *low), *high = low + size;
@@ -494,8 +494,8 @@ static kn_status polish(kn_heuristic *h, int reach, int64_t work, kn_error *err)
     bool       done;
     if (!low) return kn_fail_memory(err, h->ctx, WHAT);
     for (size_t q = 0; q < size; q++) {
-        low[q] = h->elite_levels[q] > reach ? h->elite_levels[q] - reach : 0;
-        high[q] = h->heights[q] - h->elite_levels[q] > reach ? h->elite_levels[q] + reach : h->heights[q];
+        low[q] = h->elite_levels[q] > 0 ? h->elite_levels[q] - 1 : 0;
+        high[q] = h->elite_levels[q] < h->heights[q] ? h->elite_levels[q] + 1 : h->heights[q];
     }
     kn_status st = kn_region_make(&region, &h->boxes, low, high, err);
     if (st == KN_OK) st = kn_region_search(region, work, &done, err);
@@ -506,39 +506,39 @@ static kn_status polish(kn_heuristic *h, int reach, int64_t work, kn_error *err)
 
 /* After the first good nodes: restarts, polishing and proving in turn. What is done depends on what was counted alone, so
  * that more time only adds to it. */
-static kn_status go_on(kn_heuristic *h, kn_error *err)
+static kn_status go_on(kn_heuristic *h, const kn_outcome *top, kn_error *err)
 {
-    bool    lasting = h->options.prove || h->problem->time_limit > 0 || h->options.node_limit > 0;
-    int64_t work = WORK_FIRST;
-    if (h->options.prove) KN_TRY(kn_region_search(h->whole, work, &h->proved, err));
-    if (!over(h)) KN_TRY(restarts(h, h->options.prove ? 20 : 400 + 20 * h->quasi_count, err));
-    if (over(h)) return KN_OK;
-    do {
-        if (h->elite_count > 0 && !over(h)) KN_TRY(polish(h, 1, work, err));
-        if (!over(h)) KN_TRY(kn_region_search(h->whole, h->options.prove ? 2 * work : work, &h->proved, err));
-        if (!over(h)) KN_TRY(restarts(h, h->options.prove ? 2 : 40, err));
-        work += work / 2;
-    } while (lasting && !over(h));
+    bool    prove = h->options.prove, lasting = prove || h->problem->time_limit > 0 || h->options.node_limit > 0;
+    int     vain = lasting ? 60 : 400 + 20 * h->quasi_count;
+    int64_t work = prove ? WORK_FIRST : WORK_FIRST / 4;
+    if (!over(h)) KN_TRY(kn_region_search(h->whole, prove ? work : work / 4, &h->proved, err));
+    for (int round = 0; !over(h); round++, work += work / 4) {
+        KN_TRY(restarts(h, prove && round > 0 ? 8 : vain, err));
+        if (h->elite_count > 0 && !over(h)) KN_TRY(polish(h, work, err));
+        if (!over(h)) KN_TRY(kn_region_search(h->whole, prove ? 4 * work : work, &h->proved, err));
+        bool descent = lasting ? round == DESCENT_ROUND : true; /* long, and seldom of use */
+        if (descent && !prove && top->good && !over(h)) KN_TRY(descend_from_top(h, top, err));
+        if (!lasting) break;
+    }
     return KN_OK;
 }
 
 static kn_status run(kn_heuristic *h, kn_error *err)
 {
     kn_outcome top;
-    bool       better = false;
     KN_TRY(count(h, h->heights, &top, 1, err));
     if (!top.good && (h->oracle.monotone || !(h->result->counters.lattice > 1))) {
         h->result->complete = true;
         h->result->good = 0;
         return KN_OK;
     }
-    if (!h->options.greedy) KN_TRY(run_chain(h, 0, err));
-    if (!h->options.greedy && h->elite_count > 0 && !over(h)) KN_TRY(climb_from(h, 0, CLIMB_PATIENCE, err));
-    bool        had = h->elite_count > 0;
-    kn_quotient before = had ? h->elite[0].loss : (kn_quotient){0, 1};
-    if (top.good && !h->options.prove && !over(h)) KN_TRY(descend_from_top(h, &top, err));
-    if (!h->options.greedy) KN_TRY(and_climb(h, had, before, &better, err));
-    if (!h->options.greedy) KN_TRY(go_on(h, err));
+    if (h->options.greedy) {
+        if (top.good) KN_TRY(descend_from_top(h, &top, err));
+    } else {
+        KN_TRY(run_chain(h, 0, err));
+        if (h->elite_count > 0 && !over(h)) KN_TRY(climb_from(h, 0, CLIMB_PATIENCE, err));
+        KN_TRY(go_on(h, &top, err));
+    }
     /* Without a good node, and if good is not upward closed, nothing is known of the nodes that were not counted. */
     h->result->complete = h->proved || (!late(h) && h->elite_count > 0);
     h->result->optimal = h->proved && h->elite_count > 0;
