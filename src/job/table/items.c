@@ -365,12 +365,24 @@ kn_status kn_table_run_items(kn_table_run *run, kn_error *err)
     return st;
 }
 
-void kn_table_run_show_items(kn_table_run *run)
+kn_status kn_table_run_show_items(kn_table_run *run, kn_error *err)
 {
-    if (!run->items) return;
-    kn_column *own = &run->table->columns[kn_table_find(run->table, run->items->columns[0].name)], old = *own;
-    *own = run->items->columns[0];
-    run->items->columns[0] = old;
-    kn_table_free(run->items);
-    run->items = NULL;
+    const kn_table *table = run->table;
+    if (!run->items) return KN_OK;
+    size_t    columns = (size_t)kn_table_all_columns(table);
+    kn_table *shown = kn_release_alloc(&run->all, &run->all.scratch, 1, sizeof *shown, err);
+    kn_column *own = kn_release_alloc(&run->all, &run->all.scratch, columns + 1, sizeof *own, err);
+    if (!shown || !own) return KN_MEMORY;
+    memcpy(own, table->columns, columns * sizeof *own);
+    own[kn_table_find(table, run->items->columns[0].name)] = run->items->columns[0];
+    *shown = (kn_table){.ctx = table->ctx,
+                        .rows = table->rows,
+                        .column_count = table->column_count,
+                        .columns = own,
+                        .counts = table->counts,
+                        .numbers = table->numbers,
+                        .total = table->total,
+                        .delimiter = table->delimiter};
+    run->shown = shown;
+    return KN_OK;
 }

@@ -77,6 +77,7 @@ typedef struct kn_table_run {
     struct kn_recipe     *kept;       /* with the join table of the plan, where one is kept; NULL: none */
     bool                **new_values; /* by a recipe: per quasi-identifier and code, those that its hierarchy lacks; NULL: none. In scratch */
     kn_table             *items; /* one column: the sets that the rows show; NULL: there is no column of sets, or not yet */
+    const kn_table       *shown; /* the columns of `table`, with those sets: borrowed; NULL: `table` itself               */
     int64_t               good_rows; /* of the plan, once measured: in classes that keep every promise of a class */
     /* What is written. */
     kn_released_column *columns; /* in scratch */
@@ -203,10 +204,10 @@ bool kn_table_run_has_new_value(const kn_table_run *run, int64_t row);
 /* Adds the column to a message about its hierarchy, after the place. */
 kn_status kn_table_run_at(const kn_table_run *run, const kn_attribute *attribute, kn_status st, kn_error *err);
 
-/* The column of sets, if there is one (table/items.c): what each row shows of it, decided class by class; and that in its place, before
- * the release is written. */
+/* The column of sets, if there is one (table/items.c): what each row shows of it, decided class by class; and the table with that in its
+ * place, which is written. */
 KN_CHECK kn_status kn_table_run_items(kn_table_run *run, kn_error *err); /* there is a plan */
-void               kn_table_run_show_items(kn_table_run *run);
+KN_CHECK kn_status kn_table_run_show_items(kn_table_run *run, kn_error *err);
 
 /* The problem of partitioning. */
 KN_CHECK kn_status kn_table_run_partition_problem(kn_table_run *run, kn_partition_problem *out, kn_error *err);

@@ -83,6 +83,7 @@ void kn_table_run_end_search(kn_release_run *all)
     run->kept = NULL;
     kn_table_free(run->items);
     run->items = NULL;
+    run->shown = NULL;
     kn_fulldomain_result_free(run->found);
     kn_objective_free(run->objective);
     kn_population_set_free(run->population);

@@ -78,7 +78,7 @@ kn_recode_input kn_table_run_recode_input(const kn_table_run *run)
 {
     bool texts = run->carried && kn_table_run_to_text(run),
          counted = run->large && (texts || !kn_table_run_to_text(run));
-    return (kn_recode_input){.table = run->table,
+    return (kn_recode_input){.table = run->shown ? run->shown : run->table,
                              .plan = run->plan,
                              .hierarchies = (const kn_hierarchy *const *)run->hierarchies,
                              .columns = run->columns,
@@ -173,7 +173,7 @@ static kn_status keep_labels(kn_table_run *run, kn_error *err)
 kn_status kn_table_run_write(kn_release_run *all, kn_error *err)
 {
     kn_table_run *run = kn_table_run_of(all);
-    kn_table_run_show_items(run);
+    KN_TRY(kn_table_run_show_items(run, err));
     KN_TRY(recode(run, err));
     KN_TRY(kn_table_run_summary(run, err));
     KN_TRY(kn_table_run_keep_recipe(run, err));
