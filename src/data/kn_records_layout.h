@@ -40,6 +40,7 @@ typedef struct kn_records_layout {
                                   around the list of records                                                     */
     bool            nested;    /* JSON: class names are keys                                                     */
     bool            classes;   /* JSON: nodes say their class                                                    */
+    bool            listed;    /* JSON: records are lists of values of the only class                            */
     char            delimiter; /* of baskets                                                                     */
     const kn_spec_resource *resources; /* JSON: what records are put together from, as the options had it; NULL: objects */
     int             resource_count;

@@ -21,6 +21,7 @@
 #include "kn_names.h"
 #include "kn_options.h"
 #include "kn_output.h"
+#include "kn_outline.h"
 #include "kn_records_files.h"
 #include "kn_resource_outline.h"
 #include "kn_table_name.h"
@@ -217,6 +218,7 @@ static kn_shape shape_of(kn_drafting *d)
     bool            tree = form == KN_RECORDS_XML || form == KN_RECORDS_JSON || form == KN_RECORDS_JSON_LINES;
     if (kn_database_named(d->inputs[0]) && !(tree && holds_records(d))) return KN_SHAPE_DATABASE;
     d->resources = tree && kn_resources_are(d->ctx, d->inputs[0]);
+    d->listed = tree && kn_records_are_lists(d->ctx, d->inputs[0]);
     if (tree) return KN_SHAPE_RECORDS;
     bool text = strcmp(d->inputs[0], "-") != 0 && kn_table_kind_of(d->inputs[0]) == KN_TABLE_TEXT;
     return text && kn_draft_is_baskets(d) ? KN_SHAPE_RECORDS : KN_SHAPE_TABLE;
@@ -269,10 +271,10 @@ static kn_status make(kn_drafting *d, kn_error *err)
     d->draft->shape = shape_of(d);
     if (d->options->entity && d->draft->shape != KN_SHAPE_DATABASE)
         return kn_fail(err, KN_USAGE, "a table of persons (--entity) is of a database");
-    if (d->options->record && (d->draft->shape != KN_SHAPE_RECORDS || d->delimiter))
+    if (d->options->record && (d->draft->shape != KN_SHAPE_RECORDS || d->delimiter || d->listed))
         return kn_fail(err, KN_USAGE, "the name of a record (--record) is of XML and JSON");
     kn_buffer_add(&d->text, heading);
-    kn_status (*draft)(kn_drafting *, kn_error *) = d->delimiter   ? kn_draft_baskets
+    kn_status (*draft)(kn_drafting *, kn_error *) = d->delimiter || d->listed ? kn_draft_baskets
                                                     : d->resources ? kn_draft_resources
                                                                    : shapes[d->draft->shape];
     kn_status st = draft(d, err);

@@ -25,6 +25,7 @@ typedef struct kn_drafting {
     bool                   star_missing; /* so "*" is read as a missing cell              */
     char                   delimiter;    /* of baskets; 0: it is not baskets              */
     bool                   resources;    /* its records are put together from resources   */
+    bool                   listed;       /* its records are lists of values               */
 } kn_drafting;
 
 /* How the inputs are read: as asked for, or as usual; with "*" as a spelling of missing cells if need be. */

@@ -1,4 +1,4 @@
-/* kn_draft_baskets.c: a first release file for baskets: lines of values, of different numbers.
+/* kn_draft_baskets.c: a first release file for baskets: lines of values, of different numbers, or lists of them in JSON.
  *
  * A text file may be a table or baskets, and its name does not say. It is drafted as baskets if its lines cannot be rows of one
  * table: of those in its first 64 KB at least a quarter, and two, have another number of delimiters than most. No delimiter makes all lines
@@ -28,13 +28,14 @@ typedef struct baskets {
     kn_interner  firsts; /* the first values of records */
 } baskets;
 
-static kn_records_options reading(const kn_spec_class *item, char delimiter)
+/* Lists of JSON are known by the name of their file. */
+static kn_records_options reading(const kn_drafting *d, const kn_spec_class *item)
 {
     kn_records_options options = KN_RECORDS_OPTIONS_INIT;
-    options.form = KN_RECORDS_BASKETS;
+    options.form = d->listed ? KN_RECORDS_AUTO : KN_RECORDS_BASKETS;
     options.classes = item;
     options.class_count = 1;
-    options.delimiter = delimiter;
+    options.delimiter = d->delimiter;
     return options;
 }
 
@@ -177,10 +178,12 @@ static kn_status write(baskets *b, const kn_table *values, kn_error *err)
     kn_csv_options csv = KN_CSV_OPTIONS_INIT;
     const char    *name = class_name(values);
     if (b->records < 2) return kn_fail(err, KN_INPUT, "%s: it has fewer than 2 records", d->inputs[0]);
+    bool lines = kn_records_form_of(d->inputs[0]) == KN_RECORDS_JSON_LINES;
     if (d->delimiter != ',') csv.delimiter = d->delimiter;
     KN_TRY(kn_draft_rule_of(&rule, d, values, 0, NULL, false, err));
-    KN_TRY(kn_draft_opening(d, &csv, "release.txt", err));
-    kn_buffer_add(to, "\nclasses:  # each line is a record: what somebody has, such as the items of a basket\n  ");
+    KN_TRY(kn_draft_opening(d, &csv, !d->listed ? "release.txt" : lines ? "release.jsonl" : "release.json", err));
+    kn_buffer_format(to, "\nclasses:  # each %s is a record: what somebody has, such as the items of a basket\n  ",
+                     d->listed ? "list" : "line");
     kn_draft_quote(to, name);
     kn_buffer_add(to, ": {");
     if (rule.hierarchy) kn_buffer_format(to, "hierarchy: %s", rule.hierarchy);
@@ -188,8 +191,9 @@ static kn_status write(baskets *b, const kn_table *values, kn_error *err)
     KN_TRY(kn_draft_add_column(d, NULL, name, "quasi", "others may know it; to be safe", rule.hierarchy, err));
     if (b->records >= FEW_RECORDS && (int64_t)b->firsts.count == b->records)
         KN_TRY(kn_draft_note(d, err,
-                             "no two lines begin with the same value: if that is the number of a basket or a person, "
-                             "remove it from the file"));
+                             "no two %s begin with the same value: if that is the number of a basket or a person, "
+                             "remove it from the file",
+                             d->listed ? "lists" : "lines"));
     int64_t k = d->options->k > 0 ? d->options->k : b->records < FEW_RECORDS ? 2 : 5;
     kn_buffer_format(
         to,
@@ -207,7 +211,7 @@ kn_status kn_draft_baskets(kn_drafting *d, kn_error *err)
     kn_spec_class       item = {.name = "item"};
     baskets             b = {.d = d};
     kn_records_sink     sink = {&b, on_record, on_node, on_ignored};
-    kn_records_options  options = reading(&item, d->delimiter);
+    kn_records_options  options = reading(d, &item);
     kn_catalog_column   column = {.name = "item"};
     kn_catalog_table    table = {.name = "records", .column_count = 1, .columns = &column};
     kn_csv_options      csv = KN_CSV_OPTIONS_INIT;

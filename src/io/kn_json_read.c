@@ -302,9 +302,30 @@ static kn_status read_nodes(reading *r, int64_t parent, int cls, bool in_list, k
 
 /* ---- Records ---- */
 
+/* A record that is a list: its values, all of the one class. */
+static kn_status read_list(reading *r, kn_error *err)
+{
+    const kn_spec_class *only = r->c->options->classes;
+    if (r->c->options->class_count != 1 || only->path || only->value)
+        return fail(r, err, "a record that is a list has values of one class, which has no path and no value");
+    r->c->layout->listed = true;
+    kn_collector_begin(r->c, r->json.line, r->json.column);
+    for (;;) {
+        KN_TRY(next(r, err));
+        if (r->json.kind == KN_JSON_LIST_END) return kn_collector_end(r->c, err);
+        if (r->json.kind == KN_JSON_NULL) continue;
+        if (!scalar(r)) return fail(r, err, "a record that is a list holds texts or numbers");
+        KN_TRY(read_node(r, -1, 0, err));
+    }
+}
+
 static kn_status read_record(reading *r, kn_error *err)
 {
-    if (r->json.kind != KN_JSON_OBJECT) return fail(r, err, "a record is an object");
+    bool list = r->json.kind == KN_JSON_LIST;
+    if (!list && r->json.kind != KN_JSON_OBJECT) return fail(r, err, "a record is an object, or a list of values");
+    if (r->c->records > 0 && list != r->c->layout->listed)
+        return fail(r, err, "some records are lists and others objects: all have one form");
+    if (list) return read_list(r, err);
     kn_collector_begin(r->c, r->json.line, r->json.column);
     r->outer = 0;
     KN_TRY(read_object(r, -1, err));

@@ -192,3 +192,28 @@ void kn_outline_free(kn_outline *o)
     kn_free(o->nodes);
     kn_arena_free(&o->arena);
 }
+
+bool kn_records_are_lists(kn_context *ctx, const char *path)
+{
+    kn_arena         arena = {.ctx = ctx};
+    kn_records_files files = {0};
+    kn_source       *source = NULL;
+    kn_json          json;
+    kn_error         why = KN_ERROR_INIT;
+    bool             found = false;
+    kn_records_form  form = kn_records_form_of(path);
+    if (form != KN_RECORDS_JSON && form != KN_RECORDS_JSON_LINES) return false;
+    kn_status st = kn_records_files_list(&files, &arena, path, NULL, 0, &why);
+    if (st == KN_OK) st = kn_source_open(&source, ctx, files.paths[0], &why);
+    if (st == KN_OK) {
+        st = kn_json_open(&json, ctx, source, form == KN_RECORDS_JSON_LINES, &why);
+        if (st == KN_OK) st = kn_json_next(&json, &why);
+        if (st == KN_OK && form == KN_RECORDS_JSON && json.kind == KN_JSON_LIST) st = kn_json_next(&json, &why);
+        else if (form == KN_RECORDS_JSON) st = KN_INPUT;
+        found = st == KN_OK && json.kind == KN_JSON_LIST;
+        kn_json_close(&json);
+    }
+    kn_source_free(source);
+    kn_arena_free(&arena);
+    return found;
+}

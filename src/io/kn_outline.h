@@ -34,6 +34,9 @@ typedef struct kn_outline {
 KN_CHECK kn_status kn_outline_read(kn_outline *out, kn_context *ctx, const char *path, kn_error *err);
 void               kn_outline_free(kn_outline *outline);
 
+/* Is the first record of a file, or of a folder's first file, a list (JSON)? False also where it cannot be read. */
+bool kn_records_are_lists(kn_context *ctx, const char *path);
+
 /* ---- For the forms ---- */
 
 /* Finds or adds the node of that name below another (-1: the document) and counts it; KN_INPUT: too many nodes. */

@@ -322,6 +322,8 @@ static kn_status write_again(kn_buffer *to, kn_context *ctx, const kn_records *r
     if (same) KN_TRY(reorder(&ordered, ctx, release, original, err));
     kn_records_layout layout = release->layout;
     layout.style = original->layout.style; /* classes have the form that they had */
+    if (original->layout.form == KN_RECORDS_JSON || original->layout.form == KN_RECORDS_JSON_LINES)
+        layout.listed = original->layout.listed;
     kn_status status = kn_records_format(to, ordered ? ordered : release, &layout, classes, class_count, err);
     kn_records_free(ordered);
     return status;

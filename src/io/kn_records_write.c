@@ -437,6 +437,18 @@ static const char *json_inner(const writing *w)
     return path;
 }
 
+/* A record that is a list of its values. */
+static void json_list(const writing *w, kn_buffer *to, int64_t record)
+{
+    const kn_records *r = w->records;
+    kn_buffer_char(to, '[');
+    for (uint64_t i = r->start[record]; i < r->start[record + 1]; i++) {
+        if (i > r->start[record]) kn_buffer_add(to, ", ");
+        json_value(w, to, r->value[i]);
+    }
+    kn_buffer_char(to, ']');
+}
+
 static void json_record(const writing *w, kn_buffer *to, int64_t record)
 {
     const kn_records *r = w->records;
@@ -444,10 +456,15 @@ static void json_record(const writing *w, kn_buffer *to, int64_t record)
     uint64_t          first = r->start[record];
     if (!lines) kn_buffer_add(to, record ? ",\n  " : "\n  ");
     json_keys(to, json_inner(w), SIZE_MAX, false);
-    kn_buffer_char(to, '{');
-    json_members(w, to, first, 0, (uint32_t)(r->start[record + 1] - first), RECORD, false);
+    if (w->layout->listed) {
+        json_list(w, to, record);
+    } else {
+        kn_buffer_char(to, '{');
+        json_members(w, to, first, 0, (uint32_t)(r->start[record + 1] - first), RECORD, false);
+        kn_buffer_char(to, '}');
+    }
     json_keys(to, json_inner(w), SIZE_MAX, true);
-    kn_buffer_add(to, lines ? "}\n" : "}");
+    if (lines) kn_buffer_char(to, '\n');
 }
 
 /* ---- Baskets ---- */
