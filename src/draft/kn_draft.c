@@ -20,8 +20,8 @@
 #include "kn_error.h"
 #include "kn_names.h"
 #include "kn_options.h"
-#include "kn_output.h"
 #include "kn_outline.h"
+#include "kn_output.h"
 #include "kn_records_files.h"
 #include "kn_resource_outline.h"
 #include "kn_table_name.h"
@@ -275,8 +275,8 @@ static kn_status make(kn_drafting *d, kn_error *err)
         return kn_fail(err, KN_USAGE, "the name of a record (--record) is of XML and JSON");
     kn_buffer_add(&d->text, heading);
     kn_status (*draft)(kn_drafting *, kn_error *) = d->delimiter || d->listed ? kn_draft_baskets
-                                                    : d->resources ? kn_draft_resources
-                                                                   : shapes[d->draft->shape];
+                                                    : d->resources            ? kn_draft_resources
+                                                                              : shapes[d->draft->shape];
     kn_status st = draft(d, err);
     bool      again = d->star && d->draft->shape != KN_SHAPE_RECORDS && strcmp(d->inputs[0], "-") != 0;
     if (st == KN_INPUT && again) {

@@ -208,8 +208,10 @@ bool kn_records_are_lists(kn_context *ctx, const char *path)
     if (st == KN_OK) {
         st = kn_json_open(&json, ctx, source, form == KN_RECORDS_JSON_LINES, &why);
         if (st == KN_OK) st = kn_json_next(&json, &why);
-        if (st == KN_OK && form == KN_RECORDS_JSON && json.kind == KN_JSON_LIST) st = kn_json_next(&json, &why);
-        else if (form == KN_RECORDS_JSON) st = KN_INPUT;
+        if (st == KN_OK && form == KN_RECORDS_JSON && json.kind == KN_JSON_LIST)
+            st = kn_json_next(&json, &why);
+        else if (form == KN_RECORDS_JSON)
+            st = KN_INPUT;
         found = st == KN_OK && json.kind == KN_JSON_LIST;
         kn_json_close(&json);
     }

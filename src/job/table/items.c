@@ -369,8 +369,8 @@ kn_status kn_table_run_show_items(kn_table_run *run, kn_error *err)
 {
     const kn_table *table = run->table;
     if (!run->items) return KN_OK;
-    size_t    columns = (size_t)kn_table_all_columns(table);
-    kn_table *shown = kn_release_alloc(&run->all, &run->all.scratch, 1, sizeof *shown, err);
+    size_t     columns = (size_t)kn_table_all_columns(table);
+    kn_table  *shown = kn_release_alloc(&run->all, &run->all.scratch, 1, sizeof *shown, err);
     kn_column *own = kn_release_alloc(&run->all, &run->all.scratch, columns + 1, sizeof *own, err);
     if (!shown || !own) return KN_MEMORY;
     memcpy(own, table->columns, columns * sizeof *own);
