@@ -271,7 +271,13 @@ static void asked_levels(kn_buffer *to, const kn_spec *spec, const kn_attribute 
 
 static void column_row(kn_html_table *t, const kn_public *p, const kn_public_part *part, const kn_public_column *c)
 {
-    static const char *const roles[] = {"quasi-identifier", "identifier", "sensitive", "weight", "kept", "count"};
+    static const char *const roles[] = {[KN_ROLE_QUASI] = "quasi-identifier",
+                                        [KN_ROLE_IDENTIFIER] = "identifier",
+                                        [KN_ROLE_SENSITIVE] = "sensitive",
+                                        [KN_ROLE_WEIGHT] = "weight",
+                                        [KN_ROLE_KEEP] = "kept",
+                                        [KN_ROLE_COUNT] = "count",
+                                        [KN_ROLE_SET] = "set of items"};
     kn_html_table_row(t);
     kn_html_table_cell(t);
     if (part->name) {

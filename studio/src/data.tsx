@@ -9,7 +9,7 @@ import {useAnswer, useStore} from "./store";
 import {texts} from "./texts";
 
 const OF_TABLES: Array<Role | "drop"> = ["quasi", "sensitive", "identifier", "keep", "drop"];
-const ROLES: Array<Role | "drop"> = ["quasi", "sensitive", "identifier", "keep", "drop", "weight", "count"];
+const ROLES: Array<Role | "drop"> = ["quasi", "sensitive", "identifier", "keep", "drop", "set", "weight", "count"];
 
 function List({found, spread}: {found: Profile; spread: StudioDistributions | null}) {
   const store = useStore();
@@ -37,6 +37,10 @@ function List({found, spread}: {found: Profile; spread: StudioDistributions | nu
                 {ROLES.map((one) => <option key={one} value={one} title={texts.roles[one]}>{texts.roles.short[one]}</option>)}
               </select>
               <p class="how">{texts.roles[role]}</p>
+              {role === "set" && (
+                <label>{texts.data.separator} <input size={2} maxLength={1} value={store.release.set()?.separator ?? ";"} aria-label={`${column.name}: ${texts.data.separator}`}
+                  onChange={(event) => { const mark = event.currentTarget.value; if (mark) void store.edit((release) => release.setSeparator(column.name, mark)); }} /></label>
+              )}
               <p class="how">{texts.data.suggested(texts.roles.short[column.role as Role] ?? column.role, column.reason)}</p>
             </div>
           </li>

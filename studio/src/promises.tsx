@@ -21,6 +21,23 @@ const MODELS: Record<string, {key: string | null; start: number; min: number; st
 /** The kinds of these models that the words for them are about. */
 const PLAIN: unknown[] = [undefined, "distinct", "basic", "equal"];
 
+/** What is promised about the items of sets: how many somebody may know, and among how many rows they leave a person. */
+function OfSets({at, one}: {at: number; one: Promised}) {
+  const store = useStore();
+  const {k = 5, m = 2} = (one.value ?? {}) as {k?: number; m?: number};
+  const change = (next: {k?: number; m?: number}) => void store.edit((release) => release.setPromise(at, "k-mn", {k, m, n: 0, ...next}));
+  return (
+    <li class="promise">
+      <h3>k-mn <small>{texts.promises.of}</small> <bdi>{store.release.set()?.name}</bdi></h3>
+      <p class="how">{texts.promises.about["k-mn"]}</p>
+      <div class="line">
+        <label>k <Number_ label={texts.promises.sets.k} value={k} min={2} step={1} change={(value) => change({k: Math.round(value)})} /></label>
+        <label>m <Number_ label={texts.promises.sets.m} value={m} min={1} step={1} change={(value) => change({m: Math.round(value)})} /></label>
+      </div>
+    </li>
+  );
+}
+
 function Promise_({at, one}: {at: number; one: Promised}) {
   const store = useStore();
   const model = MODELS[one.model];
@@ -122,7 +139,7 @@ export function Promises() {
         <p class="how">{texts.promises.suppressionHow}</p>
       </Section>
       <Section title={texts.steps.promises} wide>
-        <ul class="promises">{promises.map((one, at) => one.model !== "k" && <Promise_ key={at} at={at} one={one} />)}</ul>
+        <ul class="promises">{promises.map((one, at) => one.model === "k-mn" ? <OfSets key={at} at={at} one={one} /> : one.model !== "k" && <Promise_ key={at} at={at} one={one} />)}</ul>
         <div class="line">
           <select aria-label={texts.promises.add} value={model} onChange={(event) => setModel(event.currentTarget.value)}>
             {Object.keys(MODELS).map((name) => <option key={name} value={name}>{texts.promises.models[name]}</option>)}

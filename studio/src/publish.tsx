@@ -4,7 +4,7 @@ import {useEffect, useState} from "preact/hooks";
 import type {Anonymize, Verify} from "./answers";
 import {Copy, Figure, Notes, Problem, Progress, Section} from "./parts";
 import {useAction, useStore} from "./store";
-import {figure, n, texts} from "./texts";
+import {figure, n, share, texts} from "./texts";
 
 function Verified({answer}: {answer: Verify}) {
   return (
@@ -60,6 +60,7 @@ export function Publish() {
               {answer.rows !== undefined && <Figure label={texts.publish.rows} value={n(answer.rows)} />}
               {answer.suppressed !== undefined && <Figure label={store.session.shape === "table" ? texts.publish.suppressed : texts.publish.persons} value={n(answer.suppressed)} />}
               {answer.classes !== undefined && <Figure label={texts.publish.classes} value={n(answer.classes)} />}
+              {answer.items && <Figure label={texts.solutions.items(answer.items.column)} value={share(answer.items.kept, answer.items.items)} note={`k = ${n(answer.items.k)}, m = ${n(answer.items.m)}`} />}
             </dl>
             <div class="two">
               <div><h3>{texts.publish.give}</h3><ul class="files">{(answer.publish ?? []).map((one) => <li key={one}><bdi>{one}</bdi></li>)}</ul></div>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import {Document, isMap, isScalar, isSeq, parseDocument, YAMLMap} from "yaml";
 
-export type Role = "identifier" | "quasi" | "sensitive" | "keep" | "weight" | "count";
+export type Role = "identifier" | "quasi" | "sensitive" | "keep" | "set" | "weight" | "count";
 export type Promised = {model: string; value: unknown};
 
 export interface Column {
@@ -105,9 +105,31 @@ export class Release {
       map.comment = null;
       if (role !== "quasi") for (const key of ["hierarchy", "min-level", "max-level", "weight", "cuts"]) map.delete(key);
       if (role !== "identifier") map.delete("pseudonym");
+      if (role !== "set") map.delete("separator");
     }
     this.dropLevels();
     this.dropPromisesWithoutColumn();
+    this.promiseSets();
+  }
+
+  /** The column whose cells are sets, and what stands between their items. */
+  set(): {name: string; separator: string} | null {
+    const column = this.columns().find((one) => one.role === "set");
+    const separator = column && (this.pair(column.name)?.value as YAMLMap | undefined)?.get?.("separator");
+    return column ? {name: column.name, separator: typeof separator === "string" ? separator : ";"} : null;
+  }
+
+  setSeparator(name: string, separator: string): void {
+    this.description(name).set("separator", separator);
+    this.dropLevels();
+  }
+
+  /** A table with a column of sets promises something about them, and one without does not. */
+  private promiseSets(): void {
+    const at = this.promises().findIndex((one) => one.model === "k-mn");
+    if (this.doc.has("tables") || this.doc.has("classes")) return;
+    if (this.set() && at < 0) this.setPromise(this.promises().length, "k-mn", {k: this.k() ?? 5, m: 2, n: 0});
+    if (!this.set() && at >= 0) this.removePromise(at);
   }
 
   setHierarchy(name: string, hierarchy: unknown): void {

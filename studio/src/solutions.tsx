@@ -142,6 +142,7 @@ export function Solutions() {
               {one.metrics && <Figure label={`${texts.solutions.loss} (lm)`} value={figure(one.metrics.lm)} />}
               <Figure label={texts.solutions.suppressed} value={n(one.suppressed ?? 0)} note={share(one.suppressed ?? 0, one.rows_in)} />
               <Figure label={texts.solutions.classes} value={n(one.classes ?? 0)} />
+              {one.items && <Figure label={texts.solutions.items(one.items.column)} value={share(one.items.kept, one.items.items)} note={texts.solutions.itemsHidden(one.items.hidden)} />}
             </dl>
           ) : <p class="problem" role="alert"><bdi>{one.reason}</bdi></p>}
         </Answer>
