@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Databases as dicts of tables, records as lists of dicts, hierarchies from dicts and data frames, recipes, attacks."""
 
+import csv
 import json
 import subprocess
 
@@ -291,3 +292,33 @@ def test_advice_on_other_promises_is_what_a_release_keeps():
         }
         if one.state == "kept":
             assert kn.anonymize(records, fields).answer.metrics.node_survival == one.node_survival
+
+SETS = {
+    "age": [20 + i % 30 for i in range(60)],
+    "lent": [";".join(("Dune", "Emma", "Solaris", "Maigret")[i % 4 :][: 1 + i % 2]) for i in range(60)],
+}
+SETS_SPEC = {
+    "attributes": {"age": {"role": "quasi", "hierarchy": {"ranges": [10, 20]}}, "lent": {"role": "set"}},
+    "privacy": [{"k": 4}, {"k-mn": {"k": 4, "m": 2, "n": 0}}],
+    "method": "optimal",
+}
+
+
+@needs_program
+def test_a_column_of_sets_is_released_as_by_the_program(tmp_path):
+    source, path, shown = (tmp_path / name for name in ("in.csv", "release.yaml", "out.csv"))
+    rows = zip(*SETS.values(), strict=True)
+    source.write_text("\n".join(["age,lent", *(",".join(map(str, row)) for row in rows)]) + "\n")
+    path.write_text(json.dumps({"kanon": 1, **SETS_SPEC, "input": str(source), "output": str(shown)}))
+    frame = pl.DataFrame(SETS)
+    release = kn.anonymize(frame, SETS_SPEC)
+    expected = program("anonymize", str(path))
+    assert without_times(release.answer._content)["items"] == expected["items"]
+    table = pl.DataFrame(release)
+    with open(shown, newline="") as file:
+        written = [tuple(row) for row in csv.reader(file)]
+    assert written == [("age", "lent"), *table.rows()]
+    assert kn.verify(frame, release).verified
+    rows = [(age, "Dune;Emma;Maigret" if i == 0 else lent) for i, (age, lent) in enumerate(table.rows())]
+    spoiled = pl.DataFrame(rows, schema=["age", "lent"], orient="row")
+    assert not kn.verify(frame, spoiled, SETS_SPEC).verified
