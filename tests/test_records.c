@@ -409,7 +409,7 @@ static void test_refusals(void **state)
         {"x.json", "[{\"id\": \"a\xff\"}]", "x.json:1:11: not JSON: bytes that are not UTF-8", KN_INPUT},
         {"x.json", "[{\"id\": \"a\xc3\"}]", "x.json:1:11: not JSON: bytes that are not UTF-8", KN_INPUT},
         {"x.json", "[{\"id\": \"a", "x.json:1:11: not JSON: the file ends inside a text", KN_INPUT},
-        {"x.json", "[3]", "x.json:1:2: a record is an object", KN_INPUT},
+        {"x.json", "[3]", "x.json:1:2: a record is an object, or a list of values", KN_INPUT},
         {"x.json", "{\"people\": []}", "there are no records; they are looked for in \"record\"", KN_INPUT},
         {"x.json", "[]", "there are no records", KN_INPUT},
         {"x.json", "[{\"Disease\": [[\"Flu\"]]}]", "x.json:1:15: a list of nodes cannot hold lists", KN_INPUT},
@@ -429,7 +429,7 @@ static void test_refusals(void **state)
          "the "
          "other way round",
          KN_INPUT},
-        {"x.jsonl", "{}\n[]", "x.jsonl:2:1: a record is an object", KN_INPUT},
+        {"x.jsonl", "{}\n[]", "x.jsonl:2:1: some records are lists and others objects", KN_INPUT},
         {"x.jsonl", "\n", "there are no records", KN_INPUT},
         {"x.txt", "a,b", "baskets have values of one class", KN_USAGE},
     };

@@ -1,7 +1,7 @@
 /* kn_json_read.c: records of a JSON or JSON Lines file, front to back.
  *
  * A document is a list of records, or an object in which options.record names it (people, data/people; "record" also
- * finds "records"). The path to it may lead through a list of objects (entry/resource), with a record or a list of them in each. In JSON Lines every document is a record. A record is an object. Its nodes, and theirs, are
+ * finds "records"). The path to it may lead through a list of objects (entry/resource), with a record or a list of them in each. In JSON Lines every document is a record. A record is an object, or a list of values of the only class. Its nodes, and theirs, are
  * written in two ways, which may be mixed:
  *
  *     "children": [{"v": "Hospital1", "class": "MedicalCenter", "children": [...]}]     the class may be left out
