@@ -46,6 +46,13 @@ static inline int kn_recode_lost(const kn_recode_input *input)
     return kn_fault("recode-lose-row");
 }
 
+/* Is a mistake to be made with rows? */
+static inline bool kn_recode_mistaken(void)
+{
+    return kn_fault("recode-lose-row") || kn_fault("recode-duplicate-row") || kn_fault("recode-swap-class") ||
+           kn_fault("recode-copy-shift") || kn_fault("recode-show-suppressed");
+}
+
 /* The row and class that are written in the place of the i-th, by mistake. */
 static inline void kn_recode_mistake(const kn_recode_input *input, const int64_t *map, int64_t i, int64_t *row,
                                      uint32_t *class_index)

@@ -4,9 +4,11 @@
  * order; so the rows of a class stand together. Classes are ranked first; a row's key is the rank of its class and as
  * many ranks of its other cells as fit into 64 bits, compared by radix sort; what does not fit decides among equal
  * keys, and finally the row's number, which changes no byte. A suppressed row has the rank after the last class; if
- * left out, it is cut off at the end.
+ * left out, it is cut off at the end. Where only quasi-identifiers are released, rows are counted class by class instead,
+ * and a class's text is copied as often as it has rows.
  *
- * Cost: O(rows) for sorting and O(cells) for writing, in parallel. Memory: 32 bytes per row while sorting, 8 after it.
+ * Cost: O(rows) for sorting and O(cells) for writing, in parallel. Memory: 32 bytes per row while sorting, 8 after it; 8 to 10
+ * where they are counted.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_recode.h"
@@ -40,8 +42,12 @@ typedef struct recoder {
     int                    leading; /* columns before the first that is no quasi-identifier */
     kn_sort_record        *records;
     int64_t               *map;
+    int64_t                count; /* of its entries, before equal ones are joined */
     int64_t               *times; /* of a counted table, per entry of the map: rows that it stands for */
     int64_t               *ends;  /* ... expanded: that it and all before it stand for                 */
+    int64_t  *starts;  /* per rank of a class, the suppressed rows' too, and one more: its first entry of the map;
+                                      NULL: rows were sorted otherwise, or not at all                  */
+    uint32_t *of_rank; /* then: a class that has it                                       */
 } recoder;
 
 static int bits_for(uint64_t values)
@@ -179,6 +185,85 @@ static kn_status sort_rows(recoder *r, kn_error *err)
     return kn_sort_records(r->ctx, r->records, (size_t)rows, r->packed < r->others ? row_tie : NULL, r, err);
 }
 
+/* ---- Rows that show their class alone ---- */
+
+enum { MOST_PARTS = 64, FEW_CLASSES = 32 };
+
+/* Rows counted by the rank of their class, in parts of the table: then each part knows where its rows go. */
+typedef struct counting {
+    recoder *r;
+    int64_t  part_rows;
+    int64_t  parts;
+    size_t   ranks;
+    int64_t *places; /* [part][rank]: how many, then where the next one goes */
+} counting;
+
+static inline uint32_t rank_of_row(const recoder *r, int64_t row)
+{
+    uint32_t class_index = r->input->plan->class_of_row[row];
+    return class_index == KN_CLASS_SUPPRESSED ? r->classes : r->class_ranks[class_index];
+}
+
+static kn_status count_part(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    (void)worker, (void)err;
+    const counting *c = arg;
+    int64_t        *places = c->places + (size_t)(begin / c->part_rows) * c->ranks;
+    for (int64_t row = begin; row < end; row++) places[rank_of_row(c->r, row)]++;
+    return KN_OK;
+}
+
+static kn_status place_part(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    (void)worker, (void)err;
+    const counting *c = arg;
+    int64_t        *places = c->places + (size_t)(begin / c->part_rows) * c->ranks;
+    for (int64_t row = begin; row < end; row++) {
+        int64_t at = places[rank_of_row(c->r, row)]++;
+        if (at < c->r->count) c->r->map[at] = row; /* what is left out is behind it */
+    }
+    return KN_OK;
+}
+
+/* The sum of all before it, rank by rank, part by part. */
+static void find_starts(const counting *c)
+{
+    int64_t sum = 0;
+    for (size_t rank = 0; rank < c->ranks; rank++) {
+        c->r->starts[rank] = sum;
+        for (int64_t part = 0; part < c->parts; part++) {
+            int64_t *place = &c->places[(size_t)part * c->ranks + rank], rows = *place;
+            *place = sum;
+            sum += rows;
+        }
+    }
+    c->r->starts[c->ranks] = sum;
+}
+
+/* The map, where no column but the quasi-identifiers is released: rows by class, then by their number. */
+static kn_status place_rows(recoder *r, kn_error *err)
+{
+    int64_t  rows = r->input->plan->rows;
+    counting c = {.r = r, .ranks = (size_t)r->classes + 1};
+    c.parts = rows / (int64_t)(4 * c.ranks); /* a quarter of the rows at most is counters */
+    c.parts = c.parts < 1 ? 1 : c.parts > MOST_PARTS ? MOST_PARTS : c.parts;
+    c.part_rows = (rows + c.parts - 1) / c.parts;
+    if (c.part_rows < 1) c.part_rows = 1;
+    r->starts = kn_alloc_array(r->ctx, c.ranks + 1, sizeof *r->starts);
+    r->of_rank = kn_alloc_array(r->ctx, c.ranks + 1, sizeof *r->of_rank);
+    c.places = kn_alloc_array_zero(r->ctx, (size_t)c.parts * c.ranks + 1, sizeof *c.places);
+    kn_status st = r->starts && r->of_rank && c.places ? KN_OK : kn_fail_memory(err, r->ctx, recoding);
+    if (st == KN_OK) st = kn_parallel_for(r->ctx, rows, c.part_rows, count_part, &c, err);
+    if (st == KN_OK) {
+        find_starts(&c);
+        for (uint32_t k = 0; k < r->input->plan->classes; k++) r->of_rank[r->class_ranks[k]] = k;
+        r->of_rank[r->classes] = KN_CLASS_SUPPRESSED;
+        st = kn_parallel_for(r->ctx, rows, c.part_rows, place_part, &c, err);
+    }
+    kn_free(c.places);
+    return st;
+}
+
 static int64_t suppressed_rows(const kn_plan *plan)
 {
     int64_t n = 0;
@@ -192,9 +277,14 @@ static kn_status make_map(recoder *r, int64_t *count, kn_error *err)
     const kn_plan *plan = r->input->plan;
     bool           drop = r->input->suppressed == KN_SUPPRESSED_DROP;
     *count = plan->rows - (drop ? suppressed_rows(plan) : 0);
-    if (!r->input->keep_order) KN_TRY(sort_rows(r, err));
+    bool few =
+        (int64_t)r->classes + 1 <= plan->rows / FEW_CLASSES + FEW_CLASSES; /* otherwise sorting is better shared */
+    bool alone = !r->input->keep_order && r->leading == r->released->column_count && few;
+    if (!r->input->keep_order && !alone) KN_TRY(sort_rows(r, err));
     r->map = kn_alloc_array(r->ctx, (size_t)*count + 1, sizeof *r->map);
     if (!r->map) return kn_fail_memory(err, r->ctx, recoding);
+    r->count = *count;
+    if (alone) return place_rows(r, err);
     int64_t n = 0;
     if (r->input->keep_order) {
         for (int64_t row = 0; row < plan->rows; row++)
@@ -365,6 +455,35 @@ static void write_row(const recoder *r, int64_t i, last_row *last, kn_buffer *to
     kn_buffer_char(to, '\n');
 }
 
+/* Rows [first, end) where each shows its class alone: a class is written once and then copied. */
+static void write_classes(const recoder *r, int64_t first, int64_t end, kn_buffer *to)
+{
+    size_t rank = 0, high = (size_t)r->classes + 1; /* the last whose rows begin at `first` or before */
+    while (high - rank > 1) {
+        size_t middle = rank + (high - rank) / 2;
+        if (r->starts[middle] <= first)
+            rank = middle;
+        else
+            high = middle;
+    }
+    for (int64_t i = first; i < end && !to->failed; rank++) {
+        int64_t until = r->starts[rank + 1] < end ? r->starts[rank + 1] : end;
+        size_t  begin = to->size;
+        if (until <= i) continue;
+        for (int c = 0; c < r->released->column_count; c++) {
+            if (c > 0) kn_buffer_char(to, r->input->delimiter);
+            write_cell(r, &r->released->columns[c], r->of_rank[rank], 0, to);
+        }
+        if (to->size == begin) kn_buffer_add(to, "\"\""); /* an empty line would be no row */
+        kn_buffer_char(to, '\n');
+        size_t size = to->size - begin, more = size * (size_t)(until - i - 1);
+        char  *room = kn_buffer_reserve(to, more);
+        for (size_t done = 0; room && done < more; done += size) memcpy(room + done, to->data + begin, size);
+        if (room) to->size += more;
+        i = until;
+    }
+}
+
 typedef struct row_pieces {
     const recoder *recoder;
     int64_t        entries; /* of the map           */
@@ -376,9 +495,11 @@ static kn_status write_piece(void *arg, int64_t piece, kn_buffer *to, kn_error *
     const row_pieces *p = arg;
     int64_t           first = piece * PIECE_ROWS, end = first + PIECE_ROWS;
     if (end > p->count) end = p->count;
+    bool     classes = p->recoder->starts && !p->recoder->times && !kn_recode_mistaken();
     last_row last = {0};
-    int64_t  at = p->recoder->ends ? kn_recode_entry(p->recoder->ends, p->entries, first) : first;
-    for (int64_t i = first; i < end; i++) {
+    if (classes) write_classes(p->recoder, first, end, to);
+    int64_t at = p->recoder->ends ? kn_recode_entry(p->recoder->ends, p->entries, first) : first;
+    for (int64_t i = first; !classes && i < end; i++) {
         if (p->recoder->ends && p->recoder->ends[at] == i) at++;
         write_row(p->recoder, p->recoder->ends ? at : i, &last, to);
     }
@@ -465,7 +586,7 @@ kn_status kn_recode_write(kn_output *output, kn_context *ctx, const kn_recode_in
     kn_free(r.records);
     kn_free(r.class_ranks);
     kn_free(r.order);
-    KN_FREE(r.times, r.ends);
+    KN_FREE(r.times, r.ends, r.starts, r.of_rank);
     if (st == KN_OK && !input->table->counts)
         *map = r.map;
     else
