@@ -345,6 +345,72 @@ static void guesses_from_some_rows_may_mislead(void **state)
     }
 }
 
+/* ---- Levels, and the search for the border ---- */
+
+static int compare_found(const void *a, const void *b)
+{
+    const kn_fd_result *x = a, *y = b;
+    if (x->right != y->right) return x->right - y->right;
+    return x->left < y->left ? -1 : x->left > y->left;
+}
+
+/* The number of levels that are looked at is a matter of work alone: none, some, all find the same. */
+static kn_fd_search searched(kn_context *ctx, const kn_fd_data *data, kn_fd_clock *clock, int64_t budget, double work)
+{
+    kn_error     err = KN_ERROR_INIT;
+    kn_fd_search s = {
+        .ctx = ctx, .data = data, .clock = clock, .budget = budget, .max_left = KN_FD_COLUMNS, .level_work = work};
+    assert_ok(kn_fd_search_run(&s, &err), err);
+    assert_false(s.late || s.cut);
+    if (s.count > 1) qsort(s.results, s.count, sizeof *s.results, compare_found);
+    return s;
+}
+
+static void levels_and_the_border_find_the_same(void **state)
+{
+    (void)state;
+    kn_rng rng;
+    int    settled = 0, unsettled = 0;
+    kn_rng_init(&rng, testing_seed(), 6);
+    for (int round = 0; round < testing_rounds(200); round++) {
+        kn_context *ctx = testing_context(1 + round % 3);
+        sheet       s = random_sheet(&rng, MOST_COLUMNS, MOST_ROWS);
+        kn_table   *table = read_sheet(ctx, &s);
+        kn_fd_data *data = NULL;
+        kn_fd_clock clock;
+        kn_error    err = KN_ERROR_INIT;
+        int         columns[MOST_COLUMNS];
+        int64_t     budget = 1 + (int64_t)kn_rng_below(&rng, 8);
+        for (int c = 0; c < s.columns; c++) columns[c] = c;
+        kn_fd_clock_start(&clock, ctx, 0);
+        assert_ok(kn_fd_data_make(&data, ctx, table, columns, s.columns, &err), err);
+        double       work = (double)data->rows * (double)(1 + kn_rng_below(&rng, 60)) + 1;
+        kn_fd_search border = searched(ctx, data, &clock, budget, 0);
+        kn_fd_search some = searched(ctx, data, &clock, budget, work);
+        kn_fd_search all = searched(ctx, data, &clock, budget, KN_FD_LEVEL_WORK);
+        assert_true(all.settled);
+        settled += some.settled;
+        unsettled += !some.settled;
+        assert_int_equal(border.count, all.count);
+        assert_int_equal(border.count, some.count);
+        for (size_t i = 0; i < border.count; i++) {
+            assert_memory_equal(&border.results[i].left, &all.results[i].left, sizeof all.results[i].left);
+            assert_memory_equal(&border.results[i].left, &some.results[i].left, sizeof all.results[i].left);
+            assert_int_equal(border.results[i].right, all.results[i].right);
+            assert_int_equal(border.results[i].right, some.results[i].right);
+            assert_int_equal(border.results[i].removed, all.results[i].removed);
+            assert_int_equal(border.results[i].removed, some.results[i].removed);
+        }
+        kn_fd_search_free(&border);
+        kn_fd_search_free(&some);
+        kn_fd_search_free(&all);
+        kn_fd_data_free(data);
+        kn_table_free(table);
+        testing_context_free(ctx);
+    }
+    assert_true(settled > 0 && unsettled > 0);
+}
+
 /* ---- Hitting sets ---- */
 
 static void hitting_sets_equal_trying_all(void **state)
@@ -604,6 +670,7 @@ int main(void)
         cmocka_unit_test(everything_found_equals_trying_all_left_sides),
         cmocka_unit_test(a_larger_table_on_any_number_of_threads),
         cmocka_unit_test(guesses_from_some_rows_may_mislead),
+        cmocka_unit_test(levels_and_the_border_find_the_same),
         cmocka_unit_test(hitting_sets_equal_trying_all),
         cmocka_unit_test(sixty_four_columns),
         cmocka_unit_test(bad_questions_are_refused),

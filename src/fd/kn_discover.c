@@ -120,7 +120,8 @@ static kn_status search(kn_discovery *out, kn_context *ctx, const kn_fd_data *da
                       .data = data,
                       .clock = clock,
                       .budget = kn_fraction_of(o->error, data->freq->rows),
-                      .max_left = KN_FD_COLUMNS};
+                      .max_left = KN_FD_COLUMNS,
+                      .level_work = KN_FD_LEVEL_WORK};
     answer       a = {.ctx = ctx, .data = data, .columns = columns, .column_count = count};
     if (o->max_left > 0 && o->max_left < KN_FD_COLUMNS) s.max_left = o->max_left;
     kn_progress_begin(ctx, "searching", "candidates", 0);

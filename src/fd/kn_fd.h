@@ -16,6 +16,8 @@
 
 enum { KN_FD_COLUMNS = 64 };
 
+#define KN_FD_LEVEL_WORK 4e9 /* of kn_fd_search: some seconds */
+
 static inline uint64_t kn_fd_bit(int column)
 {
     return (uint64_t)1 << column;
@@ -122,6 +124,9 @@ typedef struct kn_fd_candidate {
 KN_CHECK kn_status kn_fd_candidates_make(kn_fd_candidate **out, size_t *count, const kn_fd_data *data,
                                          const kn_fd_list *left, kn_error *err);
 
+/* Space for the exceptions of each candidate, in one block that the caller frees; NULL: out of memory. */
+int64_t *kn_fd_candidates_reserve(kn_context *ctx, kn_fd_candidate *candidates, size_t count);
+
 typedef struct kn_fd_effort {
     int64_t     budget; /* exceptions allowed; 0: exact                                                       */
     bool        guess;  /* with a budget: look at some of the rows and judge by them; `removed` is not given  */
@@ -149,11 +154,13 @@ typedef struct kn_fd_search {
     kn_fd_clock      *clock;
     int64_t           budget;
     int               max_left;
+    double            level_work; /* with a budget: rows × left sides that a level may have; 0: no levels */
     kn_fd_result     *results;
     size_t            count, capacity;
     int64_t           checked, refuted, rounds;
     bool              cut;  /* by max_left  */
     bool              late; /* by the clock */
+    bool              settled; /* the levels left nothing to be searched */
     /* Per right side A: */
     kn_fd_list failing[KN_FD_COLUMNS]; /* maximal left sides known to fail                  */
     kn_fd_list open[KN_FD_COLUMNS];    /* minimal left sides that may hold, to be checked   */
@@ -183,6 +190,7 @@ KN_CHECK bool kn_fd_search_found(kn_fd_search *search, int right, uint64_t left,
 /* How failures are found: at the start, and from candidates that were refuted. */
 KN_CHECK kn_status kn_fd_agree_begin(kn_fd_search *search, kn_error *err); /* kn_fd_agree.c: exact */
 KN_CHECK kn_status kn_fd_agree_spread(kn_fd_search *search, kn_error *err);
+KN_CHECK kn_status kn_fd_levels(kn_fd_search *search, kn_error *err); /* kn_fd_levels.c: with a budget, before the next */
 KN_CHECK kn_status kn_fd_advance_begin(kn_fd_search *search, kn_error *err); /* kn_fd_advance.c: with a budget */
 /* Guesses which candidates fail (`broken`), and looks for large failures above these. What is then known to fail, or is
  * to be left for later, is taken out of `right`; what is left in `right` is to be checked. */

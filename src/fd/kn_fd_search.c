@@ -13,7 +13,8 @@
  *
  * Where failures come from:
  *   exact (kn_fd_agree.c): two rows that agree in exactly the columns D refute every X inside D for every A outside;
- *   with a budget (kn_fd_advance.c): no pair refutes anything, but what fails and what is still larger and fails can be
+ *   with a budget (kn_fd_levels.c): small left sides are all checked, where that is little work, which may find everything;
+ *   then (kn_fd_advance.c) no pair refutes anything, but what fails and what is still larger and fails can be
  *   guessed from some of the rows, and only the largest is checked.
  *
  * Cost: the rounds × (failures × candidates of each A), and the checks. Memory: failures and candidates, 8 to 24
@@ -91,11 +92,11 @@ static size_t count_pairs(const kn_fd_candidate *c, size_t count)
     return pairs;
 }
 
-/* Space for the exceptions of each candidate, in one block that the caller frees. */
-static int64_t *reserve(kn_context *ctx, kn_fd_candidate *c, size_t count)
+int64_t *kn_fd_candidates_reserve(kn_context *ctx, kn_fd_candidate *candidates, size_t count)
 {
-    size_t   pairs = 0;
-    int64_t *removed = kn_alloc_array(ctx, count_pairs(c, count) + 1, sizeof *removed);
+    kn_fd_candidate *c = candidates;
+    size_t           pairs = 0;
+    int64_t         *removed = kn_alloc_array(ctx, count_pairs(c, count) + 1, sizeof *removed);
     for (size_t i = 0; i < count && removed; i++) {
         c[i].removed = removed + pairs;
         pairs += (size_t)__builtin_popcountll(c[i].right);
@@ -131,7 +132,7 @@ static kn_status check_batch(kn_fd_search *s, kn_fd_candidate *c, size_t count, 
     if (s->late) return KN_OK;
     for (size_t i = 0; i < count; i++)
         if (c[i].right) c[left++] = c[i];
-    int64_t  *removed = s->budget > 0 ? reserve(s->ctx, c, left) : NULL;
+    int64_t  *removed = s->budget > 0 ? kn_fd_candidates_reserve(s->ctx, c, left) : NULL;
     kn_status st = s->budget > 0 && !removed ? kn_fail_memory(err, s->ctx, WHAT) : KN_OK;
     if (st == KN_OK) st = kn_fd_validate(&done, s->data, s->clock, c, left, &effort, err);
     s->late = !done;
@@ -180,7 +181,8 @@ kn_status kn_fd_search_run(kn_fd_search *s, kn_error *err)
         /* No column is constant; nearly constant ones are handled by the first step. */
         if (!kn_fd_search_failed(s, a, 0)) return kn_fail_memory(err, s->ctx, WHAT);
     KN_TRY(s->budget > 0 ? kn_fd_advance_begin(s, err) : kn_fd_agree_begin(s, err));
-    for (bool again = true; again && !s->late;) {
+    if (s->budget > 0) KN_TRY(kn_fd_levels(s, err));
+    for (bool again = !s->settled; again && !s->late;) {
         if (s->budget == 0) KN_TRY(kn_fd_agree_spread(s, err));
         KN_TRY(kn_parallel_for(s->ctx, s->data->columns, 1, induce_columns, s, err));
         s->rounds++;

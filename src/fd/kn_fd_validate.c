@@ -10,8 +10,8 @@
  *     similar rows, so they agree on much;
  *   - with a budget: the rows beyond the most frequent A are exceptions; once they are more than the budget, the
  *     candidate falls. Exceptions of a candidate that holds are counted exactly.
- * A branch without live candidates is skipped. Two rows need no splitting: with a budget they go through all that is
- * below in one loop.
+ * A branch without live candidates is skipped. Two rows need no splitting: with a budget they go down to the nodes whose
+ * columns they agree in, and to no others; three to FRIENDS rows are split only by columns in which two of them agree.
  *
  * To guess, some clusters of the first column are looked at, evenly spread, and the budget is their share of it and a
  * standard deviation more. Whole clusters: in a sample of single rows few would agree on anything.
@@ -40,7 +40,10 @@ enum {
     GUESS = 16,      /* to guess, look at one cluster in so many at most, and at */
     ENOUGH = 16,     /* so many at least, if there are */
     NEAR = 1 << 14,  /* rows that are copied before they are walked */
-    FEW = 12         /* rows that are compared with each other rather than looked up */
+    FEW = 12,        /* rows that are compared with each other rather than looked up */
+    FRIENDS = 5,     /* rows that are compared in all columns before they are split by one ... */
+    CROWD = 128,     /* ... if there are so many nodes below */
+    SHARED = 4       /* exceptions that are not worth telling the other workers of */
 };
 
 /* ---- Candidates ---- */
@@ -100,6 +103,9 @@ typedef struct trie {
     uint8_t  *column;
     uint32_t *end;
     uint32_t *parent;
+    uint64_t *below; /* the columns of the children ...                        */
+    uint32_t *first; /* ... and where they begin in `children`                 */
+    uint32_t *children;
     uint32_t *live;      /* candidates at and below                                */
     uint64_t *right;     /* of the candidate that ends here; 0: none               */
     uint32_t *candidate; /* its number                                             */
@@ -108,14 +114,16 @@ typedef struct trie {
 
 static void trie_free(trie *t)
 {
-    KN_FREE(t->column, t->end, t->parent, t->live, t->right, t->candidate, t->pair);
+    KN_FREE(t->column, t->end, t->parent, t->below, t->first, t->children, t->live, t->right, t->candidate, t->pair);
 }
 
 static bool trie_allocate(trie *t, kn_context *ctx, size_t nodes)
 {
     return KN_ALLOC(ctx, t->column, nodes) && KN_ALLOC(ctx, t->end, nodes) && KN_ALLOC(ctx, t->parent, nodes) &&
-           KN_ALLOC_ZERO(ctx, t->live, nodes) && KN_ALLOC_ZERO(ctx, t->right, nodes) &&
-           KN_ALLOC_ZERO(ctx, t->candidate, nodes) && KN_ALLOC_ZERO(ctx, t->pair, nodes);
+           KN_ALLOC_ZERO(ctx, t->below, nodes) && KN_ALLOC_ZERO(ctx, t->first, nodes + 1) &&
+           KN_ALLOC(ctx, t->children, nodes) && KN_ALLOC_ZERO(ctx, t->live, nodes) &&
+           KN_ALLOC_ZERO(ctx, t->right, nodes) && KN_ALLOC_ZERO(ctx, t->candidate, nodes) &&
+           KN_ALLOC_ZERO(ctx, t->pair, nodes);
 }
 
 static size_t shared_prefix(uint64_t a, uint64_t b)
@@ -153,6 +161,22 @@ static void trie_add(trie *t, const kn_fd_candidate *c, uint32_t number, uint32_
     t->candidate[node] = number;
 }
 
+/* By column, as they are in the walk. Where each node's begin stands one ahead until they are filled in. */
+static void link_children(trie *t)
+{
+    uint32_t next = 0;
+    for (uint32_t n = 1; n < t->nodes; n++) {
+        t->below[t->parent[n]] |= kn_fd_bit(t->column[n]);
+        t->first[t->parent[n] + 1]++;
+    }
+    for (uint32_t n = 0; n < t->nodes; n++) {
+        uint32_t count = t->first[n + 1];
+        t->first[n + 1] = next;
+        next += count;
+    }
+    for (uint32_t n = 1; n < t->nodes; n++) t->children[t->first[t->parent[n] + 1]++] = n;
+}
+
 /* The candidates are sorted already. */
 static kn_status trie_make(trie *t, kn_context *ctx, const kn_fd_candidate *c, size_t count, size_t *pairs,
                            kn_error *err)
@@ -178,7 +202,23 @@ static kn_status trie_make(trie *t, kn_context *ctx, const kn_fd_candidate *c, s
         t->live[up] += t->live[n];
         if (t->end[n] > t->end[up]) t->end[up] = t->end[n];
     }
+    link_children(t);
     return KN_OK;
+}
+
+/* How many bits are set: inline, where the processor's instruction may not be there. */
+static inline uint32_t count_bits(uint64_t x)
+{
+    x -= x >> 1 & 0x5555555555555555u;
+    x = (x & 0x3333333333333333u) + (x >> 2 & 0x3333333333333333u);
+    x = (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+    return (uint32_t)(x * 0x0101010101010101u >> 56);
+}
+
+/* The child whose column is the lowest of `columns`, which are children's. */
+static inline uint32_t child_at(const trie *t, uint32_t node, uint64_t columns)
+{
+    return t->children[t->first[node] + count_bits(t->below[node] & ((columns & -columns) - 1))];
 }
 
 /* ---- Walking ---- */
@@ -230,6 +270,14 @@ typedef struct walker {
 static const uint32_t *row_of(const walker *w, uint32_t i)
 {
     return w->codes + (size_t)w->rows[i] * (size_t)w->job->data->columns;
+}
+
+/* The columns in which two rows agree. */
+static inline uint64_t agree_of(const walker *w, const uint32_t *x, const uint32_t *y)
+{
+    uint64_t set = 0;
+    for (int c = 0; c < w->job->data->columns; c++) set |= (uint64_t)(x[c] == y[c]) << c;
+    return set;
 }
 
 static bool push_range(walker *w, uint32_t first, uint32_t last)
@@ -376,18 +424,23 @@ static void add_exceptions(walker *w, uint32_t node, int column, size_t pair, in
 {
     int64_t limit = w->job->limit[w->job->trie->column[w->task->node]];
     w->own[pair] += count;
-    if (w->own[pair] > limit / 32 && share(w, pair) > limit) drop(w, node, kn_fd_bit(column));
+    if (w->own[pair] > (limit < SHARED ? limit : limit / 32 + SHARED) && share(w, pair) > limit)
+        drop(w, node, kn_fd_bit(column));
 }
 
-/* With a budget. */
-static void test_budget(walker *w, uint32_t node, uint32_t first, uint32_t last)
+/* Where the exceptions of a right side stand. */
+static inline size_t pair_of(const trie *t, uint32_t node, int column)
 {
-    const trie *t = w->job->trie;
-    size_t      pair = t->pair[node];
-    for (uint64_t right = t->right[node]; right; right &= right - 1, pair++) {
-        int c = __builtin_ctzll(right);
-        if (!(w->alive[node] & kn_fd_bit(c))) continue;
-        add_exceptions(w, node, c, pair, exceptions(w, c, first, last));
+    return t->pair[node] + count_bits(t->right[node] & (kn_fd_bit(column) - 1));
+}
+
+/* With a budget: those of the right sides in which not all rows are known to agree. */
+static void test_budget(walker *w, uint32_t node, uint32_t first, uint32_t last, uint64_t differ)
+{
+    for (uint64_t right = w->alive[node] & differ; right; right &= right - 1) {
+        int     c = __builtin_ctzll(right);
+        int64_t count = exceptions(w, c, first, last);
+        if (count > 0) add_exceptions(w, node, c, pair_of(w->job->trie, node, c), count);
     }
 }
 
@@ -400,53 +453,61 @@ static void worked(walker *w, uint64_t rows)
     if (w->stop) atomic_store_explicit(&w->job->late, true, memory_order_relaxed);
 }
 
-/* With a budget: rows x and y agree on the left side of `node`. */
-static void test_two(walker *w, uint32_t node, const uint32_t *x, const uint32_t *y, int64_t weight)
+/* With a budget: two rows that agree in these columns, among them the left side of `node`. Returns how many nodes were seen. */
+static uint64_t visit_two(walker *w, uint32_t node, uint64_t agree, int64_t weight)
 {
     const trie *t = w->job->trie;
-    size_t      pair = t->pair[node];
-    for (uint64_t right = t->right[node]; right; right &= right - 1, pair++) {
+    uint64_t    seen = 1;
+    for (uint64_t right = w->alive[node] & ~agree; right; right &= right - 1) {
         int c = __builtin_ctzll(right);
-        if (x[c] != y[c] && (w->alive[node] & kn_fd_bit(c))) add_exceptions(w, node, c, pair, weight);
+        add_exceptions(w, node, c, pair_of(t, node, c), weight);
     }
+    for (uint64_t next = t->below[node] & agree; next; next &= next - 1) {
+        uint32_t child = child_at(t, node, next);
+        if (w->live[child]) seen += visit_two(w, child, agree, weight);
+    }
+    return seen;
 }
 
-/* There is nothing to split: whatever is below `node` is gone through in one loop. */
-static void visit_two(walker *w, uint32_t node, uint32_t first, uint32_t second)
+static void begin_two(walker *w, uint32_t node, uint32_t first)
 {
-    const trie     *t = w->job->trie;
-    const uint32_t *x = w->codes + (size_t)first * (size_t)w->job->data->columns;
-    const uint32_t *y = w->codes + (size_t)second * (size_t)w->job->data->columns;
-    int64_t         a = w->weights[first], b = w->weights[second], weight = a < b ? a : b;
-    uint32_t        n = node, end = t->end[node], seen = 2;
-    for (; n < end; seen++) {
-        int c = t->column[n];
-        if (w->live[n] == 0 || x[c] != y[c]) {
-            n = t->end[n];
-            continue;
+    const uint32_t *x = row_of(w, first), *y = row_of(w, first + 1);
+    int64_t         a = w->weights[w->rows[first]], b = w->weights[w->rows[first + 1]];
+    worked(w, visit_two(w, node, agree_of(w, x, y), a < b ? a : b));
+}
+
+/* In which columns do two of a few rows agree, and in which all? */
+static void compare_few(const walker *w, uint32_t first, uint32_t last, uint64_t *some, uint64_t *all)
+{
+    *some = 0;
+    *all = UINT64_MAX;
+    for (uint32_t i = first; i < last; i++)
+        for (uint32_t j = i + 1; j < last; j++) {
+            uint64_t agree = agree_of(w, row_of(w, i), row_of(w, j));
+            *some |= agree;
+            *all &= agree;
         }
-        if (w->alive[n]) test_two(w, n, x, y, weight);
-        n++;
-    }
-    worked(w, seen);
 }
 
 static void visit(walker *w, uint32_t node, uint32_t first, uint32_t last)
 {
     const trie *t = w->job->trie;
+    uint64_t    some = UINT64_MAX, all = 0;
     if (w->job->budget > 0 && last - first == 2) {
-        visit_two(w, node, w->rows[first], w->rows[first + 1]);
+        begin_two(w, node, first);
         return;
     }
     worked(w, last - first);
+    if (w->job->budget > 0 && last - first <= FRIENDS && t->end[node] - node > CROWD)
+        compare_few(w, first, last, &some, &all);
     if (w->alive[node]) {
         if (w->job->budget > 0)
-            test_budget(w, node, first, last);
+            test_budget(w, node, first, last, ~all);
         else
             test_exact(w, node, first, last);
     }
     for (uint32_t child = node + 1; child < t->end[node] && !w->stop && !w->failed; child = t->end[child]) {
-        if (w->live[child] == 0) continue;
+        if (w->live[child] == 0 || !(some >> t->column[child] & 1)) continue;
         size_t base = w->range_count;
         split(w, t->column[child], first, last);
         for (size_t i = base, end = w->range_count; i < end && w->live[child] && !w->stop && !w->failed; i++)
