@@ -22,7 +22,8 @@ static kn_records *naive_without(kn_context *ctx, const kn_records *r, const kn_
         uint32_t       size = 0, moved[TREE_NODES];
         if (plan->left_out && plan->left_out[t]) continue;
         for (uint32_t i = 0; i < r->start[t + 1] - r->start[t]; i++) {
-            uint32_t value = r->value[r->start[t] + i], up = r->parent[r->start[t] + i];
+            uint32_t value = r->value[r->start[t] + i];
+            uint32_t up = plan->parent ? plan->parent[r->start[t] + i] : r->parent[r->start[t] + i];
             moved[i] = up == KN_RECORDS_ROOT ? up : moved[up];
             if (plan->given_up && plan->given_up[value]) continue;
             if (plan->dropped && plan->dropped[r->start[t] + i]) continue;
@@ -145,6 +146,9 @@ static void assert_same(const kn_tree_result *a, const kn_tree_result *b, const 
     if (a->plan->given_up) assert_memory_equal(a->plan->given_up, b->plan->given_up, a->plan->values);
     assert_int_equal(a->plan->dropped != NULL, b->plan->dropped != NULL);
     if (a->plan->dropped) assert_memory_equal(a->plan->dropped, b->plan->dropped, (size_t)r->nodes);
+    assert_int_equal(a->plan->parent != NULL, b->plan->parent != NULL);
+    if (a->plan->parent)
+        assert_memory_equal(a->plan->parent, b->plan->parent, (size_t)r->nodes * sizeof *a->plan->parent);
     if (a->plan->left_out) assert_memory_equal(a->plan->left_out, b->plan->left_out, (size_t)r->count);
 }
 
@@ -161,7 +165,7 @@ static void test_random_forests(void **state)
     (void)state;
     kn_context *contexts[2] = {testing_context(1), testing_context(2)};
     kn_rng      rng;
-    int         found = 0, values = 0, nodes = 0, records = 0, only = 0;
+    int         found = 0, values = 0, nodes = 0, parted = 0, records = 0, only = 0;
     uint64_t    seed = testing_seed();
     for (int i = 0; i < testing_rounds(300); i++) {
         kn_rng_init(&rng, seed, (uint64_t)i);
@@ -192,6 +196,7 @@ static void test_random_forests(void **state)
         found += fast->found;
         values += fast->found && fast->plan->given_up != NULL;
         nodes += fast->found && fast->plan->dropped != NULL;
+        parted += fast->found && fast->plan->parent != NULL;
         records += fast->found && fast->left_out > 0;
         only += fast->found && !without->found;
         kn_tree_result_free(fast);
@@ -199,8 +204,9 @@ static void test_random_forests(void **state)
         kn_tree_result_free(without);
         kn_records_free(r);
     }
-    printf("found %d, with values given up %d, single nodes %d, with records left out %d, only by suppression %d\n",
-           found, values, nodes, records, only);
+    printf("found %d, with values given up %d, single nodes %d, relations %d, with records left out %d, only by "
+           "suppression %d\n",
+           found, values, nodes, parted, records, only);
     assert_true(found > testing_least(150) && values > testing_least(20) && nodes > testing_least(20) &&
                 records >= testing_least(3));
     testing_context_free(contexts[0]);
@@ -221,9 +227,9 @@ static double best_of_all(kn_context *ctx, const kn_tree_problem *p, const uint3
         kn_tree_loss    loss;
         memset(given_up, 0, sizeof given_up);
         for (int i = 0; i < count; i++) given_up[leaves[i]] = set >> i & 1;
-        assert_ok(
-            kn_records_without(&stay, &original_of, ctx, p->records, (kn_records_lack){given_up, NULL, NULL}, &err),
-            err);
+        assert_ok(kn_records_without(&stay, &original_of, ctx, p->records,
+                                     (kn_records_lack){given_up, NULL, NULL, NULL}, &err),
+                  err);
         inner.records = stay;
         inner.spare_nodes = inner.spare_records = 0;
         assert_ok(kn_tree_search(&result, ctx, &inner, &err), err);
@@ -537,6 +543,91 @@ static void test_repairs(void **state)
     testing_context_free(ctx);
 }
 
+/* ---- Single relations ---- */
+
+/* Does a class stand below another (-1: the root) in a record of the original? */
+static bool stands_there(const kn_records *r, int above, int cls)
+{
+    for (int64_t t = 0; t < r->count; t++)
+        for (uint64_t i = r->start[t]; i < r->start[t + 1]; i++) {
+            int up = r->parent[i] == KN_RECORDS_ROOT ? -1 : r->vocabulary->cls[r->value[r->start[t] + r->parent[i]]];
+            if (up == above && r->vocabulary->cls[r->value[i]] == cls) return true;
+        }
+    return false;
+}
+
+/* Nobody sees which nodes were moved in some records: no rare position is one where only a moved node can be. */
+static void check_unseen(kn_context *ctx, const kn_tree_problem *p, const kn_records_plan *plan)
+{
+    const kn_records *r = p->records;
+    kn_error          err = KN_ERROR_INIT;
+    kn_records       *x = NULL;
+    assert_ok(kn_records_apply(&x, NULL, ctx, r, plan, &err), err);
+    for (int64_t t = 0; t < x->count; t++)
+        for (uint64_t i = x->start[t]; i < x->start[t + 1]; i++) {
+            uint32_t up = x->parent[i], above = up == KN_RECORDS_ROOT ? up : x->value[x->start[t] + up],
+                     value = x->value[i];
+            int64_t records = 0;
+            if (value == 0 || above == 0) continue;
+            if (stands_there(r, above == KN_RECORDS_ROOT ? -1 : r->vocabulary->cls[above], r->vocabulary->cls[value]))
+                continue;
+            for (int64_t s = 0; s < x->count; s++) {
+                bool here = false;
+                for (uint64_t j = x->start[s]; j < x->start[s + 1]; j++)
+                    here = here || (x->value[j] == value &&
+                                    (x->parent[j] == KN_RECORDS_ROOT ? KN_RECORDS_ROOT
+                                                                     : x->value[x->start[s] + x->parent[j]]) == above);
+                records += here;
+            }
+            assert_true(records >= p->k);
+        }
+    kn_records_free(x);
+}
+
+/* Relations that are rare only together with another value, or another relation. */
+static void test_partings(void **state)
+{
+    (void)state;
+    kn_context *contexts[2] = {testing_context(1), testing_context(3)};
+    kn_rng      rng;
+    int         parted = 0, found = 0;
+    uint64_t    seed = testing_seed();
+    for (int i = 0; i < testing_rounds(300); i++) {
+        kn_rng_init(&rng, seed, (uint64_t)i);
+        kn_error        err = KN_ERROR_INIT;
+        kn_context     *ctx = contexts[i % 2];
+        tree_shape      shape = {3, 1, 2, 40, 6, 24, i % 3 == 0, false, true, i % 2 == 0};
+        kn_records     *r = tree_random(ctx, &rng, &shape);
+        kn_tree_problem p = KN_TREE_PROBLEM_INIT;
+        kn_tree_result *fast = NULL, *slow = NULL, *without = NULL;
+        p.records = r;
+        p.k = 2 + (int64_t)kn_rng_below(&rng, 2);
+        p.m = 3;
+        p.n = 1 + (int)kn_rng_below(&rng, 2);
+        p.how = (kn_disassociate)(i % 3);
+        assert_ok(kn_tree_search(&without, ctx, &p, &err), err);
+        p.spare_nodes = (int64_t)kn_rng_below(&rng, 3);
+        p.spare_records = 1;
+        assert_ok(kn_tree_search(&fast, ctx, &p, &err), err);
+        p.reference = true;
+        assert_ok(kn_tree_search(&slow, ctx, &p, &err), err);
+        assert_same(fast, slow, r);
+        if (fast->found) check_result(ctx, &p, fast);
+        if (fast->found && fast->plan->parent) check_unseen(ctx, &p, fast->plan);
+        if (fast->found && without->found) assert_true(lost(ctx, r, fast) <= lost(ctx, r, without));
+        found += fast->found;
+        parted += fast->found && fast->plan->parent != NULL;
+        kn_tree_result_free(fast);
+        kn_tree_result_free(slow);
+        kn_tree_result_free(without);
+        kn_records_free(r);
+    }
+    printf("found %d, with relations taken away in single records %d\n", found, parted);
+    assert_true(found > testing_least(200) && parted > testing_least(15));
+    testing_context_free(contexts[0]);
+    testing_context_free(contexts[1]);
+}
+
 /* ---- One case ---- */
 
 /* One rare value sends a class without groups to its name; given up, the others stay as they are. */
@@ -606,7 +697,7 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_forests), cmocka_unit_test(test_against_all),
-                                       cmocka_unit_test(test_repairs), cmocka_unit_test(test_rare_value),
-                                       cmocka_unit_test(test_memory)};
+                                       cmocka_unit_test(test_repairs),        cmocka_unit_test(test_partings),
+                                       cmocka_unit_test(test_rare_value),     cmocka_unit_test(test_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,7 +55,7 @@ kn_status kn_records_plan_create(kn_records_plan **out, kn_context *ctx, const k
 void kn_records_plan_free(kn_records_plan *p)
 {
     if (!p) return;
-    KN_FREE(p->image, p->disassociations, p->given_up, p->dropped, p->in_some, p->left_out, p);
+    KN_FREE(p->image, p->disassociations, p->given_up, p->dropped, p->in_some, p->left_out, p->parent, p->some, p);
 }
 
 static const char *wrong_image(const kn_records_plan *p, const kn_vocabulary *v, uint32_t n)
@@ -316,7 +316,7 @@ static kn_status apply_suppressing(kn_records **out, int64_t **original_of, kn_c
     kn_records *stay = NULL;
     int64_t    *stayed = NULL, *order = NULL;
     KN_TRY(kn_records_without(&stay, &stayed, ctx, records,
-                              (kn_records_lack){plan->given_up, plan->dropped, plan->left_out}, err));
+                              (kn_records_lack){plan->given_up, plan->dropped, plan->left_out, plan->parent}, err));
     kn_status st = apply_all(out, &order, ctx, stay, plan, err);
     if (st == KN_OK && original_of) {
         /* `stayed` is one entry per record: those that stay in the released order, the others where they are. */
@@ -335,7 +335,7 @@ kn_status kn_records_apply(kn_records **out, int64_t **original_of, kn_context *
 {
     *out = NULL;
     if (original_of) *original_of = NULL;
-    if (plan->given_up || plan->dropped || plan->left_out)
+    if (plan->given_up || plan->dropped || plan->left_out || plan->parent)
         return apply_suppressing(out, original_of, ctx, records, plan, err);
     return apply_all(out, original_of, ctx, records, plan, err);
 }

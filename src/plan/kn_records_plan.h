@@ -28,6 +28,10 @@ typedef struct kn_records_plan {
                                     it, which is marked, too. Never sensitive ones. NULL: none                    */
     bool              *in_some;  /* per value, where nodes are dropped: some of its own are. For those who keep the plan   */
     bool              *left_out; /* per record of the original: it is not released. NULL: all are                 */
+    uint32_t          *parent;   /* per node of the original: where it stands in its record, before all else: at or above where it stood.
+                                    NULL: where it stood                                                          */
+    kn_disassociation *some;     /* relations that this takes away in some records. For those who keep the plan        */
+    int64_t            some_count;
 } kn_records_plan;
 
 KN_CHECK kn_status kn_records_plan_create(kn_records_plan **out, kn_context *ctx, const kn_vocabulary *vocabulary,
@@ -47,9 +51,10 @@ void kn_records_plan_set_cut(kn_records_plan *plan, const kn_vocabulary *vocabul
 uint32_t kn_record_disassociate(kn_record_node *nodes, uint32_t count, kn_disassociation relation, kn_disassociate how,
                                 void *scratch);
 
-/* What records lack: the nodes of some values, single nodes and whole records, as in a plan; each may be NULL: none. */
+/* What records lack: the nodes of some values, single nodes, whole records, and relations, as in a plan; each may be NULL: none. */
 typedef struct kn_records_lack {
-    const bool *given_up, *dropped, *left_out;
+    const bool     *given_up, *dropped, *left_out;
+    const uint32_t *parent;
 } kn_records_lack;
 
 /* The records without that: siblings that become equal are merged. `original_of` gets the numbers of the records that stay, in

@@ -22,10 +22,11 @@ typedef struct leaving {
 static void leave_one(leaving *l, int64_t record, int64_t at)
 {
     const kn_records *r = l->from;
+    const uint32_t   *parent = l->lack.parent ? l->lack.parent : r->parent;
     uint64_t          first = r->start[record], to = l->to->start[at];
     uint32_t          size = (uint32_t)(r->start[record + 1] - first), count = 0;
     for (uint32_t i = 0; i < size; i++) {
-        uint32_t above = r->parent[first + i] == ROOT ? ROOT : l->place[r->parent[first + i]];
+        uint32_t above = parent[first + i] == ROOT ? ROOT : l->place[parent[first + i]];
         l->place[i] = above;
         if (l->lack.given_up && l->lack.given_up[r->value[first + i]]) continue;
         if (l->lack.dropped && l->lack.dropped[first + i]) continue;

@@ -352,6 +352,8 @@ static const kn_field_row records_rows[] = {
     KN_VALUE_OF("metrics", KN_F_OBJECT, &records_metrics_part, "what the release lost"),
     KN_VALUE("disassociations", KN_F_TEXT_LISTS,
              "the relations that vanished, as pairs of values: each is one that some few had"),
+    KN_VALUE("disassociations_in_some", KN_F_TEXT_LISTS,
+             "the relations that were taken away in single records, likewise (suppression)"),
     KN_VALUE("values_given_up", KN_F_TEXTS, "the values that were given up: each is one that few had"),
     KN_VALUE("given_up_in_some", KN_F_TEXTS,
              "the values that the release shows, and of which single nodes were given up"),
@@ -384,6 +386,12 @@ static void put_records(kn_to o, kn_to options, const kn_private_input *in)
         kn_to pair = kn_append_list(list);
         put_label(pair, in->vocabulary, in->plan->disassociations[i].ancestor);
         put_label(pair, in->vocabulary, in->plan->disassociations[i].descendant);
+    }
+    list = kn_put_list(o, "disassociations_in_some");
+    for (int64_t i = 0; i < in->plan->some_count; i++) {
+        kn_to pair = kn_append_list(list);
+        put_label(pair, in->vocabulary, in->plan->some[i].ancestor);
+        put_label(pair, in->vocabulary, in->plan->some[i].descendant);
     }
     list = kn_put_list(o, "values_given_up");
     for (uint32_t u = 0; in->plan->given_up && u < in->plan->values; u++)

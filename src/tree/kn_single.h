@@ -100,4 +100,8 @@ struct kn_tree_loss;
 KN_CHECK kn_status kn_tree_refine(kn_tree_result *best, struct kn_tree_loss *loss, kn_tree_counters *counters, bool *complete, kn_context *ctx,
                                   const kn_tree_problem *problem, double deadline, kn_error *err);
 
+/* Takes relations of the plan away in single records instead of in every one, if less is lost (kn_single_detach.c). */
+KN_CHECK kn_status kn_tree_detach(kn_tree_result *best, struct kn_tree_loss *loss, kn_tree_counters *counters, kn_context *ctx,
+                                  const kn_tree_problem *problem, kn_error *err);
+
 #endif

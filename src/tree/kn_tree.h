@@ -85,6 +85,8 @@
  * - It is enough. Somebody knows P of a record, at most m values and n relations. Released records have P, at least k; or none has, and then of what is left of P
  *   if one of them is missing again none has it or at least k do, and so on: whatever they think was given up, they find nobody or at least k. What is left of the
  *   record, with no node moved, is a record that somebody might have had: kn_single.h says how a node is not missed.
+ * With a budget relations may also be taken away in single records (kn_single_detach.c), where nobody sees that a node was moved. The promise is counted in what is
+ * released; no relation is added, so what is said of missing ones stays true.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_TREE_H

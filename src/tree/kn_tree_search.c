@@ -246,16 +246,6 @@ static kn_status follow(search *s, uint32_t cut, kn_tree_cost cost, kn_error *er
     return KN_OK;
 }
 
-static void add_counters(kn_tree_counters *to, const kn_tree_counters *from)
-{
-    to->cuts += from->cuts;
-    to->value_checks += from->value_checks;
-    to->passed += from->passed;
-    to->intersections += from->intersections;
-    to->relations += from->relations;
-    to->disassociations += from->disassociations;
-}
-
 static kn_status remember_rare(search *s, kn_outcome *o, kn_error *err)
 {
     if (!KN_GROW(s->ctx, &s->rare, &s->rare_capacity, s->rare_count + 1))
@@ -268,7 +258,7 @@ static kn_status remember_rare(search *s, kn_outcome *o, kn_error *err)
 static kn_status take(search *s, uint32_t cut, kn_outcome *o, kn_error *err)
 {
     kn_tree_result *r = s->result;
-    add_counters(&r->counters, &o->counters);
+    kn_tree_count(&r->counters, &o->counters);
     if (o->late) r->complete = false;
     s->cuts.cuts[cut].passed = o->passed;
     if (o->rare) KN_TRY(remember_rare(s, o, err));
@@ -422,7 +412,7 @@ static kn_status try_cut(search *s, const kn_cut *cut, bool unmoved, kn_error *e
 {
     kn_outcome outcome = {0};
     kn_status  st = look_at(s, cut, &s->scratch[0], &outcome, err);
-    if (!unmoved) add_counters(&s->result->counters, &outcome.counters);
+    if (!unmoved) kn_tree_count(&s->result->counters, &outcome.counters);
     if (st == KN_OK && outcome.solution && (outcome.count == 0 || !unmoved)) {
         s->result->found = true;
         s->result->cost = outcome.cost.value;

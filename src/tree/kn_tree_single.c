@@ -36,16 +36,6 @@ typedef struct refining {
     uint32_t              *cut;
 } refining;
 
-static void add_counters(kn_tree_counters *to, const kn_tree_counters *from)
-{
-    to->cuts += from->cuts;
-    to->value_checks += from->value_checks;
-    to->passed += from->passed;
-    to->intersections += from->intersections;
-    to->relations += from->relations;
-    to->disassociations += from->disassociations;
-}
-
 /* ---- Plans ---- */
 
 static bool copy_flags(bool **to, kn_context *ctx, const bool *from, size_t count)
@@ -87,7 +77,7 @@ static kn_status look(refining *s, uint32_t value, kn_tree_result **out, kn_erro
     kn_status st = copy_lack(s, &lack, err);
     if (st == KN_OK)
         st = kn_records_without(&stay, &original_of, s->ctx, s->problem->records,
-                                (kn_records_lack){lack.given_up, lack.dropped, lack.left_out}, err);
+                                (kn_records_lack){lack.given_up, lack.dropped, lack.left_out, NULL}, err);
     inner.records = stay;
     if (st == KN_OK) st = kn_tree_search_once(out, s->ctx, &inner, err);
     if (st == KN_OK && (*out)->found) {
@@ -108,7 +98,7 @@ static kn_status take(refining *s, uint32_t value, bool *taken, kn_error *err)
     kn_tree_loss    loss;
     *taken = false;
     KN_TRY(look(s, value, &found, err));
-    add_counters(s->counters, &found->counters);
+    kn_tree_count(s->counters, &found->counters);
     kn_status st = KN_OK;
     if (found->found) {
         st = kn_tree_lose(&loss, s->ctx, s->problem->records, found->plan, s->problem->weights, err);

@@ -8,7 +8,7 @@
  * then those of fewer than k records: all of them, or class by class, the cheapest class first, while the budget allows. Each time the search runs on what is left. A value whose group is shown
  * anyway, for the others in it, was given up in vain: it comes back, and the search runs again. Of all that stay within the
  * budget the one with the least loss is taken, of equal ones the first; the search without suppression is the very first. That one is made finer by giving up
- * single nodes (kn_tree_single.c), and so is the best of those that were tried since, each time before records are left out and at the end.
+ * single nodes (kn_tree_single.c), its relations vanish from single records instead of all if that loses less (kn_single_detach.c), and so is the best of those that were tried since, each time before records are left out and at the end.
  *
  * The order of the records plays no part. Cost: as many searches, at most some thirty and the repetitions.
  * SPDX-License-Identifier: Apache-2.0
@@ -132,16 +132,6 @@ typedef struct suppressing {
     bool                   refined; /* it was made finer by giving up single nodes */
 } suppressing;
 
-static void add_counters(kn_tree_counters *to, const kn_tree_counters *from)
-{
-    to->cuts += from->cuts;
-    to->value_checks += from->value_checks;
-    to->passed += from->passed;
-    to->intersections += from->intersections;
-    to->relations += from->relations;
-    to->disassociations += from->disassociations;
-}
-
 static bool out_of_time(const suppressing *s)
 {
     return s->deadline > 0 && kn_clock_seconds() >= s->deadline;
@@ -171,7 +161,7 @@ static kn_status search_what_stays(suppressing *s, kn_tree_result **out, bool *a
     int64_t        *original_of = NULL;
     *again = false;
     KN_TRY(kn_records_without(&stay, &original_of, s->ctx, s->problem->records,
-                              (kn_records_lack){s->given_up, NULL, s->leaving ? s->left_out : NULL}, err));
+                              (kn_records_lack){s->given_up, NULL, s->leaving ? s->left_out : NULL, NULL}, err));
     inner.records = stay;
     inner.spare_nodes = inner.spare_records = 0;
     if (s->deadline > 0) {
@@ -180,7 +170,7 @@ static kn_status search_what_stays(suppressing *s, kn_tree_result **out, bool *a
     }
     kn_status st = kn_tree_search_once(out, s->ctx, &inner, err);
     if (st == KN_OK) {
-        add_counters(&s->counters, &(*out)->counters);
+        kn_tree_count(&s->counters, &(*out)->counters);
         s->complete = s->complete && (*out)->complete;
         if ((*out)->found) st = bring_back(s, stay, (*out)->plan, again, err);
     }
@@ -514,14 +504,15 @@ static kn_status leave_out(suppressing *s, kn_error *err)
     return st;
 }
 
-/* Single nodes of the best plan so far, unless it was done. */
+/* Single nodes and relations of the best plan so far, unless it was done. */
 static kn_status refine(suppressing *s, kn_error *err)
 {
-    if (!s->best || s->refined || s->problem->spare_nodes == 0) return KN_OK;
-    kn_status st =
-        kn_tree_refine(s->best, &s->best_loss, &s->counters, &s->complete, s->ctx, s->problem, s->deadline, err);
+    if (!s->best || s->refined) return KN_OK;
     s->refined = true;
-    return st;
+    if (s->problem->spare_nodes > 0)
+        KN_TRY(
+            kn_tree_refine(s->best, &s->best_loss, &s->counters, &s->complete, s->ctx, s->problem, s->deadline, err));
+    return kn_tree_detach(s->best, &s->best_loss, &s->counters, s->ctx, s->problem, err);
 }
 
 static kn_status try_all(suppressing *s, kn_error *err)

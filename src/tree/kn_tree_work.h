@@ -20,6 +20,17 @@ KN_CHECK kn_status kn_tree_check_size(kn_context *ctx, const kn_tree_problem *pr
 /* Is each sensitive value in at most 1 / l of the records of every combination (K18)? */
 KN_CHECK kn_status kn_diversity_check(kn_structure *structure, kn_combinations *scratch, bool *ok, kn_error *err);
 
+/* Adds what was counted. */
+static inline void kn_tree_count(kn_tree_counters *to, const kn_tree_counters *from)
+{
+    to->cuts += from->cuts;
+    to->value_checks += from->value_checks;
+    to->passed += from->passed;
+    to->intersections += from->intersections;
+    to->relations += from->relations;
+    to->disassociations += from->disassociations;
+}
+
 /* One search, without suppression. */
 KN_CHECK kn_status kn_tree_search_once(kn_tree_result **out, kn_context *ctx, const kn_tree_problem *problem,
                                        kn_error *err);
