@@ -10,7 +10,9 @@
 #include <string.h>
 
 #include "kn_alloc.h"
+#include "kn_exchange.h"
 #include "kn_mondrian.h"
+#include "kn_neighbours.h"
 #include "kn_rng.h"
 
 enum { MOST_DIMENSIONS = 4, MOST_ROWS = 160 };
@@ -563,6 +565,190 @@ static void test_best(void **state)
     assert_true(best < 0.9 * plain);
 }
 
+/* ---- Points that change classes ---- */
+
+/* rows × loss of a class, from its records one by one. */
+static double plain_loss(const kn_space *space, const uint32_t *records, uint32_t count)
+{
+    double sum = 0;
+    for (int q = 0; q < space->count; q++) {
+        const kn_dimension *d = &space->dimensions[q];
+        kn_span             span = {UINT32_MAX, 0};
+        uint32_t            distinct = 0;
+        for (uint32_t i = 0; i < count; i++) {
+            uint32_t p = kn_space_position(space, d, records[i]);
+            bool     seen = false;
+            for (uint32_t j = 0; j < i; j++) seen |= kn_space_position(space, d, records[j]) == p;
+            distinct += !seen;
+            span.low = p < span.low ? p : span.low;
+            span.high = p > span.high ? p : span.high;
+        }
+        sum += kn_space_loss(d, span, distinct);
+    }
+    return sum * count;
+}
+
+/* The classes of an exchange, record by record: at least k, no record twice or lost; returns their loss. */
+static double check_classes(const setting *s, const kn_space *space, const kn_exchange_classes *classes, int k, int l)
+{
+    static uint32_t records[2000];
+    static bool     used[2000];
+    twin            t = {.s = s, .k = k, .l = l};
+    double          sum = 0;
+    uint32_t        covered = 0;
+    memset(used, 0, sizeof used);
+    for (uint32_t c = 0; c < classes->count; c++) {
+        static int rows[2000];
+        uint32_t   n = 0;
+        for (uint32_t i = c ? classes->ends[c - 1] : 0; i < classes->ends[c]; i++) {
+            uint32_t p = classes->members[i];
+            assert_false(used[p]);
+            used[p] = true;
+            for (uint32_t r = classes->first[p]; r < classes->first[p + 1]; r++) {
+                rows[n] = (int)kn_space_row(space, r);
+                records[n++] = r;
+            }
+        }
+        if (n == 0) continue;
+        assert_true(may_be_class(&t, rows, (int)n));
+        sum += plain_loss(space, records, n);
+        covered += n;
+    }
+    assert_int_equal(covered, space->rows);
+    return sum;
+}
+
+/* The points of finished regions, as an exchange takes them: equal records of a region that are adjacent. */
+static kn_exchange_classes list_classes(const kn_space *space, const kn_regions *regions, uint32_t *first,
+                                        uint32_t *members, uint32_t *ends)
+{
+    uint32_t points = 0;
+    for (size_t r = 0; r < regions->count; r++) {
+        for (uint32_t i = regions->items[r].begin; i < regions->items[r].end; i++) {
+            bool same = i > regions->items[r].begin;
+            for (int q = 0; q < space->count && same; q++)
+                same = kn_space_position(space, &space->dimensions[q], i) ==
+                       kn_space_position(space, &space->dimensions[q], i - 1);
+            if (same) continue;
+            members[points] = points;
+            first[points++] = i;
+        }
+        ends[r] = points;
+    }
+    first[points] = space->rows;
+    return (kn_exchange_classes){first, members, ends, (uint32_t)regions->count, (uint32_t)regions->count + 3};
+}
+
+/* The losses that are updated step by step are those of the records; without heat they never rise, with heat the classes
+ * are good all the same. */
+static void test_exchange(void **state)
+{
+    static uint32_t first[2000], members[2000], ends[2000];
+    kn_rng          rng;
+    int64_t         changes = 0;
+    (void)state;
+    kn_rng_init(&rng, testing_seed(), 9);
+    for (int round = 0; round < 80; round++) {
+        kn_context           *ctx = testing_context(1);
+        int                   rows = 20 + (int)kn_rng_below(&rng, 400), k = 2 + (int)kn_rng_below(&rng, 5);
+        int                   l = 1 + (int)kn_rng_below(&rng, 2);
+        setting               s = random_setting(ctx, &rng, rows, kn_rng_below(&rng, 3) == 0, kn_rng_below(&rng, 2));
+        kn_error              err = KN_ERROR_INIT;
+        kn_space              space;
+        kn_regions            regions;
+        kn_partition_counters counters = {0};
+        kn_row_judge          judge;
+        kn_exchange          *exchange = NULL;
+        finish_setting(&s, ctx, k, l, KN_METHOD_MONDRIAN, KN_CHOOSE_RANGE);
+        assert_ok(kn_space_make(&space, ctx, &s.problem, &err), err);
+        assert_ok(kn_mondrian_run(&regions, &counters, &space, &s.problem, &err), err);
+        assert_ok(kn_region_judge_make(&judge, &space, &s.problem, &err), err);
+        assert_ok(kn_exchange_make(&exchange, &space, NULL, &judge, 2000, &err), err);
+        kn_exchange_classes classes = list_classes(&space, &regions, first, members, ends);
+        double              plain = check_classes(&s, &space, &classes, k, l), before, after;
+        for (int heat = 2; heat >= 0; heat--) {
+            kn_exchange_heat hot = {heat * 0.5, heat * 0.5, 30, (uint64_t)round, (uint64_t)heat};
+            assert_ok(kn_exchange_run(&before, &after, &changes, exchange, &classes, &hot, &err), err);
+            assert_float_equal(before, plain, 1e-6);
+            plain = check_classes(&s, &space, &classes, k, l);
+            assert_float_equal(after, plain, 1e-6);
+            if (heat == 0) assert_true(after <= before + 1e-9);
+            uint32_t kept = 0; /* empty classes are not given again */
+            for (uint32_t c = 0; c < classes.count; c++)
+                if (classes.ends[c] > (c ? classes.ends[c - 1] : 0)) classes.ends[kept++] = classes.ends[c];
+            classes.count = kept;
+        }
+        kn_exchange_free(exchange);
+        kn_row_judge_free(&judge);
+        kn_space_free(&space);
+        kn_free(regions.items);
+        free_setting(&s);
+        testing_context_free(ctx);
+    }
+    assert_true(changes > 1000);
+}
+
+/* All records of all regions, one by one. */
+static double loss_of_regions(const kn_space *space, const kn_regions *regions)
+{
+    static uint32_t records[3000];
+    double          sum = 0;
+    for (size_t r = 0; r < regions->count; r++) {
+        uint32_t n = 0;
+        for (uint32_t i = regions->items[r].begin; i < regions->items[r].end; i++) records[n++] = i;
+        sum += plain_loss(space, records, n);
+    }
+    return sum;
+}
+
+/* Many groups: what neighbours do never loses more, and is the same on any number of threads. */
+static void test_neighbours(void **state)
+{
+    kn_rng  rng;
+    double  lost = 0, left = 0;
+    int64_t changes = 0;
+    (void)state;
+    kn_rng_init(&rng, testing_seed(), 10);
+    for (int round = 0; round < 6; round++) {
+        uint64_t  seed = kn_rng_next(&rng);
+        uint32_t  kept[3000];
+        kn_region found[3000];
+        size_t    count = 0;
+        for (int threads = 1; threads <= 3; threads += 2) {
+            kn_rng                again;
+            kn_context           *ctx = testing_context(threads);
+            kn_error              err = KN_ERROR_INIT;
+            kn_space              space;
+            kn_regions            regions;
+            kn_partition_counters counters = {0};
+            kn_rng_init(&again, seed, 1);
+            setting s = random_setting(ctx, &again, 1000 + 200 * round, round % 2, round % 3 != 0);
+            finish_setting(&s, ctx, 2 + round % 3, 1 + round % 2, KN_METHOD_MONDRIAN, KN_CHOOSE_RANGE);
+            assert_ok(kn_space_make(&space, ctx, &s.problem, &err), err);
+            assert_ok(kn_mondrian_run(&regions, &counters, &space, &s.problem, &err), err);
+            double before = loss_of_regions(&space, &regions);
+            assert_ok(kn_neighbours_improve(&regions, &changes, &space, &s.problem, 256, &err), err);
+            double after = loss_of_regions(&space, &regions);
+            assert_true(after <= before + 1e-9);
+            lost += before;
+            left += after;
+            if (threads > 1) {
+                assert_int_equal(count, regions.count);
+                assert_memory_equal(found, regions.items, count * sizeof *found);
+                for (uint32_t i = 0; i < space.rows; i++) assert_int_equal(kept[i], kn_space_row(&space, i));
+            }
+            count = regions.count;
+            memcpy(found, regions.items, count * sizeof *found);
+            for (uint32_t i = 0; i < space.rows; i++) kept[i] = kn_space_row(&space, i);
+            kn_space_free(&space);
+            kn_free(regions.items);
+            free_setting(&s);
+            testing_context_free(ctx);
+        }
+    }
+    assert_true(changes > 100 && left < lost);
+}
+
 static void test_refused_memory(void **state)
 {
     (void)state;
@@ -598,6 +784,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_against_the_twin),   cmocka_unit_test(test_plans),
         cmocka_unit_test(test_single_dimensional), cmocka_unit_test(test_best),
+        cmocka_unit_test(test_exchange),           cmocka_unit_test(test_neighbours),
         cmocka_unit_test(test_refused_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

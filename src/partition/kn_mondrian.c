@@ -15,7 +15,7 @@
  *
  * Best: the same cuts down to regions of some hundred rows (buckets). Each bucket is then finished twice, by further
  * cuts and by growing classes point by point (kn_cluster.c), and the better result is kept: so mondrian-best never
- * loses more than mondrian.
+ * loses more than mondrian. In the end classes exchange points across the buckets' borders (kn_neighbours.c).
  *
  * Workload: before any of this, the cut that lowers the error of the problem's queries most (kn_mondrian_workload.c).
  *
@@ -39,6 +39,7 @@
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_mondrian_workload.h"
+#include "kn_neighbours.h"
 #include "kn_parallel.h"
 
 #define WHAT "partitioning"
@@ -615,6 +616,12 @@ static void free_all(mondrian *m, kn_partition_counters *counters)
     KN_FREE(m->workers, m->round, m->next, m->finished);
 }
 
+/* Classes that exchange points may show the same in the end, and are then one: promises must survive that. */
+static bool may_exchange(const mondrian *m)
+{
+    return m->bucket > 0 && kn_requirements_monotone(m->problem->requirements, false);
+}
+
 kn_status kn_mondrian_run(kn_regions *out, kn_partition_counters *counters, const kn_space *space,
                           const kn_partition_problem *problem, kn_error *err)
 {
@@ -630,6 +637,8 @@ kn_status kn_mondrian_run(kn_regions *out, kn_partition_counters *counters, cons
     if (status == KN_OK) status = run_rounds(&m, &count, err);
     if (status == KN_OK) status = kn_parallel_for(space->ctx, count, 1, finish, &m, err);
     if (status == KN_OK) status = join(out, &m, count, err);
+    if (status == KN_OK && may_exchange(&m))
+        status = kn_neighbours_improve(out, &counters->improvements, space, problem, m.bucket, err);
     if (status == KN_OK && problem->tree) status = join_cuts(problem->tree, &m, err);
     kn_progress_end(space->ctx);
     free_all(&m, counters);

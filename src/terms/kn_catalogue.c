@@ -93,8 +93,9 @@ static const kn_method_entry methods[KN_CATALOGUE_METHODS] = {
                                "each value must be shown the same way in all rows, and there is no hierarchy"},
     [KN_METHOD_MONDRIAN_BEST] =
         {"mondrian-best", PARTITION,
-         "own: mondrian, then k-member clustering (Byun, Kamra, Bertino, Li 2007) in small regions",
-         "a few times mondrian: the square of a few hundred rows for each region",
+         "own: mondrian, then k-member clustering (Byun, Kamra, Bertino, Li 2007) in small regions, then annealing",
+         "many times mondrian: the square of a few hundred rows for each region, a few rounds of exchanges between "
+         "classes",
          "the least loss matters more than time; it never loses more than mondrian"},
     [KN_METHOD_MONDRIAN_WORKLOAD] = {"mondrian-workload", PARTITION,
                                      MONDRIAN "workload-driven quality; the choice of cuts is our own",
