@@ -262,6 +262,7 @@ kn_status kn_carry_open(kn_carry *out, kn_engine *engine, const kn_csv_options *
     kn_arena_init(&out->arena, engine->ctx);
     out->columns = kn_arena_array_zero(&out->arena, count + 1, sizeof *out->columns);
     const char **others = kn_arena_array(&out->arena, count + 1, sizeof *others);
+    out->rows = kn_arena_strndup(&out->arena, engine->relation.data, strlen(engine->relation.data));
     if (out->arena.failed) return no_memory(out, err);
     out->na = csv->na ? csv->na : kn_default_na();
     out->na_count = csv->na ? csv->na_count : 0;
@@ -304,7 +305,7 @@ static kn_status make_groups(const kn_carry *k, kn_error *err)
         put_cell(&sql, k, k->csv.columns[i]);
         kn_buffer_format(&sql, " AS g%d, ", i);
     }
-    kn_buffer_format(&sql, "count(*) AS n FROM %s AS t GROUP BY ", k->engine->relation.data);
+    kn_buffer_format(&sql, "count(*) AS n FROM %s AS t GROUP BY ", k->rows);
     for (int i = 0; i < k->csv.column_count; i++) kn_buffer_format(&sql, i > 0 ? ", %d" : "%d", i + 1);
     kn_buffer_add(&sql, ") AS g");
     return run(k, &sql, err);
@@ -333,6 +334,23 @@ kn_status kn_carry_group(kn_table **out, kn_carry *k, kn_error *err)
     kn_status st = query(&stream, k, &sql, err);
     if (st == KN_OK) st = kn_arrow_import_as_csv(out, k->engine->ctx, &stream, &csv, k->engine->name, err);
     kn_free(counts);
+    return st;
+}
+
+kn_status kn_carry_numbers(kn_numbers *out, kn_carry *k, const char *relation, kn_error *err)
+{
+    kn_buffer sql;
+    *out = (kn_numbers){0};
+    k->rows = kn_arena_strndup(&k->arena, relation, strlen(relation));
+    if (!k->rows) return no_memory(k, err);
+    KN_TRY(make_groups(k, err));
+    kn_buffer_init(&sql, k->engine->ctx);
+    kn_buffer_add(&sql, "SELECT ");
+    for (int i = 0; i < k->csv.column_count; i++) kn_buffer_format(&sql, "g%d, ", i);
+    kn_buffer_add(&sql, "n FROM kanon_groups ORDER BY id");
+    kn_status st = kn_connection_numbers(out, k->csv.column_count + 1, k->engine->connection, k->engine->ctx,
+                                         kn_buffer_text(&sql), k->engine->name, err);
+    kn_buffer_free(&sql);
     return st;
 }
 
@@ -374,7 +392,7 @@ kn_status kn_carry_give(const kn_carry *k, const kn_numbers *numbers, kn_error *
 /* Behind FROM: every row that is shown with its combination. */
 static void put_joined(kn_buffer *to, const kn_carry *k)
 {
-    kn_buffer_format(to, " FROM %s AS t JOIN kanon_shown AS g ON ", k->engine->relation.data);
+    kn_buffer_format(to, " FROM %s AS t JOIN kanon_shown AS g ON ", k->rows);
     for (int i = 0; i < k->csv.column_count; i++) {
         kn_buffer_add(to, i > 0 ? " AND " : "");
         put_cell(to, k, k->csv.columns[i]);

@@ -2,6 +2,7 @@
  *
  *     kn_carry_open(&carry, &engine, csv, kept, err);     // which of the columns are kept, and of which types they are
  *     kn_carry_group(&table, &carry, err);                // the combinations of the others, as counted rows; the engine keeps them
+ *     kn_carry_numbers(&numbers, &carry, relation, err);  // ... or of rows in which these are numbers (kn_coded_put_table)
  *     kn_carry_give(&carry, &numbers, err);               // what is to be said of each combination that is shown
  *     kn_carry_alone(&rows, &carry, 2, err);              // asked about rows with these numbers
  *     kn_carry_write(&carry, &release, err);              // rows in their order, out of the engine into a file
@@ -32,6 +33,7 @@ typedef struct kn_carried {
 typedef struct kn_carry {
     kn_engine         *engine; /* NULL: nothing is carried */
     kn_arena           arena;
+    const char        *rows; /* what stands behind FROM for the rows: the engine's table, or one with numbers; in arena */
     kn_csv_options     csv; /* of the other columns, which are grouped           */
     int                all; /* columns of the release                            */
     kn_carried        *columns;
@@ -49,6 +51,10 @@ void               kn_carry_close(kn_carry *carry); /* all zero is fine */
 
 /* The combinations of the other columns; the engine numbers them from 1 in the order of the table's rows. */
 KN_CHECK kn_status kn_carry_group(kn_table **out, kn_carry *carry, kn_error *err);
+
+/* The same, of the rows of another relation: the kept columns are those of the table, the others whole numbers. Columns of the answer: one for each
+ * of the others; the rows. */
+KN_CHECK kn_status kn_carry_numbers(kn_numbers *out, kn_carry *carry, const char *relation, kn_error *err);
 
 /* Of a kept column, over all rows: cells that are not missing, different ones among them, and those that only one row has. */
 typedef struct kn_carry_figures {

@@ -150,13 +150,11 @@ static bool is_missing(const kn_coded_column *c, int64_t i)
 /* ---- Combinations ---- */
 
 /* A server's cells are never null (kn_server_relation), and it compares pair by pair what may be. */
-static void put_joins(kn_buffer *to, const kn_coded *t)
+static void put_join(kn_buffer *to, const kn_coded *t, int column)
 {
     const char *same = on_server(t) ? "=" : kn_connection_same(t->engine->connection);
-    for (int i = 0; i < t->count; i++) {
-        kn_buffer_format(to, " JOIN kanon_values_%d AS v%d ON v%d.v %s t.", i, i, i, same);
-        kn_connection_put_name(to, t->engine->connection, t->csv->columns[i]);
-    }
+    kn_buffer_format(to, " JOIN kanon_values_%d AS v%d ON v%d.v %s t.", column, column, column, same);
+    kn_connection_put_name(to, t->engine->connection, t->csv->columns[column]);
 }
 
 /* Rows with a missing quasi-identifier are left out. */
@@ -180,7 +178,7 @@ static kn_status make_rows(const kn_coded *t, bool dropping, kn_error *err)
     kn_buffer_add(&sql, "kanon_rows AS SELECT ");
     for (int i = 0; i < t->count; i++) kn_buffer_format(&sql, "v%d.n AS q%d, ", i, i);
     kn_buffer_format(&sql, "count(*) AS n FROM %s AS t", t->engine->relation.data);
-    put_joins(&sql, t);
+    for (int i = 0; i < t->count; i++) put_join(&sql, t, i);
     if (dropping) put_condition(&sql, t);
     for (int i = 1; i <= t->count; i++) kn_buffer_format(&sql, i > 1 ? ", %d" : " GROUP BY %d", i);
     KN_TRY(run(t, &sql, err));
@@ -391,4 +389,39 @@ kn_status kn_coded_read(kn_numbers *out, kn_coded *t, const int *levels, kn_erro
     kn_buffer_init(&sql, t->engine->ctx);
     put_node(&sql, t, levels, true, 1);
     return ask(out, t->count + 1, t, &sql, err);
+}
+
+/* ---- Rows ---- */
+
+/* A value that no row which takes part has is in no table of levels, so that a join with it leaves the others out. */
+static void put_level(kn_buffer *to, const kn_coded *t, int column, const int *levels)
+{
+    bool left_out = t->columns[column].quasi && t->rows < t->rows_in;
+    if (shown_as(t, column, levels) == SHOWN_ONE && !left_out) return;
+    put_join(to, t, column);
+    if (left_out || shown_as(t, column, levels) == SHOWN_MAPPED)
+        kn_buffer_format(to, " JOIN kanon_levels_%d AS l%d ON l%d.n0 = v%d.n", column, column, column, column);
+}
+
+void kn_coded_put_table(kn_buffer *to, const kn_coded *t, const int *levels, const char *const *others, int count)
+{
+    const kn_connection *c = t->engine->connection;
+    kn_buffer_add(to, "(SELECT ");
+    for (int i = 0; i < count; i++) {
+        kn_buffer_add(to, "t.");
+        kn_connection_put_name(to, c, others[i]);
+        kn_buffer_add(to, ", ");
+    }
+    for (int i = 0; i < t->count; i++) {
+        kn_buffer_add(to, i > 0 ? ", " : "");
+        if (shown_as(t, i, levels) == SHOWN_ITSELF)
+            kn_buffer_format(to, "v%d.n", i);
+        else
+            put_shown(to, t, i, levels);
+        kn_buffer_add(to, " AS ");
+        kn_connection_put_name(to, c, t->csv->columns[i]);
+    }
+    kn_buffer_format(to, " FROM %s AS t", t->engine->relation.data);
+    for (int i = 0; i < t->count; i++) put_level(to, t, i, levels);
+    kn_buffer_char(to, ')');
 }

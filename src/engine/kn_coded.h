@@ -5,6 +5,7 @@
  *     kn_coded_sizes(&sizes, &coded, levels, err);             // classes of a node: how many there are of each size
  *     kn_coded_small(&small, &coded, levels, least, err);   // what the rows of small classes show
  *     kn_coded_read(&rows, &coded, levels, err);               // the node's frequency set
+ *     kn_coded_put_table(&relation, &coded, levels, kept, count); // the rows themselves at the node
  *     kn_coded_close(&coded);
  *
  * For frequency sets that do not fit the memory: only the values of single columns come here, and what a node has. A value's number is
@@ -66,5 +67,8 @@ KN_CHECK kn_status kn_coded_small(kn_numbers *out, kn_coded *coded, const int *l
 /* The combinations of all columns at these levels: a number per column, and how many rows have it. NULL: without the quasi-identifiers,
  * which show their first value each; nothing needs to be mapped for that. */
 KN_CHECK kn_status kn_coded_read(kn_numbers *out, kn_coded *coded, const int *levels, kn_error *err);
+
+/* What stands behind FROM for the rows that take part: under their names the columns as those numbers, and `others` as they are. */
+void kn_coded_put_table(kn_buffer *to, const kn_coded *coded, const int *levels, const char *const *others, int count);
 
 #endif

@@ -60,7 +60,7 @@ kn_status kn_table_run_worth_carrying(bool *out, kn_table_run *run, const kn_csv
     return KN_OK;
 }
 
-kn_status kn_table_run_carry(kn_table_run *run, const kn_csv_options *csv, kn_error *err)
+static kn_status open_carry(kn_table_run *run, const kn_csv_options *csv, kn_error *err)
 {
     const kn_spec *spec = run->all.spec;
     bool          *kept = kn_alloc_array_zero(run->all.ctx, (size_t)csv->column_count + 1, sizeof *kept);
@@ -69,12 +69,31 @@ kn_status kn_table_run_carry(kn_table_run *run, const kn_csv_options *csv, kn_er
         kept[i] = spec->attributes[kn_spec_find(spec, csv->columns[i])].role == KN_ROLE_KEEP;
     kn_table_free(run->table);
     run->table = NULL;
-    run->carried = true;
     kn_status st = kn_carry_open(&run->carry, &run->engine, csv, kept, kn_table_run_missing_text(spec),
                                  spec->spreadsheet_safe, err);
-    if (st == KN_OK) st = kn_carry_group(&run->table, &run->carry, err);
+    run->carried = st == KN_OK;
+    if (st != KN_OK) kn_carry_close(&run->carry);
     kn_free(kept);
     return st;
+}
+
+kn_status kn_table_run_carry(kn_table_run *run, const kn_csv_options *csv, kn_error *err)
+{
+    KN_TRY(open_carry(run, csv, err));
+    return kn_carry_group(&run->table, &run->carry, err);
+}
+
+kn_status kn_table_run_carry_apart(kn_table_run *run, kn_error *err)
+{
+    return run->carried || !kn_table_run_can_carry(run) ? KN_OK : open_carry(run, &run->asked, err);
+}
+
+kn_status kn_table_run_place_again(kn_table_run *run, kn_error *err)
+{
+    if (!run->carried || !run->columns) return KN_OK;
+    for (int q = 0; q < run->quasi_count; q++) run->quasi[q] = kn_table_find(run->table, run->quasi_names[q]);
+    run->column_count = 0;
+    return kn_table_run_columns(run, err);
 }
 
 /* ---- What is said of kept columns ---- */

@@ -62,7 +62,8 @@ const char *kn_table_run_needs_combinations(const kn_table_run *run)
             return "a population is compared with them";
     for (int i = 0; i < spec->attribute_count; i++) {
         const kn_attribute *a = &spec->attributes[i];
-        if (a->role == KN_ROLE_KEEP || a->role == KN_ROLE_WEIGHT) return "a kept column is part of them";
+        if (a->role == KN_ROLE_WEIGHT) return "a column of weights is part of them";
+        if (a->role == KN_ROLE_KEEP && !kn_table_run_can_carry(run)) return "a kept column is part of them";
         if (a->has_hierarchy && a->hierarchy.kind == KN_HIERARCHY_GROUPS) return "groups are made from all rows";
     }
     return NULL;
@@ -151,6 +152,33 @@ static kn_status read_node(kn_table_run *run, kn_table *to, const int *levels, k
     return st;
 }
 
+/* The columns that are coded: without kept ones, which are carried. */
+static const kn_csv_options *coded_columns(const kn_table_run *run)
+{
+    return run->carried ? &run->carry.csv : &run->asked;
+}
+
+/* The node that was found: of rows with kept columns the engine remembers which of its combinations each has. */
+static kn_status take_node(kn_table_run *run, const int *levels, kn_error *err)
+{
+    const kn_carry *k = &run->carry;
+    kn_numbers      set = {0};
+    kn_buffer       relation;
+    if (!run->carried) return read_node(run, run->table, levels, err);
+    const char **kept = kn_alloc_array(run->all.ctx, (size_t)k->count + 1, sizeof *kept);
+    if (!kept) return no_memory(run, err);
+    for (int i = 0; i < k->count; i++) kept[i] = k->columns[i].name;
+    kn_buffer_init(&relation, run->all.ctx);
+    kn_coded_put_table(&relation, &run->judged->coded, levels, kept, k->count);
+    const char *text = kn_buffer_text(&relation);
+    kn_status   st = text ? kn_carry_numbers(&set, &run->carry, text, err) : no_memory(run, err);
+    if (st == KN_OK) st = put_rows(run, run->table, &set, err);
+    kn_numbers_free(&set);
+    kn_buffer_free(&relation);
+    kn_free(kept);
+    return st;
+}
+
 static kn_status make_table(kn_table_run *run, kn_error *err)
 {
     kn_judged *j = run->judged;
@@ -165,7 +193,7 @@ static kn_status make_table(kn_table_run *run, kn_error *err)
     j->codes = kn_alloc_array_zero(run->all.ctx, (size_t)count + 1, sizeof *j->codes);
     j->levels = kn_alloc_array_zero(run->all.ctx, (size_t)count + 1, sizeof *j->levels);
     if (!t->columns || !t->counts || !j->codes || !j->levels) return no_memory(run, err);
-    KN_TRY(kn_engine_name_counts(&t->columns[count].name, &run->engine, &run->asked, err));
+    KN_TRY(kn_engine_name_counts(&t->columns[count].name, &run->engine, coded_columns(run), err));
     t->columns[count].width = 1;
     for (int i = 0; i < count; i++) KN_TRY(take_column(run, i, err));
     return read_node(run, t, NULL, err);
@@ -173,13 +201,14 @@ static kn_status make_table(kn_table_run *run, kn_error *err)
 
 static kn_status code(kn_table_run *run, kn_error *err)
 {
-    kn_judged     *j = run->judged;
-    const kn_spec *spec = run->all.spec;
-    bool          *quasi = kn_alloc_array_zero(run->all.ctx, (size_t)run->asked.column_count + 1, sizeof *quasi);
+    kn_judged            *j = run->judged;
+    const kn_spec        *spec = run->all.spec;
+    const kn_csv_options *csv = coded_columns(run);
+    bool                 *quasi = kn_alloc_array_zero(run->all.ctx, (size_t)csv->column_count + 1, sizeof *quasi);
     if (!quasi) return no_memory(run, err);
-    for (int i = 0; i < run->asked.column_count; i++)
-        quasi[i] = spec->attributes[kn_spec_find(spec, run->asked.columns[i])].role == KN_ROLE_QUASI;
-    kn_status st = kn_coded_open(&j->coded, &run->engine, &run->asked, quasi, spec->missing == KN_MISSING_DROP, err);
+    for (int i = 0; i < csv->column_count; i++)
+        quasi[i] = spec->attributes[kn_spec_find(spec, csv->columns[i])].role == KN_ROLE_QUASI;
+    kn_status st = kn_coded_open(&j->coded, &run->engine, csv, quasi, spec->missing == KN_MISSING_DROP, err);
     kn_free(quasi);
     if (st == KN_OK && j->coded.rows == 0)
         return kn_fail(err, KN_INPUT, "every row has a missing quasi-identifier (missing: drop)");
@@ -442,8 +471,7 @@ kn_status kn_table_run_ask(kn_table_run *run, kn_error *err)
     KN_TRY(open_questions(run, err));
     oracle.distinct = (const uint32_t *const *)j->distinct;
     kn_status st = kn_fulldomain_ask(&run->found, run->all.ctx, &run->problem, &oracle, err);
-    if (st == KN_OK && run->found->found)
-        st = read_node(run, run->table, column_levels(run, run->found->best.levels), err);
+    if (st == KN_OK && run->found->found) st = take_node(run, column_levels(run, run->found->best.levels), err);
     if (st == KN_MEMORY) return too_large(run, err);
     if (st != KN_OK) return st;
     return kn_release_note(&run->all, err,

@@ -128,6 +128,8 @@ KN_CHECK kn_status kn_table_run_verify_large(kn_verify_report **out, kn_table_ru
 bool               kn_table_run_can_carry(const kn_table_run *run);
 KN_CHECK kn_status kn_table_run_worth_carrying(bool *out, kn_table_run *run, const kn_csv_options *csv, kn_error *err);
 KN_CHECK kn_status kn_table_run_carry(kn_table_run *run, const kn_csv_options *csv, kn_error *err);
+KN_CHECK kn_status kn_table_run_carry_apart(kn_table_run *run, kn_error *err); /* before levels are judged there, where they can stay */
+KN_CHECK kn_status kn_table_run_place_again(kn_table_run *run, kn_error *err); /* then, if columns had places in the table that had them */
 KN_CHECK kn_status kn_table_run_check_carried(kn_table_run *run, kn_error *err);
 KN_CHECK kn_status kn_table_run_carried_alone(int64_t *out, kn_table_run *run, kn_error *err);
 KN_CHECK kn_status kn_table_run_open_places(kn_table_run *run, kn_recode_places *places, kn_error *err);

@@ -172,7 +172,9 @@ kn_status kn_table_run_stay_apart(kn_table_run *run, kn_error *err)
             name, why_not);
     kn_table_free(run->table);
     run->table = NULL;
+    KN_TRY(kn_table_run_carry_apart(run, err));
     kn_status st = kn_table_run_code(run, err);
+    if (st == KN_OK) st = kn_table_run_place_again(run, err);
     if (st == KN_MEMORY)
         return kn_fail(
             err, KN_MEMORY,
@@ -182,10 +184,10 @@ kn_status kn_table_run_stay_apart(kn_table_run *run, kn_error *err)
     if (st != KN_OK) return st;
     return kn_release_note(&run->all, err,
                            "%s%s grouped its %" PRId64
-                           " rows %s; their combinations do not fit either, and choices of levels are judged there",
+                           " rows %s; their combinations do not fit either, and choices of levels are judged there%s",
                            is_engine(run) ? "" : "the table does not fit the memory limit: ",
                            is_engine(run) ? "the engine" : kn_table_run_engine_name(run), kn_table_total(run->table),
-                           kn_table_run_grouped_where(run));
+                           kn_table_run_grouped_where(run), run->carried ? "; kept columns stayed there" : "");
 }
 
 kn_status kn_table_run_group(kn_table_run *run, const kn_csv_options *csv, kn_error *err)

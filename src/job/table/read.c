@@ -112,8 +112,12 @@ static kn_status read_columns(kn_table_run *run, const kn_csv_names *names, kn_e
     const char   **columns = kn_release_alloc(&run->all, &run->all.scratch, (size_t)names->count, sizeof *columns, err);
     if (!columns) return KN_MEMORY;
     csv.column_count = 0;
-    for (int c = 0; c < names->count; c++)
-        if (needed(run->all.spec, names->names[c])) columns[csv.column_count++] = names->names[c];
+    for (int c = 0; c < names->count; c++) { /* they are asked for again where levels are judged */
+        if (!needed(run->all.spec, names->names[c])) continue;
+        const char *name = kn_arena_strndup(&run->all.scratch, names->names[c], strlen(names->names[c]));
+        if (!name) return kn_fail_memory(err, run->all.ctx, "reading a table");
+        columns[csv.column_count++] = name;
+    }
     csv.columns = columns;
     KN_TRY(column_types(run, &csv, err));
     KN_TRY(kn_table_run_stay(run, &csv, err));
