@@ -312,6 +312,7 @@ static void write_quietly(kn_output *o, const char *data, size_t size)
 
 static void hand_on(kn_output *o, const char *data, size_t size)
 {
+    if (o->error) return; /* what was said first counts */
     if (!o->consumer.take) {
         write_quietly(o, data, size);
         return;

@@ -128,9 +128,9 @@ const kn_connection *kn_table_writer_connection(const kn_table_writer *w)
     return w->opener.connection.state ? &w->opener.connection : NULL;
 }
 
-void kn_table_writer_count(kn_table_writer *w)
+void kn_table_writer_count(kn_table_writer *w, bool counted)
 {
-    w->opener.counted = true;
+    w->opener.counted = counted;
 }
 
 kn_status kn_table_writer_relation(kn_buffer *to, const kn_table_writer *w, kn_error *err)

@@ -39,8 +39,8 @@ KN_CHECK kn_status kn_table_writer_finish(kn_table_writer *table, kn_error *err)
 /* On a server: who runs statements within the transaction; NULL: it is a SQLite file. */
 const kn_connection *kn_table_writer_connection(const kn_table_writer *table);
 
-/* On a server, before any bytes: each row is repeated there as often as its last cell says, which is not written itself. */
-void kn_table_writer_count(kn_table_writer *table);
+/* On a server, before any bytes: is each row repeated there as often as its last cell says, which is not written itself? */
+void kn_table_writer_count(kn_table_writer *table, bool counted);
 
 /* On a server, once it is finished: what stands behind FROM for the release. */
 KN_CHECK kn_status kn_table_writer_relation(kn_buffer *to, const kn_table_writer *table, kn_error *err);

@@ -33,20 +33,29 @@ static bool is_spelled(const kn_attribute *a)
     return a->type == KN_TYPE_AUTO || a->type == KN_TYPE_TEXT;
 }
 
+bool kn_table_run_keeps(const kn_table_run *run)
+{
+    const kn_spec *spec = run->all.spec;
+    for (int i = 0; i < spec->attribute_count; i++)
+        if (spec->attributes[i].role == KN_ROLE_KEEP) return true;
+    return false;
+}
+
+/* Does DuckDB have the rows, or can it? */
+static bool is_possible(const kn_table_run *run)
+{
+    bool own = run->engine.connection == &run->engine.own && run->engine.own.dialect == KN_DIALECT_DUCKDB;
+    return run->copied || (own && !run->target) || kn_table_run_can_copy(run);
+}
+
 bool kn_table_run_can_carry(const kn_table_run *run)
 {
     const kn_spec *spec = run->all.spec;
-    int            kept = 0;
-    if (run->engine.connection->dialect != KN_DIALECT_DUCKDB || run->engine.connection != &run->engine.own)
-        return false;
-    if (run->target) return false;
+    if (!kn_table_run_keeps(run) || !is_possible(run)) return false;
     if (!spec->method_auto && kn_recipe_parts_equal_rows(spec->method)) return false;
-    for (int i = 0; i < spec->attribute_count; i++) {
-        if (spec->attributes[i].role != KN_ROLE_KEEP) continue;
-        if (!is_spelled(&spec->attributes[i])) return false;
-        kept++;
-    }
-    return kept > 0;
+    for (int i = 0; i < spec->attribute_count; i++)
+        if (spec->attributes[i].role == KN_ROLE_KEEP && !is_spelled(&spec->attributes[i])) return false;
+    return true;
 }
 
 kn_status kn_table_run_worth_carrying(bool *out, kn_table_run *run, const kn_csv_options *csv, kn_error *err)
@@ -69,8 +78,12 @@ static kn_status open_carry(kn_table_run *run, const kn_csv_options *csv, kn_err
         kept[i] = spec->attributes[kn_spec_find(spec, csv->columns[i])].role == KN_ROLE_KEEP;
     kn_table_free(run->table);
     run->table = NULL;
-    kn_status st = kn_carry_open(&run->carry, &run->engine, csv, kept, kn_table_run_missing_text(spec),
-                                 spec->spreadsheet_safe, err);
+    bool there = run->engine.connection->dialect == KN_DIALECT_DUCKDB;
+    if (run->target) kn_table_writer_count(run->target, false);
+    kn_status st = there ? KN_OK : kn_table_run_copy(run, csv, err);
+    if (st == KN_OK)
+        st = kn_carry_open(&run->carry, &run->engine, csv, kept, kn_table_run_missing_text(spec),
+                           spec->spreadsheet_safe, err);
     run->carried = st == KN_OK;
     if (st != KN_OK) kn_carry_close(&run->carry);
     kn_free(kept);
@@ -276,7 +289,7 @@ kn_status kn_table_run_put_carried(kn_table_run *run, kn_batches *batches, kn_er
                                 .path = kn_output_temporary(run->all.output),
                                 .name = run->all.spec->output,
                                 .parts = kn_target_in_parts(run->all.spec),
-                                .output = kn_table_run_to_text(run) ? run->all.output : NULL,
+                                .output = kn_table_run_to_text(run) || run->target ? run->all.output : NULL,
                                 .delimiter = run->delimiter,
                                 .formulas = run->kept_formulas};
     if (st == KN_OK) st = kn_carry_write(&run->carry, &release, err);

@@ -39,17 +39,10 @@ static kn_status no_memory(const kn_table_run *run, kn_error *err)
 
 /* ---- Can it be done so? ---- */
 
-static bool has_kept(const kn_spec *spec)
-{
-    for (int i = 0; i < spec->attribute_count; i++)
-        if (spec->attributes[i].role == KN_ROLE_KEEP) return true;
-    return false;
-}
-
 const char *kn_table_run_needs_combinations(const kn_table_run *run)
 {
     const kn_spec *spec = run->all.spec;
-    if (!spec->method_auto && kn_recipe_parts_equal_rows(spec->method) && has_kept(spec))
+    if (!spec->method_auto && kn_recipe_parts_equal_rows(spec->method) && kn_table_run_keeps(run))
         return "this method may put equal rows into different classes, and decides by their kept cells then";
     if (!spec->method_auto && !kn_table_run_full_domain(run))
         return "a method without levels for whole columns needs them";

@@ -38,6 +38,7 @@ typedef struct kn_table_run {
     /* The table. */
     char      delimiter;
     bool      large;         /* it stays where it is; `table` has one counted row for all that are equal */
+    bool      copied;        /* ... as a server's table that was copied to disk: DuckDB has it        */
     kn_engine engine;        /* where it is, then                                                    */
     kn_engine writer;        /* where the release is written, then: mostly the same connection       */
     kn_csv_options asked;    /* which columns of it, and how they are read; their names in scratch    */
@@ -125,6 +126,7 @@ KN_CHECK kn_status kn_table_run_verify_large(kn_verify_report **out, kn_table_ru
 
 /* Its kept columns (table/carried.c): can they stay there; do they make most rows different; groups the others; are they refused; rows that they identify
  * within classes; room for what recoding tells, before; writes batches of counted rows together with them; a relation in which they only say whether they are "*". */
+bool               kn_table_run_keeps(const kn_table_run *run); /* is there one? */
 bool               kn_table_run_can_carry(const kn_table_run *run);
 KN_CHECK kn_status kn_table_run_worth_carrying(bool *out, kn_table_run *run, const kn_csv_options *csv, kn_error *err);
 KN_CHECK kn_status kn_table_run_carry(kn_table_run *run, const kn_csv_options *csv, kn_error *err);
@@ -145,6 +147,9 @@ const char        *kn_table_run_cannot_write(const kn_table_run *run);
 KN_CHECK kn_status kn_table_run_open_engine(kn_table_run *run, const kn_csv_options *csv, kn_error *err);
 KN_CHECK kn_status kn_table_run_open_writer(kn_table_run *run, kn_error *err);
 KN_CHECK kn_status kn_table_run_put_original(kn_buffer *to, kn_table_run *run, kn_error *err);
+bool               kn_table_run_must_copy(const kn_table_run *run); /* a server's table whose release only DuckDB can compare        */
+bool               kn_table_run_can_copy(const kn_table_run *run);  /* a server's table, to a place where its release can be compared */
+const kn_connection *kn_table_run_original(const kn_table_run *run); /* by which the verifier reads the original                      */
 const char        *kn_table_run_engine_name(const kn_table_run *run);
 
 /* CSV (table/large_text.c): is the input of it, or the output; decides about such an input, and copies it to disk if it does not fit;
@@ -153,6 +158,7 @@ bool               kn_table_run_from_text(const kn_table_run *run);
 bool               kn_table_run_to_text(const kn_table_run *run);
 const char        *kn_table_run_grouped_where(const kn_table_run *run);
 KN_CHECK kn_status kn_table_run_stay_text(kn_table_run *run, const kn_csv_options *csv, kn_error *err);
+KN_CHECK kn_status kn_table_run_copy(kn_table_run *run, const kn_csv_options *csv, kn_error *err); /* from now on DuckDB has a server's rows */
 KN_CHECK kn_status kn_table_run_put_text(kn_buffer *to, kn_table_run *run, const kn_csv_options *csv, const char *path, kn_error *err);
 
 /* One whose combinations do not fit either (table/judged.c): why the request needs them all, NULL: it does not; a table that has the

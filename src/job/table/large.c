@@ -124,7 +124,8 @@ kn_status kn_table_run_stay(kn_table_run *run, const kn_csv_options *csv, kn_err
         return kn_release_note(&run->all, err, "the table fits the memory limit and was read whole");
     }
     KN_TRY(check_request(run, rows, err));
-    KN_TRY(kn_engine_spill(&run->engine, run->all.base, err));
+    KN_TRY(kn_table_run_must_copy(run) ? kn_table_run_copy(run, csv, err)
+                                       : kn_engine_spill(&run->engine, run->all.base, err));
     return kn_table_run_open_writer(run, err);
 }
 
@@ -258,7 +259,7 @@ kn_status kn_table_run_read_large(kn_table **out, kn_table_run *run, const kn_cs
 
 static kn_status put_original(kn_buffer *to, kn_table_run *run, kn_error *err)
 {
-    if (kn_table_run_from_text(run)) return KN_OK; /* the verifier reads it by itself */
+    if (kn_table_run_from_text(run) && !run->target) return KN_OK; /* the verifier reads it by itself */
     if (!is_engine(run)) return kn_table_run_put_original(to, run, err);
     kn_buffer_add(to, run->engine.relation.data);
     return kn_buffer_text(to) ? KN_OK : kn_fail_memory(err, run->all.ctx, "reading the original");
@@ -275,7 +276,7 @@ kn_status kn_table_run_verify_large(kn_verify_report **out, kn_table_run *run, k
     if (is_engine(run)) options->release = NULL; /* it has no form */
     kn_status st = put_original(&original, run, err);
     if (st == KN_OK) st = put_release(&release, run, NULL, err);
-    kn_engine_table from = {run->engine.connection, original.data, kn_path_name(ctx, run->inputs[0])};
+    kn_engine_table from = {kn_table_run_original(run), original.data, kn_path_name(ctx, run->inputs[0])};
     kn_engine_table to = {run->writer.connection, release.data, run->writer.name};
     if (st == KN_OK) st = kn_verify_where(out, ctx, &run->effective, &from, &to, options, err);
     kn_buffer_free(&original);

@@ -2,9 +2,12 @@
  *
  * A server's table is grouped by the server, and a release that becomes a server's table is repeated there out of counted rows. Where both are
  * in one database, one connection does it all, in one transaction. Else the original is read by one engine and the release
- * written by the other; kept columns, which only one engine could compare, are refused then.
+ * written by the other; kept columns, which only one engine could compare, need a copy of a server's table in DuckDB then, and are refused where the
+ * release is in another server than the original. With kept columns that do not fit, a server's table is copied, too (table/large_text.c): the release is sorted
+ * by DuckDB, and compared in the server.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "kn_duckdb_api.h"
 #include "kn_error.h"
 #include "kn_names.h"
 #include "kn_server.h"
@@ -49,11 +52,20 @@ const char *kn_table_run_cannot_write(const kn_table_run *run)
     const kn_spec *spec = run->all.spec;
     if (!to_server(run) && !kn_target_is_parquet(spec) && !kn_table_run_to_text(run))
         return "an output that is neither CSV nor Parquet nor a table of a PostgreSQL server";
-    if (to_server(run) ? kn_server_same(run->inputs[0], spec->output) : !from_server(run)) return NULL;
-    for (int i = 0; i < spec->attribute_count; i++)
-        if (spec->attributes[i].role == KN_ROLE_KEEP)
-            return "a kept column while input and output are in different engines";
-    return NULL;
+    if (!to_server(run) || kn_server_same(run->inputs[0], spec->output) || !kn_table_run_keeps(run)) return NULL;
+    return "a kept column while input and output are in different engines";
+}
+
+bool kn_table_run_must_copy(const kn_table_run *run)
+{
+    return from_server(run) && !to_server(run) && !run->all.options->dry_run && kn_table_run_keeps(run);
+}
+
+bool kn_table_run_can_copy(const kn_table_run *run)
+{
+    kn_duckdb_api api;
+    if (!from_server(run) || (to_server(run) && !kn_server_same(run->inputs[0], run->all.spec->output))) return false;
+    return kn_duckdb_load(&api, run->all.spec->output, NULL) == KN_OK;
 }
 
 kn_status kn_table_run_open_engine(kn_table_run *run, const kn_csv_options *csv, kn_error *err)
@@ -77,21 +89,26 @@ kn_status kn_table_run_open_writer(kn_table_run *run, kn_error *err)
                               .connection = target ? target : run->engine.connection};
     if (target) run->writer.name = kn_path_name(run->all.ctx, kn_output_temporary(run->all.output)); /* no password */
     kn_buffer_init(&run->writer.relation, run->all.ctx);
-    if (target) kn_table_writer_count(run->target);
-    if (target || !from_server(run) || run->all.options->dry_run) return KN_OK;
+    if (target) kn_table_writer_count(run->target, true);
+    if (target || !from_server(run) || run->copied || run->all.options->dry_run) return KN_OK;
     KN_TRY(kn_connection_duckdb(&run->writer.own, run->all.ctx, NULL, run->writer.name, err));
     run->writer.connection = &run->writer.own;
     return kn_engine_spill(&run->writer, run->all.base, err);
 }
 
+const kn_connection *kn_table_run_original(const kn_table_run *run)
+{
+    return run->copied && to_server(run) ? to_server(run) : run->engine.connection;
+}
+
 kn_status kn_table_run_put_original(kn_buffer *to, kn_table_run *run, kn_error *err)
 {
-    const kn_connection *c = run->engine.connection;
+    const kn_connection *c = kn_table_run_original(run);
     if (from_server(run)) return kn_server_relation(to, c, run->all.ctx, run->inputs[0], NULL, 0, err);
     return kn_columnar_relation(to, c, run->all.ctx, run->inputs, run->all.spec->input_count, NULL, 0, err);
 }
 
 const char *kn_table_run_engine_name(const kn_table_run *run)
 {
-    return from_server(run) ? "the server" : "DuckDB";
+    return from_server(run) && !run->copied ? "the server" : "DuckDB";
 }

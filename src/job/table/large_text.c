@@ -2,7 +2,8 @@
  *
  * The file is read by kanon's own reader, block by block, into a file on disk that DuckDB groups; the verifier reads the original once
  * more, by its own reader. A release in CSV is written here, as one in memory is. What can only be done with every row at hand is tried
- * in memory, and so is everything where there is no libduckdb.
+ * in memory, and so is everything where there is no libduckdb. A server's table, which is read as the CSV file with its rows, goes this way too where its
+ * kept columns cannot stay in the server.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_error.h"
@@ -13,7 +14,7 @@
 
 bool kn_table_run_from_text(const kn_table_run *run)
 {
-    return run->all.spec->input_count > 0 && kn_csv_stream_possible(run->all.ctx, run->inputs[0]);
+    return run->copied || (run->all.spec->input_count > 0 && kn_csv_stream_possible(run->all.ctx, run->inputs[0]));
 }
 
 bool kn_table_run_to_text(const kn_table_run *run)
@@ -54,6 +55,16 @@ kn_status kn_table_run_stay_text(kn_table_run *run, const kn_csv_options *csv, k
     KN_TRY(kn_engine_spill(e, run->all.base, err));
     KN_TRY(kn_text_files_keep(&e->relation, e->connection, run->all.ctx, "input", run->inputs, count, csv, err));
     return kn_table_run_open_writer(run, err);
+}
+
+kn_status kn_table_run_copy(kn_table_run *run, const kn_csv_options *csv, kn_error *err)
+{
+    kn_engine *e = &run->engine;
+    kn_engine_close(e);
+    KN_TRY(open_engine(run, err));
+    KN_TRY(kn_engine_spill(e, run->all.base, err));
+    run->copied = true;
+    return kn_text_files_keep(&e->relation, e->connection, run->all.ctx, "input", run->inputs, 1, csv, err);
 }
 
 kn_status kn_table_run_put_text(kn_buffer *to, kn_table_run *run, const kn_csv_options *csv, const char *path,

@@ -76,7 +76,7 @@ const char *kn_table_run_written(const kn_table_run *run)
 
 kn_recode_input kn_table_run_recode_input(const kn_table_run *run)
 {
-    bool texts = run->carried && kn_table_run_to_text(run),
+    bool texts = run->carried && (kn_table_run_to_text(run) || run->target),
          counted = run->large && (texts || !kn_table_run_to_text(run));
     return (kn_recode_input){.table = run->shown ? run->shown : run->table,
                              .plan = run->plan,
@@ -89,7 +89,7 @@ kn_recode_input kn_table_run_recode_input(const kn_table_run *run)
                              .delimiter = run->delimiter,
                              .guarded = run->all.spec->spreadsheet_safe,
                              .counted = counted || (run->all.spec->csv.count && !run->all.spec->expand),
-                             .take = counted && !run->target ? kn_table_run_put : NULL,
+                             .take = counted && (!run->target || texts) ? kn_table_run_put : NULL,
                              .take_arg = (void *)(uintptr_t)run,
                              .missing = kn_table_run_missing_text(run->all.spec),
                              .parquet = kn_target_is_parquet(run->all.spec) || kn_target_in_engine(run->all.spec),

@@ -4,7 +4,7 @@
  * PostgreSQL server, the number of rows and of columns and the texts of the first rows decide before anything is read, by the measure
  * that decides for a release (kn_table_needs), against the memory limit; of CSV, which is read here in blocks (table/text.c), the size
  * of the files tells how many rows there are. Original and release may be in different engines, unless
- * there is a kept column. Requests that need every row are read whole, and may run out of memory.
+ * there is a kept column: then a server's table is copied, and a release in another server is read whole. Requests that need every row are read whole, and may run out of memory.
  *
  * What DuckDB cannot hold it writes into a folder of its own in TMPDIR, which is removed at the end; the next run removes that of
  * one that was killed.
@@ -88,13 +88,19 @@ static bool one_engine(const pair *p)
     return there ? kn_server_same(p->originals[0], p->release) : !from_server(p);
 }
 
+/* Only DuckDB can compare kept columns of a server's table with a file: by a copy of the table. */
+static bool is_copied(const pair *p)
+{
+    return from_server(p) && !kn_server_named(p->release) && has_kept(p->spec);
+}
+
 static bool can_stay(const pair *p)
 {
     for (int i = 0; i < p->original_count; i++)
         if (!from_server(p) && !from_text(p) && !kn_columnar_stays(p->ctx, p->originals[i])) return false;
     return (kn_server_named(p->release) || kn_columnar_stays(p->ctx, p->release) ||
             kn_csv_stream_possible(p->ctx, p->release)) &&
-           (one_engine(p) || !has_kept(p->spec));
+           (one_engine(p) || is_copied(p) || !has_kept(p->spec));
 }
 
 /* ---- Where they are ---- */
@@ -129,6 +135,14 @@ static kn_status open_original(pair *p, kn_error *err)
     if (from_text(p)) return KN_OK;
     return kn_columnar_relation(&s->relation, s->connection, p->ctx, p->originals, p->original_count, p->wanted,
                                 p->wanted_count, err);
+}
+
+/* It is read as a file is (table/text.c); the connection stays, for its name. */
+static kn_status copy_original(pair *p, kn_error *err)
+{
+    kn_buffer_free(&p->from.relation);
+    kn_buffer_init(&p->from.relation, p->ctx);
+    return open_duckdb(p, &p->from, err);
 }
 
 static kn_status open_release(pair *p, kn_error *err)
@@ -199,6 +213,7 @@ static kn_status verify_there(kn_verify_report **out, bool *taken, pair *p, kn_e
     KN_TRY(open_original(p, err));
     KN_TRY(is_large(p, taken, err));
     if (!*taken) return KN_OK;
+    if (is_copied(p)) KN_TRY(copy_original(p, err));
     KN_TRY(open_release(p, err));
     KN_TRY(make_spill(p, err));
     kn_engine_table   from = {p->from.connection, p->from.relation.data, p->from.name};
