@@ -47,15 +47,6 @@ int kn_table_run_besides(const kn_table_run *run)
     return (by_classes ? KN_CLASS_CELLS : 0) + (run->target ? KN_SERVER_CELLS : 0);
 }
 
-const char *kn_table_run_cannot_write(const kn_table_run *run)
-{
-    const kn_spec *spec = run->all.spec;
-    if (!to_server(run) && !kn_target_is_parquet(spec) && !kn_table_run_to_text(run))
-        return "an output that is neither CSV nor Parquet nor a table of a PostgreSQL server";
-    if (!to_server(run) || kn_server_same(run->inputs[0], spec->output) || !kn_table_run_keeps(run)) return NULL;
-    return "a kept column while input and output are in different engines";
-}
-
 bool kn_table_run_must_copy(const kn_table_run *run)
 {
     return from_server(run) && !to_server(run) && !run->all.options->dry_run && kn_table_run_keeps(run);
@@ -66,6 +57,18 @@ bool kn_table_run_can_copy(const kn_table_run *run)
     kn_duckdb_api api;
     if (!from_server(run) || (to_server(run) && !kn_server_same(run->inputs[0], run->all.spec->output))) return false;
     return kn_duckdb_load(&api, run->all.spec->output, NULL) == KN_OK;
+}
+
+const char *kn_table_run_cannot_write(const kn_table_run *run)
+{
+    const kn_spec *spec = run->all.spec;
+    if (!to_server(run) && !kn_target_is_parquet(spec) && !kn_table_run_to_text(run))
+        return "an output that is neither CSV nor Parquet nor a table of a PostgreSQL server";
+    if (!kn_table_run_keeps(run) || (to_server(run) && kn_server_same(run->inputs[0], spec->output))) return NULL;
+    if (to_server(run)) return "a kept column while input and output are in different engines";
+    return kn_table_run_must_copy(run) && !kn_table_run_can_copy(run)
+               ? "a kept column of a server's table without libduckdb (scripts/setup big)"
+               : NULL;
 }
 
 kn_status kn_table_run_open_engine(kn_table_run *run, const kn_csv_options *csv, kn_error *err)
