@@ -1,10 +1,10 @@
 /* duckdb_refusals.c: a release through DuckDB, run again and again with one more allocation of kanon's refused.
  *
- *     duckdb_refusals RELEASE.yaml STEP [FOLDER]
+ *     duckdb_refusals RELEASE.yaml STEP [FOLDER [LIMIT]]
  *
  * For N = 0, STEP, 2 STEP, ... the context's allocator refuses the N-th request, once alone and once with all that follow,
  * until the job asks for fewer. Every run must end with a release or with KN_MEMORY and a message, and hand back every
- * block. A release in parts is removed each time. tests/duckdb/run calls it, and looks for files that are left.
+ * block. A release in parts is removed each time; LIMIT is that of the memory. tests/duckdb/run calls it, and looks for files that are left.
  * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE
@@ -54,7 +54,7 @@ static void refusing_release(void *user, void *block, size_t size)
     free(block);
 }
 
-static kn_status release(refusal *r, const char *path, kn_error *err)
+static kn_status release(refusal *r, const char *path, uint64_t limit, kn_error *err)
 {
     kn_allocator       allocator = {refusing_alloc, refusing_resize, refusing_release, r};
     kn_context_options options = KN_CONTEXT_OPTIONS_INIT;
@@ -63,6 +63,7 @@ static kn_status release(refusal *r, const char *path, kn_error *err)
     kn_release_result *result = NULL;
     options.threads = 1;
     options.allocator = &allocator;
+    options.memory_limit = limit;
     kn_status st = kn_context_create(&ctx, &options, err);
     if (st == KN_OK) st = kn_spec_read(&spec, ctx, path, err);
     if (st == KN_OK) st = kn_anonymize(&result, ctx, spec, NULL, err);
@@ -88,7 +89,7 @@ int main(int argc, char **argv)
             refusal  r = {.at = at, .onward = onward};
             kn_error err = KN_ERROR_INIT;
             if (argc > 3) remove_folder(argv[3]);
-            kn_status st = release(&r, argv[1], &err);
+            kn_status st = release(&r, argv[1], argc > 4 ? (uint64_t)atoll(argv[4]) : 0, &err);
             bool      good = (st == KN_OK || (st == KN_MEMORY && err.message[0])) && r.live == 0;
             if (!good)
                 printf("request %lld%s: status %d, %lld blocks: %s\n", (long long)at,
