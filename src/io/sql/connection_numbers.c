@@ -82,8 +82,11 @@ static kn_status take_batch(reading *r, const struct ArrowArray *batch, const ch
 static kn_status take_stream(reading *r, struct ArrowArrayStream *stream, const char *what, kn_error *err)
 {
     struct ArrowSchema schema = {.release = NULL};
-    bool               good = stream->get_schema(stream, &schema) == 0 && take_formats(r, &schema);
-    kn_status          st = good ? KN_OK : kn_fail(err, KN_INPUT, "%.300s: %s", what, no_numbers);
+    int                known = stream->get_schema(stream, &schema);
+    bool               good = known == 0 && take_formats(r, &schema);
+    kn_status          st = known == ENOMEM ? kn_fail_memory(err, r->ctx, WHAT)
+                            : good          ? KN_OK
+                                            : kn_fail(err, KN_INPUT, "%.300s: %s", what, no_numbers);
     for (bool more = true; more && st == KN_OK;) {
         struct ArrowArray batch = {.release = NULL};
         int               code = kn_cancelled(r->ctx) ? ECANCELED : stream->get_next(stream, &batch);
