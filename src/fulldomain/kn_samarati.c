@@ -28,7 +28,7 @@
 #define WHAT "searching the lattice"
 
 enum { PLAIN_MOST = 50000, FIRST = KN_BATCH };
-#define WORK_MOST ((int64_t)1 << 33) /* classes gone through where there is no time limit: about a minute */
+#define WORK_MOST ((int64_t)1 << 30) /* classes gone through where there is no time limit */
 
 /* One height: until a node is good. */
 static kn_status look_at_height(kn_search *s, int height, int *levels, kn_verdict *verdict, bool *found, kn_error *err)
