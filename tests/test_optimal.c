@@ -365,6 +365,35 @@ static void test_cancelled(void **state)
     testing_context_free(ctx);
 }
 
+static void keep_progress(void *user, const kn_progress *progress)
+{
+    kn_progress *last = user;
+    if (strcmp(progress->stage, "searching") == 0) *last = *progress;
+}
+
+/* Every node that is counted is told. */
+static void test_progress(void **state)
+{
+    kn_context_options    options = KN_CONTEXT_OPTIONS_INIT;
+    kn_progress           last = {0};
+    kn_context           *ctx = NULL;
+    random_problem        p;
+    kn_fulldomain_result *r = NULL;
+    kn_error              err = KN_ERROR_INIT;
+    (void)state;
+    options.threads = 2;
+    options.progress = keep_progress;
+    options.progress_user = &last;
+    assert_ok(kn_context_create(&ctx, &options, &err), err);
+    make_fixed(&p, ctx, true);
+    assert_ok(kn_fulldomain_search(&r, ctx, &p.problem, &err), err);
+    assert_true(last.finished && r->counters.nodes_checked > 0);
+    assert_int_equal(last.done, r->counters.nodes_checked);
+    kn_fulldomain_result_free(r);
+    random_problem_free(&p);
+    testing_context_free(ctx);
+}
+
 /* The time is over at once: what was counted by then may be the answer, but is not proved. */
 static void test_time_limit(void **state)
 {
@@ -648,6 +677,7 @@ int main(void)
         cmocka_unit_test(test_larger_lattices),
         cmocka_unit_test(test_allocation_failures),
         cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_progress),
         cmocka_unit_test(test_time_limit),
         cmocka_unit_test(test_lattice_too_large),
         cmocka_unit_test(test_bounds_hold),

@@ -80,6 +80,7 @@ static kn_status count(kn_heuristic *h, const int *levels, kn_outcome *outcomes,
         KN_TRY(kn_boxes_learn(&h->boxes, own, &outcomes[i], err));
     }
     kn_guess_fit(&h->guess);
+    kn_progress_add(h->ctx, (uint64_t)n);
     return KN_OK;
 }
 
@@ -612,7 +613,11 @@ kn_status kn_heuristic_search_within(kn_fulldomain_result *result, kn_context *c
     h->options = *options;
     h->quasi_count = problem->quasi_count;
     kn_status st = set_up(h, err);
-    if (st == KN_OK) st = run(h, err);
+    if (st == KN_OK) {
+        kn_progress_begin(ctx, "searching", "nodes", 0);
+        st = run(h, err);
+        kn_progress_end(ctx);
+    }
     if (st == KN_OK) st = report(h, err);
     kn_region_free(h->whole);
     kn_boxes_free(&h->boxes);
