@@ -2,7 +2,8 @@
  *
  * Needs a row map: which originals a class has. Every class must occur once, with its number of rows; the smallest
  * and the largest value and the mean of each quasi-identifier with numbers or dates are derived anew from the
- * original. If fewer than k cells of a class are known, nothing may be published about them.
+ * original. If fewer than k cells of a class are known, nothing may be published about them. What a column is, numbers,
+ * dates or texts, is said by the original alone, whatever a population has in it.
  *
  * Cost: one pass over the rows per quasi-identifier. Memory: 48 bytes per class.
  * SPDX-License-Identifier: Apache-2.0
@@ -29,6 +30,7 @@ typedef struct figures {
 typedef struct checker {
     kn_verifier *v;
     kn_vtable   *file;
+    kn_vdomain  *domains;  /* per quasi-identifier: of the original's values */
     kn_texts     keys;     /* per class: the numbers of its texts            */
     uint32_t    *class_of; /* per row of the file; KN_V_NONE: the release has no such class */
     figures     *figures;  /* per class, of one quasi-identifier             */
@@ -56,10 +58,39 @@ static const char *name_of(checker *c, const char *base, const char *ending)
     return name;
 }
 
-static bool is_number(const kn_vquasi *q)
+/* ---- Values ---- */
+
+static kn_status make_domains(checker *c, kn_error *err)
 {
-    return q->domain.type == KN_TYPE_INTEGER || q->domain.type == KN_TYPE_DECIMAL;
+    kn_verifier *v = c->v;
+    kn_vrows     rows = {v->original->rows, v->dropped};
+    c->domains = kn_arena_array_zero(&c->arena, (size_t)v->quasi_count + 1, sizeof *c->domains);
+    if (!c->domains) return kn_fail_memory(err, v->ctx, WHAT);
+    for (int q = 0; q < v->quasi_count; q++)
+        if (v->quasi[q].population)
+            KN_TRY(kn_vdomain_make(&c->domains[q], v->ctx, v->spec, v->quasi[q].attribute, &rows, v->quasi[q].original,
+                                   NULL, v->zone, err));
+    return KN_OK;
 }
+
+static void free_domains(checker *c)
+{
+    for (int q = 0; c->domains && q < c->v->quasi_count; q++)
+        if (c->v->quasi[q].population) kn_vdomain_free(&c->domains[q]);
+}
+
+/* Without a population it is the verifier's own. */
+static const kn_vdomain *domain_of(const checker *c, int q)
+{
+    return c->v->quasi[q].population ? &c->domains[q] : &c->v->quasi[q].domain;
+}
+
+static bool is_number(const kn_vdomain *d)
+{
+    return d->type == KN_TYPE_INTEGER || d->type == KN_TYPE_DECIMAL;
+}
+
+/* ---- The file ---- */
 
 static kn_status read_file(checker *c, kn_error *err)
 {
@@ -73,8 +104,8 @@ static kn_status read_file(checker *c, kn_error *err)
     csv.delimiter = v->release->delimiter;
     for (int q = 0; q < v->quasi_count; q++) {
         names[options.column_count++] = v->quasi[q].attribute->name;
-        for (int s = 0; s < STATISTICS && v->quasi[q].domain.type != KN_TYPE_TEXT; s++) {
-            if (s == MEAN && !is_number(&v->quasi[q])) continue;
+        for (int s = 0; s < STATISTICS && domain_of(c, q)->type != KN_TYPE_TEXT; s++) {
+            if (s == MEAN && !is_number(domain_of(c, q))) continue;
             const char *name = name_of(c, v->quasi[q].attribute->name, endings[s]);
             if (!name) return kn_fail_memory(err, c->v->ctx, WHAT);
             names[options.column_count++] = name;
@@ -155,43 +186,44 @@ static long double number_of(const kn_vdomain *d, uint32_t value)
     return d->type == KN_TYPE_DECIMAL ? (long double)d->decimals[value].nearest : (long double)d->integers[value];
 }
 
-static void count_values(checker *c, const kn_vquasi *q)
+static void count_values(checker *c, const kn_vcolumn *original, const kn_vdomain *d)
 {
     kn_verifier *v = c->v;
     memset(c->figures, 0, ((size_t)v->classes.count + 1) * sizeof *c->figures);
     for (int64_t row = 0; row < v->release->rows; row++) {
         uint32_t g = v->classes.of_row[row];
         if (g == KN_V_NONE || v->starred[row]) continue;
-        uint32_t value = q->domain.of_original[kn_vcode(q->original, v->map[row])];
-        if (value >= q->domain.count) continue; /* missing */
+        uint32_t value = d->of_original[kn_vcode(original, v->map[row])];
+        if (value >= d->count) continue; /* missing */
         figures *f = &c->figures[g];
         if (f->known == 0 || value < f->low) f->low = value;
         if (f->known == 0 || value > f->high) f->high = value;
         f->known++;
-        if (is_number(q)) f->sum += number_of(&q->domain, value);
+        if (is_number(d)) f->sum += number_of(d, value);
     }
 }
 
-static bool statistic_right(const kn_vquasi *q, const figures *f, int s, bool silent, kn_string text)
+static bool statistic_right(const kn_vdomain *d, const figures *f, int s, bool silent, kn_string text)
 {
     if (silent || text.size == 0) return silent && text.size == 0;
-    if (s != MEAN) return kn_vdomain_find(&q->domain, text) == (s == MINIMUM ? f->low : f->high);
+    if (s != MEAN) return kn_vdomain_find(d, text) == (s == MINIMUM ? f->low : f->high);
     kn_decimal  said;
     long double mean = f->sum / (long double)f->known;
     if (!kn_parse_declared_decimal(text, '.', &said)) return false;
     /* Relative to the values: a mean near 0 of large values is no more precise. */
-    long double scale = fabsl(number_of(&q->domain, f->low)) + fabsl(number_of(&q->domain, f->high));
+    long double scale = fabsl(number_of(d, f->low)) + fabsl(number_of(d, f->high));
     return fabsl((long double)said.nearest - mean) <= 1e-13L * scale;
 }
 
-static kn_status check_quasi(checker *c, const kn_vquasi *q, kn_error *err)
+static kn_status check_quasi(checker *c, int q, kn_error *err)
 {
-    kn_verifier *v = c->v;
-    if (q->domain.type == KN_TYPE_TEXT) return KN_OK;
-    count_values(c, q);
+    kn_verifier      *v = c->v;
+    const kn_vdomain *d = domain_of(c, q);
+    if (d->type == KN_TYPE_TEXT) return KN_OK;
+    count_values(c, v->quasi[q].original, d);
     for (int s = 0; s < STATISTICS; s++) {
-        if (s == MEAN && !is_number(q)) continue;
-        const char *name = name_of(c, q->attribute->name, endings[s]);
+        if (s == MEAN && !is_number(d)) continue;
+        const char *name = name_of(c, v->quasi[q].attribute->name, endings[s]);
         if (!name) return kn_fail_memory(err, c->v->ctx, WHAT);
         const kn_vcolumn *column = kn_vtable_column(c->file, name);
         for (int64_t row = 0; row < c->file->rows; row++) {
@@ -199,7 +231,7 @@ static kn_status check_quasi(checker *c, const kn_vquasi *q, kn_error *err)
             if (g == KN_V_NONE) continue;
             const figures *f = &c->figures[g];
             bool           silent = f->known == 0 || f->known < kn_v_requested_k(v->spec);
-            if (!statistic_right(q, f, s, silent, column->texts[kn_vcode(column, row)]))
+            if (!statistic_right(d, f, s, silent, column->texts[kn_vcode(column, row)]))
                 kn_vproblem(v->notes, "row %lld of the summary, column \"%s\": not what the class's rows give",
                             (long long)row + 1, name);
         }
@@ -221,13 +253,14 @@ static void check_rows(const checker *c)
 
 static kn_status check(checker *c, kn_error *err)
 {
+    KN_TRY(make_domains(c, err));
     KN_TRY(read_file(c, err));
     if (c->v->notes->failed) return KN_OK; /* columns are missing, or the map is wrong: the rest cannot be checked */
     KN_TRY(match_rows(c, err));
     check_rows(c);
     c->figures = kn_arena_alloc(&c->arena, ((size_t)c->v->classes.count + 1) * sizeof *c->figures);
     if (!c->figures) return kn_fail_memory(err, c->v->ctx, WHAT);
-    for (int q = 0; q < c->v->quasi_count; q++) KN_TRY(check_quasi(c, &c->v->quasi[q], err));
+    for (int q = 0; q < c->v->quasi_count; q++) KN_TRY(check_quasi(c, q, err));
     return KN_OK;
 }
 
@@ -244,6 +277,7 @@ kn_status kn_verify_summary(kn_verifier *v, kn_error *err)
     kn_status st = check(&c, err);
     kn_texts_free(&c.keys);
     kn_vtable_free(c.file);
+    free_domains(&c);
     kn_arena_free(&c.arena);
     return st;
 }
