@@ -637,10 +637,10 @@ kn_status kn_mondrian_run(kn_regions *out, kn_partition_counters *counters, cons
     if (status == KN_OK) status = run_rounds(&m, &count, err);
     if (status == KN_OK) status = kn_parallel_for(space->ctx, count, 1, finish, &m, err);
     if (status == KN_OK) status = join(out, &m, count, err);
+    if (status == KN_OK && problem->tree) status = join_cuts(problem->tree, &m, err);
+    free_all(&m, counters); /* its buckets' memory is the neighbours' */
     if (status == KN_OK && may_exchange(&m))
         status = kn_neighbours_improve(out, &counters->improvements, space, problem, m.bucket, err);
-    if (status == KN_OK && problem->tree) status = join_cuts(problem->tree, &m, err);
     kn_progress_end(space->ctx);
-    free_all(&m, counters);
     return status;
 }

@@ -490,8 +490,16 @@ static kn_status make(neighbours *n, const kn_partition_problem *problem, kn_err
         w->records = kn_alloc_array(n->ctx, largest + 1, n->space->stride);
         if (!w->records || !KN_ALLOC(n->ctx, w->order, largest + 1)) return kn_fail_memory(err, n->ctx, WHAT);
         KN_TRY(kn_region_judge_make(&w->judge, n->space, problem, err));
-        KN_TRY(kn_exchange_make(&w->exchange, n->space, problem->weights, &w->judge, n->most_points, err));
     }
+    return KN_OK;
+}
+
+/* For as many points as a group can have. */
+static kn_status make_exchanges(neighbours *n, const kn_partition_problem *problem, kn_error *err)
+{
+    uint32_t most = n->most_points < n->point_count ? n->most_points : n->point_count;
+    for (int i = 0; i < n->worker_count; i++)
+        KN_TRY(kn_exchange_make(&n->workers[i].exchange, n->space, problem->weights, &n->workers[i].judge, most, err));
     return KN_OK;
 }
 
@@ -504,6 +512,7 @@ kn_status kn_neighbours_improve(kn_regions *regions, int64_t *changes, const kn_
     bool      better = false;
     kn_status status = make(&n, problem, err);
     if (status == KN_OK) status = make_points(&n, err);
+    if (status == KN_OK) status = make_exchanges(&n, problem, err);
     if (status == KN_OK) status = run_rounds(&better, &n, err);
     if (status == KN_OK && better) status = rearrange(&n, err);
     for (int i = 0; n.workers && i < n.worker_count; i++) {
