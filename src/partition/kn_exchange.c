@@ -9,8 +9,8 @@
  * without looking at the others, and most steps are refused by a bound before any pair of points is looked at. Values are
  * numbered within the given points; the loss of a cell between two of them is one look-up where they are few.
  *
- * Cost: points × steps × (dimensions and a few points of a class), and points × 256 comparisons to begin with. Memory:
- * some numbers per point and dimension.
+ * Cost: points × steps × (dimensions and a few points of a class), and to begin with points × (classes and about 128
+ * comparisons). Memory: some numbers per point and dimension.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_exchange.h"
@@ -31,8 +31,8 @@
 enum {
     LANES = 8, /* dimensions in one vector */
     NEAREST = 16,
-    MOST_COMPARED = 256,
-    MOST_PARTNERS = 8,
+    LEAST_COMPARED = 128, /* points in the classes that are searched for the nearest */
+    MOST_PARTNERS = 16,
     SAMPLE = 256,
     DISSOLVED = 2, /* tries per class */
     CREATED = 4,
@@ -105,6 +105,7 @@ struct kn_exchange {
     double          loss;    /* sum of all classes */
     uint32_t       *nearest; /* point × NEAREST */
     double          distances[NEAREST];
+    double         *rises; /* per class: by how much a point would widen it */
     moved_point    *moved;
     uint32_t        moved_count, seen;
     scale          *scales;
@@ -142,7 +143,7 @@ kn_status kn_exchange_make(kn_exchange **out, const kn_space *space, const kn_ra
     bool ok = KN_ALLOC_ZERO(ctx, x->scales, d) && KN_ALLOC(ctx, x->points, n) && KN_ALLOC(ctx, x->classes, n) &&
               KN_ALLOC_ZERO(ctx, x->numbers, n * x->lanes) && KN_ALLOC(ctx, x->ends, 4 * n * x->lanes) &&
               KN_ALLOC(ctx, x->sorted, n) && KN_ALLOC(ctx, x->nearest, n * NEAREST) && KN_ALLOC(ctx, x->moved, 2 * n) &&
-              KN_ALLOC(ctx, x->low, 5 * x->lanes) && KN_ALLOC(ctx, x->tables, d);
+              KN_ALLOC(ctx, x->rises, n) && KN_ALLOC(ctx, x->low, 5 * x->lanes) && KN_ALLOC(ctx, x->tables, d);
     if (ok) {
         memset(x->low, 0, 5 * x->lanes * sizeof *x->low);
         x->high = x->low + x->lanes;
@@ -171,8 +172,8 @@ void kn_exchange_free(kn_exchange *x)
         scale *s = &x->scales[q];
         KN_FREE(s->positions, s->line, s->table, s->uses, s->distinct);
     }
-    KN_FREE(x->scales, x->points, x->classes, x->numbers, x->ends, x->sorted, x->nearest, x->moved, x->low, x->tables,
-            x->rows, x);
+    KN_FREE(x->scales, x->points, x->classes, x->numbers, x->ends, x->sorted, x->nearest, x->moved, x->rises, x->low,
+            x->tables, x->rows, x);
 }
 
 static edges edges_of(const kn_exchange *x, uint32_t c)
@@ -417,29 +418,44 @@ static kn_status may_be(bool *out, kn_exchange *x, uint32_t c, uint32_t without,
 
 /* ---- Who is near ---- */
 
-/* The nearest points of each point, by what two of them would lose as a class. Of many points each sees a sample. */
+/* Puts a point into the list of the nearest of another one, if it belongs there. */
+static inline void compare_points(kn_exchange *x, uint32_t p, uint32_t o)
+{
+    const lane *a = numbers_of(x, p);
+    uint32_t   *near = x->nearest + (size_t)p * NEAREST, found = x->points[p].near;
+    double     *best = x->distances;
+    widen(x, a, a, o, x->low, x->high);
+    double sum = loss_within(x, x->low, x->high, NONE, NONE, NONE);
+    if (o == p || (found == NEAREST && sum >= best[NEAREST - 1])) return;
+    uint32_t at = found < NEAREST ? x->points[p].near++ : NEAREST - 1;
+    for (; at > 0 && best[at - 1] > sum; at--) {
+        best[at] = best[at - 1];
+        near[at] = near[at - 1];
+    }
+    best[at] = sum;
+    near[at] = o;
+}
+
+/* The nearest points of each point, by what two of them would lose as a class. Of many points each sees those of the classes
+ * that it would widen least. */
 static void find_nearest(kn_exchange *x)
 {
-    uint32_t apart = (x->point_count + MOST_COMPARED - 1) / MOST_COMPARED;
     for (uint32_t p = 0; p < x->point_count; p++) {
-        const lane *a = numbers_of(x, p);
-        uint32_t   *near = x->nearest + (size_t)p * NEAREST;
-        double     *best = x->distances;
-        int         found = 0;
-        for (uint32_t o = p % apart; o < x->point_count; o += apart) {
-            double most = found < NEAREST ? INFINITY : best[NEAREST - 1];
-            widen(x, a, a, o, x->low, x->high);
-            double sum = loss_within(x, x->low, x->high, NONE, NONE, NONE);
-            if (sum >= most || o == p) continue;
-            int at = found < NEAREST ? found++ : NEAREST - 1;
-            for (; at > 0 && best[at - 1] > sum; at--) {
-                best[at] = best[at - 1];
-                near[at] = near[at - 1];
-            }
-            best[at] = sum;
-            near[at] = o;
+        uint32_t left = x->class_count;
+        x->points[p].near = 0;
+        for (uint32_t c = 0; c < left; c++) {
+            x->sorted[c] = c;
+            x->rises[c] = loss_changed(x, c, NONE, p) - x->classes[c].loss;
         }
-        x->points[p].near = (uint32_t)found;
+        for (uint32_t compared = 0; left > 0 && compared < LEAST_COMPARED;) {
+            uint32_t least = 0;
+            for (uint32_t i = 1; i < left; i++) least = x->rises[i] < x->rises[least] ? i : least;
+            uint32_t c = x->sorted[least];
+            x->sorted[least] = x->sorted[--left];
+            x->rises[least] = x->rises[left];
+            for (uint32_t o = x->classes[c].first; o != NONE; o = x->points[o].next) compare_points(x, p, o);
+            compared += x->classes[c].points;
+        }
     }
 }
 

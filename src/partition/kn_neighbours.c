@@ -29,7 +29,7 @@
 
 enum {
     ROUNDS = 6,
-    STEPS = 20, /* per point and round */
+    STEPS = 40, /* per point and round */
     GROUP_CLASSES = 64,
     GROUP_POINTS = 2048,
     GRAIN = 64,
