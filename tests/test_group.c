@@ -183,11 +183,12 @@ static void every_path_equals_a_naive_count(void **state)
         twin        t = twin_count(&s, chosen, width);
         for (int i = 0; i < 3; i++) {
             kn_context *ctx = testing_context(thread_counts[i]);
-            for (int path = KN_GROUP_AUTO; path <= KN_GROUP_BUCKETS; path++) {
-                for (int collide = 0; collide < 2; collide++) {
-                    kn_group_options options = {.hash = collide ? always_zero : NULL, .path = (kn_group_path)path};
-                    kn_error         err = KN_ERROR_INIT;
-                    kn_freq         *freq = NULL;
+            for (int path = KN_GROUP_AUTO; path <= KN_GROUP_SPREAD; path++) {
+                for (int how = 0; how < 3; how++) {
+                    kn_group_options options = {
+                        .hash = how == 1 ? always_zero : NULL, .path = (kn_group_path)path, .plain = how == 2};
+                    kn_error err = KN_ERROR_INIT;
+                    kn_freq *freq = NULL;
                     assert_ok(kn_freq_of_table_with(&freq, ctx, s.table, chosen, width, &options, &err), err);
                     assert_same(freq, &t, &s, chosen, width);
                     kn_freq_free(freq);
@@ -222,6 +223,12 @@ static void many_rows_on_many_threads(void **state)
             kn_context *ctx = testing_context(thread_counts[i]);
             kn_error    err = KN_ERROR_INIT;
             kn_freq    *freq = NULL;
+            for (int path = KN_GROUP_BUCKETS; path <= KN_GROUP_SPREAD; path++) {
+                kn_group_options how = {.path = (kn_group_path)path, .plain = thread_counts[i] == 2};
+                assert_ok(kn_freq_of_table_with(&freq, ctx, s.table, all, s.columns, &how, &err), err);
+                assert_same(freq, &t, &s, all, s.columns);
+                kn_freq_free(freq);
+            }
             assert_ok(kn_freq_of_table(&freq, ctx, s.table, all, s.columns, &err), err);
             assert_same(freq, &t, &s, all, s.columns);
             int64_t classes[5000];
@@ -415,7 +422,7 @@ static void a_refused_allocation_frees_all_others(void **state)
     kn_rng_init(&rng, testing_seed(), 6);
     sample s = sample_make(build_ctx, &rng, 4, 2000, 300);
     int    all[] = {0, 1, 2, 3};
-    for (int path = KN_GROUP_SINGLE; path <= KN_GROUP_BUCKETS; path++) {
+    for (int path = KN_GROUP_SINGLE; path <= KN_GROUP_SPREAD; path++) {
         for (int64_t refuse = 1;; refuse += testing_step()) {
             testing_allocator counts = {.refuse_at = refuse};
             kn_context       *ctx = NULL;
@@ -429,7 +436,7 @@ static void a_refused_allocation_frees_all_others(void **state)
             assert_int_equal(counts.live, 0);
             if (st == KN_OK) break;
             assert_int_equal(st, KN_MEMORY);
-            if (path == KN_GROUP_BUCKETS && refuse > 40) refuse += 17; /* 256 tables, all alike */
+            if (path >= KN_GROUP_BUCKETS && refuse > 40) refuse += 17; /* 256 tables, all alike */
         }
     }
     sample_free(&s);

@@ -131,7 +131,8 @@ typedef enum kn_group_path {
     KN_GROUP_AUTO,
     KN_GROUP_DENSE,   /* one counter per possible key: few bits             */
     KN_GROUP_SINGLE,  /* one hash table, one thread: few entries            */
-    KN_GROUP_BUCKETS  /* 256 hash tables behind small per-worker ones       */
+    KN_GROUP_BUCKETS, /* 256 hash tables behind small per-worker ones       */
+    KN_GROUP_SPREAD   /* 256 hash tables behind lists of keys: many classes */
 } kn_group_path;
 
 typedef struct kn_group_options {
@@ -139,6 +140,7 @@ typedef struct kn_group_options {
     kn_group_path path;
     bool          unsorted; /* see kn_freq_rollup_unsorted */
     bool          quiet;    /* part of a larger stage: does not report progress */
+    bool          plain;    /* without the processor's wider instructions: the twin of the code with them */
 } kn_group_options;
 
 KN_CHECK kn_status kn_freq_of_table_with(kn_freq **out, kn_context *ctx, const kn_table *table, const int *columns,

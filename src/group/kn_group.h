@@ -7,10 +7,13 @@
 
 enum { KN_GROUP_BLOCK = 1024 };
 
+typedef void (*kn_fill_short_fn)(const void *arg, int64_t begin, int n, uint32_t *keys);
+
 /* Where keys come from. `fill` writes the keys of items [begin, begin + n), n ≤ KN_GROUP_BLOCK, and is called by several
  * workers at once. */
 typedef struct kn_key_source {
     void (*fill)(const void *arg, int64_t begin, int n, uint64_t *keys);
+    kn_fill_short_fn fill_short; /* the same for keys of at most 32 bits; NULL: `fill` will do */
     const void    *arg;
     int64_t        items;
     const int64_t *counts; /* per item; NULL: one each */
