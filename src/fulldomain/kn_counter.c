@@ -95,9 +95,20 @@ static void group_free(kn_counter_group *group)
     KN_FREE(group->tables, group->attributes, group->strides, group->parts);
 }
 
+static kn_status scratch_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    kn_counter *counter = arg;
+    (void)worker;
+    (void)err;
+    for (int64_t w = begin; w < end; w++) kn_counter_scratch_free(&counter->scratch[w]);
+    return KN_OK;
+}
+
 void kn_counter_free(kn_counter *counter)
 {
     if (!counter) return;
+    /* Giving many pages back takes the system a while; what a cancelled context leaves is freed below. */
+    if (counter->scratch) (void)!kn_parallel_for(counter->ctx, counter->workers, 1, scratch_range, counter, NULL);
     for (int g = 0; counter->groups && g < counter->group_count; g++) group_free(&counter->groups[g]);
     for (int w = 0; counter->scratch && w < counter->workers; w++) kn_counter_scratch_free(&counter->scratch[w]);
     kn_counter_hubs_free(counter->hubs);

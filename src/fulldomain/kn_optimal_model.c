@@ -15,6 +15,7 @@
 #include "kn_error.h"
 #include "kn_marginal.h"
 #include "kn_optimal_internal.h"
+#include "kn_parallel.h"
 
 static const double usual_slope = 0.2, usual_low_slope = -0.35;
 
@@ -112,17 +113,33 @@ static kn_status attribute_features(double *out, kn_context *ctx, const kn_fulld
     return KN_OK;
 }
 
-kn_status kn_guess_features(double *out, kn_context *ctx, const kn_fulldomain_problem *p, kn_error *err)
+typedef struct guessing {
+    kn_context                  *ctx;
+    const kn_fulldomain_problem *problem;
+    double                      *out;
+} guessing;
+
+static kn_status features_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
 {
-    for (int q = 0; q < p->quasi_count; q++) {
+    const guessing              *g = arg;
+    const kn_fulldomain_problem *p = g->problem;
+    (void)worker;
+    for (int64_t q = begin; q < end; q++) {
         const kn_column *column = &p->table->columns[p->quasi[q]];
-        int64_t         *counts = kn_alloc_array_zero(ctx, (size_t)column->dict.count + 1, sizeof *counts);
-        if (!counts) return kn_fail_memory(err, ctx, "searching the lattice");
+        int64_t         *counts = kn_alloc_array_zero(g->ctx, (size_t)column->dict.count + 1, sizeof *counts);
+        double          *out = g->out;
+        if (!counts) return kn_fail_memory(err, g->ctx, "searching the lattice");
+        for (int64_t before = 0; before < q; before++) out += p->hierarchies[before]->height + 1;
         kn_marginal_count(counts, p->table, p->quasi[q]);
-        kn_status st = attribute_features(out, ctx, p, q, counts, err);
+        kn_status st = attribute_features(out, g->ctx, p, (int)q, counts, err);
         kn_free(counts);
         if (st != KN_OK) return st;
-        out += p->hierarchies[q]->height + 1;
     }
     return KN_OK;
+}
+
+kn_status kn_guess_features(double *out, kn_context *ctx, const kn_fulldomain_problem *p, kn_error *err)
+{
+    guessing g = {ctx, p, out};
+    return kn_parallel_for(ctx, p->quasi_count, 1, features_range, &g, err);
 }
