@@ -27,11 +27,13 @@ static const kn_round *parent_round(const kn_candidate *c, int round)
 
 /* ---- Which nodes differ from the parent's ---- */
 
-/* Do two paths give the same relations between values that both cuts have? The last values correspond. */
+/* Do two paths give the same relations between values that both cuts have? The last values correspond; a path gives those of
+ * its last value, so none if that is new. */
 static bool same_relations(const kn_candidate *c, const uint32_t *mine, uint32_t mine_size, const uint32_t *old,
                            uint32_t old_size)
 {
     uint32_t i = 0, j = 0;
+    if (kn_is_new(c, mine[mine_size - 1])) return true;
     for (;;) {
         while (i < mine_size && kn_is_new(c, mine[i])) i++;
         while (j < old_size && old[j] == c->specialized) j++;
