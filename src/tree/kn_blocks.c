@@ -1,9 +1,10 @@
 /* kn_blocks.c: rows side by side.
  *
- * Interface: kn_blocks.h. A block with all its sets stays within BLOCK_BYTES, so that it stays in the cache. A set is an odd
- * number of cache lines long: the words that a row is put into are as far apart as the sets, and with a power of two between
- * them they would all compete for a few places of the first cache. Cost: one step per row and relation
- * (of a row that occurs often, one for eight of them at least); one to clear a set.
+ * Interface: kn_blocks.h. A block with all its sets stays within BLOCK_BYTES, so that it stays in the cache. 64 rows after
+ * 64 are put into one word of each set, and these words stand side by side: they fit into the first cache, which the sets do
+ * not. When KN_BLOCK_CHUNK rows are there, a line of each set is written. A set is an odd number of such lines long, for with a power of
+ * two between the sets all would compete for a few places of the cache. Cost: one step per row and relation, for a row that
+ * occurs often too, as long as it stays in one word; one per set and 64 rows.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_blocks.h"
@@ -20,7 +21,7 @@ enum { BLOCK_BYTES = 1 << 19, MOST_WORDS = 15 * KN_BLOCK_LANES };
 
 void kn_blocks_free(kn_blocks *b)
 {
-    KN_FREE(b->relation_of, b->ends, b->neighbours, b->of_node, b->steps, b->step_start, b->differs, b->sets);
+    KN_FREE(b->relation_of, b->ends, b->neighbours, b->of_node, b->steps, b->step_start, b->differs, b->sets, b->chunk);
 }
 
 /* ---- Relations ---- */
@@ -102,23 +103,16 @@ static size_t sets_of(const kn_blocks *b)
     return b->c->places + (size_t)b->relations * (b->then ? WAYS : 1);
 }
 
-static void clear_block(kn_blocks *b)
-{
-    memset(b->sets, 0, sets_of(b) * b->words * sizeof *b->sets);
-    b->used = 0;
-}
-
-/* Where the sets of each node begin, in place of their numbers; that of its value, too. */
+/* The numbers of the sets of each node, in place of relations; that of its value, too. */
 static void place_sets(kn_blocks *b)
 {
     const kn_candidate *c = b->c;
-    uint64_t           *of[WAYS] = {[SAME] = b->now, [NOW] = b->only_now, [THEN] = b->then};
+    uint32_t            of[WAYS] = {[SAME] = 0, [THEN] = b->relations, [NOW] = 2 * b->relations};
     for (uint32_t i = 0; i < c->nodes; i++) {
         uint32_t *sets = b->of_node + i * 2 * c->stride;
         if (i < c->old_nodes && c->gone[i]) continue;
-        for (uint32_t j = 1; j <= sets[0]; j++)
-            sets[j] = (uint32_t)(of[sets[j] % WAYS] - b->sets + (ptrdiff_t)(sets[j] / WAYS * b->words));
-        sets[++sets[0]] = (uint32_t)(c->place_of[c->value[i]] * b->words);
+        for (uint32_t j = 1; j <= sets[0]; j++) sets[j] = c->places + of[sets[j] % WAYS] + sets[j] / WAYS;
+        sets[++sets[0]] = c->place_of[c->value[i]];
     }
 }
 
@@ -126,7 +120,7 @@ static void place_sets(kn_blocks *b)
 static bool write_steps(kn_blocks *b)
 {
     const kn_candidate *c = b->c;
-    uint32_t            count = 0, spare = (uint32_t)(sets_of(b) * b->words);
+    uint32_t            count = 0, spare = (uint32_t)sets_of(b);
     if (!KN_GROW(c->ctx, &b->step_start, &b->step_start_capacity, (size_t)c->nodes + 1)) return false;
     b->one_step = true;
     for (uint32_t i = 0; i < c->nodes; i++) {
@@ -141,8 +135,7 @@ static bool write_steps(kn_blocks *b)
         const uint32_t *sets = b->of_node + i * 2 * c->stride;
         uint32_t       *to = b->steps + (size_t)b->step_start[i] * KN_BLOCK_STEP;
         uint32_t       *end = b->steps + (size_t)b->step_start[i + 1] * KN_BLOCK_STEP;
-        for (uint32_t j = 1; to < end; j++)
-            *to++ = j <= sets[0] ? sets[j] : spare + (uint32_t)((i + j * 5) % KN_BLOCK_SPARE * b->words);
+        for (uint32_t j = 1; to < end; j++) *to++ = j <= sets[0] ? sets[j] : spare + (i + j * 5) % KN_BLOCK_SPARE;
     }
     return true;
 }
@@ -160,17 +153,19 @@ kn_status kn_blocks_begin(kn_blocks *b, kn_candidate *c, const kn_blocks_ways *w
     words /= KN_BLOCK_LANES;
     b->words = (words < 1 ? 1 : words % 2 ? words : words - 1) * KN_BLOCK_LANES;
     if (!link_neighbours(b) || !KN_GROW(c->ctx, &b->differs, &b->differs_capacity, 2 * relations + 1) ||
-        !KN_GROW(c->ctx, &b->sets, &b->sets_capacity, (sets + KN_BLOCK_SPARE) * b->words))
+        !KN_GROW(c->ctx, &b->sets, &b->sets_capacity, sets * b->words) ||
+        !KN_GROW(c->ctx, &b->chunk, &b->chunk_capacity, (sets + KN_BLOCK_SPARE) * KN_BLOCK_LANES))
         return kn_fail_memory(err, c->ctx, WHAT);
+    b->width = sets + KN_BLOCK_SPARE;
+    b->used = 0;
+    memset(b->chunk, 0, b->width * KN_BLOCK_LANES * sizeof *b->chunk);
     b->present = b->differs + relations;
     b->values = b->sets;
     b->now = b->values + c->places * b->words;
     b->then = ways->then ? b->now + relations * b->words : NULL;
     b->only_now = ways->then ? b->then + relations * b->words : NULL;
     place_sets(b);
-    if (!write_steps(b)) return kn_fail_memory(err, c->ctx, WHAT);
-    clear_block(b);
-    return KN_OK;
+    return write_steps(b) ? KN_OK : kn_fail_memory(err, c->ctx, WHAT);
 }
 
 /* Which relations occur, and which have changed. What is the same in both versions was added only once. */
@@ -191,23 +186,34 @@ static void compare_ways(kn_blocks *b, size_t words)
     }
 }
 
+/* Writes the rows of the chunk into the sets, as the line that ends with the last of them, and clears it. */
+static void write_chunk(kn_blocks *b)
+{
+    size_t    sets = b->width - KN_BLOCK_SPARE;
+    uint64_t *line = b->sets + kn_block_words(b->used) - KN_BLOCK_LANES;
+    for (size_t i = 0; i < sets; i++, line += b->words)
+        for (size_t j = 0; j < KN_BLOCK_LANES; j++) line[j] = b->chunk[j * b->width + i];
+    memset(b->chunk, 0, b->width * KN_BLOCK_LANES * sizeof *b->chunk);
+}
+
 void kn_blocks_end(kn_blocks *b)
 {
     size_t words = kn_block_words(b->used);
     if (words == 0) return;
+    if (b->used % KN_BLOCK_CHUNK) write_chunk(b);
     compare_ways(b, words);
     b->count(b, words);
-    clear_block(b);
+    b->used = 0;
 }
 
 /* Puts a node into its sets; with `one`, it takes one step. */
-static inline __attribute__((always_inline)) void put_node(const kn_blocks *b, uint64_t *word, uint64_t bit,
+static inline __attribute__((always_inline)) void put_node(const kn_blocks *b, uint64_t *word, uint64_t bits,
                                                            size_t node, bool one)
 {
     const uint32_t *sets = b->steps + (one ? node : b->step_start[node]) * KN_BLOCK_STEP;
     const uint32_t *end = one ? sets + KN_BLOCK_STEP : b->steps + (size_t)b->step_start[node + 1] * KN_BLOCK_STEP;
     do
-        for (int i = 0; i < KN_BLOCK_STEP; i++) word[*sets++] |= bit;
+        for (int i = 0; i < KN_BLOCK_STEP; i++) word[*sets++] |= bits;
     while (sets < end);
 }
 
@@ -218,43 +224,27 @@ typedef struct row_nodes {
     uint32_t        size;
 } row_nodes;
 
-/* A row that occurs often, as far as there is space in the words that it comes into: in each of them it is a run of bits.
- * Returns how often that was. The place of the next row is in the first lane. */
-static int32_t put_run(kn_blocks *b, const row_nodes *row, int32_t weight)
+static void put_bits(const kn_blocks *b, const row_nodes *row, uint64_t bits)
 {
-    size_t    first = b->used / KN_BLOCK_LANES % 64, left = 64 - first, times = (size_t)weight / KN_BLOCK_LANES;
-    size_t    n = times < left ? times : left;
-    uint64_t  run = (n < 64 ? ((uint64_t)1 << n) - 1 : UINT64_MAX) << first;
-    uint64_t *words = b->sets + kn_block_word(b->used);
-    for (uint32_t i = 0; i < row->size; i++) {
-        size_t          node = row->narrow ? row->narrow[i] : row->wide[i];
-        const uint32_t *sets = b->of_node + node * 2 * b->c->stride;
-        for (uint32_t j = 1; j <= sets[0]; j++)
-            for (int lane = 0; lane < KN_BLOCK_LANES; lane++) words[sets[j] + (uint32_t)lane] |= run;
-    }
-    b->used += n * KN_BLOCK_LANES;
-    return (int32_t)(n * KN_BLOCK_LANES);
-}
-
-static void put_once(kn_blocks *b, const row_nodes *row)
-{
-    uint64_t *word = b->sets + kn_block_word(b->used), bit = kn_block_bit(b->used);
-    for (uint32_t i = 0; !row->narrow && i < row->size; i++) put_node(b, word, bit, row->wide[i], false);
+    uint64_t *word = b->chunk + b->used / 64 % KN_BLOCK_LANES * b->width;
+    for (uint32_t i = 0; !row->narrow && i < row->size; i++) put_node(b, word, bits, row->wide[i], false);
     for (uint32_t i = 0; row->narrow && !b->one_step && i < row->size; i++)
-        put_node(b, word, bit, row->narrow[i], false);
+        put_node(b, word, bits, row->narrow[i], false);
     for (uint32_t i = 0; row->narrow && b->one_step && i < row->size; i++) {
         __builtin_prefetch(b->steps + (size_t)row->narrow[i + KN_NODES_AHEAD] * KN_BLOCK_STEP);
-        put_node(b, word, bit, row->narrow[i], true);
+        put_node(b, word, bits, row->narrow[i], true);
     }
-    b->used++;
 }
 
-static void put(kn_blocks *b, row_nodes row, int32_t weight)
+static void put(kn_blocks *b, row_nodes row, int64_t weight)
 {
     while (weight > 0) {
-        bool run = weight >= KN_BLOCK_LANES && b->used % KN_BLOCK_LANES == 0;
-        if (!run) put_once(b, &row);
-        weight -= run ? put_run(b, &row, weight) : 1;
+        int64_t  count;
+        uint64_t bits = kn_block_run(b->used, weight, &count);
+        put_bits(b, &row, bits);
+        weight -= count;
+        b->used += (size_t)count;
+        if (b->used % KN_BLOCK_CHUNK == 0) write_chunk(b);
         if (b->used == b->words * 64) kn_blocks_end(b);
     }
 }

@@ -12,24 +12,21 @@
 #include "kn_bitset.h"
 #include "kn_cut_state.h"
 
-/* The place of the i-th row in each set. Consecutive rows are in different words, because most of them are in the
- * same sets: the processor need not wait for the word that it just wrote. */
-enum { KN_BLOCK_LANES = 8 };
-
-static inline size_t kn_block_word(size_t row)
-{
-    return row / (KN_BLOCK_LANES * 64) * KN_BLOCK_LANES + row % KN_BLOCK_LANES;
-}
-
-static inline uint64_t kn_block_bit(size_t row)
-{
-    return (uint64_t)1 << row / KN_BLOCK_LANES % 64;
-}
+/* Rows come in chunks: as many of them as one cache line has bits, KN_BLOCK_LANES words. */
+enum { KN_BLOCK_LANES = 8, KN_BLOCK_CHUNK = KN_BLOCK_LANES * 64 };
 
 /* The number of words for this many rows. */
 static inline size_t kn_block_words(size_t rows)
 {
-    return (rows + KN_BLOCK_LANES * 64 - 1) / (KN_BLOCK_LANES * 64) * KN_BLOCK_LANES;
+    return (rows + KN_BLOCK_CHUNK - 1) / KN_BLOCK_CHUNK * KN_BLOCK_LANES;
+}
+
+/* The next rows of a block that are one row of this weight, as bits of one word: as many as it has space for. */
+static inline uint64_t kn_block_run(size_t used, int64_t weight, int64_t *count)
+{
+    unsigned first = used % 64;
+    *count = weight < 64 - (int64_t)first ? weight : 64 - (int64_t)first;
+    return (UINT64_MAX >> (64 - *count)) << first;
 }
 
 /* A node is put into this many sets at a time, whether it is in fewer or not: the processor cannot foresee how many it is
@@ -47,7 +44,7 @@ struct kn_blocks {
     uint32_t *relation_of;   /* per pair of places: its number + 1; 0: none                               */
     uint32_t *ends;          /* per relation two places: above, below                                     */
     uint32_t *neighbours;    /* per place where its list begins, one more, and two for each relation's end */
-    uint32_t *of_node;       /* per node 2 × `stride` numbers: how many sets it is put into, and where they are */
+    uint32_t *of_node;       /* per node 2 × `stride` numbers: how many sets it is put into, and which            */
     uint32_t *steps;         /* the same by steps of KN_BLOCK_STEP sets, filled up with spare ones                */
     uint32_t *step_start;    /* nodes + 1: where the steps of each node begin                                     */
     bool      one_step;      /* no node takes more than one: step_start is not asked                              */
@@ -55,12 +52,14 @@ struct kn_blocks {
 
     /* The current block. */
     size_t    words, used; /* per set; rows so far */
+    size_t    width;       /* sets with the spare ones */
+    uint64_t *chunk;       /* the last rows, 64 after 64: a word of each set; see kn_blocks.c */
     uint64_t *sets;        /* all of them          */
     uint64_t *values, *now, *then, *only_now; /* the last two: NULL where only `now` is kept   */
     void (*count)(kn_blocks *b, size_t words); /* counts what is in it */
 
     size_t relation_of_capacity, ends_capacity, neighbours_capacity, of_node_capacity, differs_capacity, sets_capacity;
-    size_t steps_capacity, step_start_capacity;
+    size_t steps_capacity, step_start_capacity, chunk_capacity;
 };
 
 void kn_blocks_free(kn_blocks *b); /* what is in it */

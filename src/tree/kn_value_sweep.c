@@ -87,11 +87,12 @@ static kn_status count_rows(kn_candidate *c, supports *x, kn_error *err)
         uint32_t row = c->changed_rows[i];
         if ((i & 8191) == 0 && kn_cancelled(c->ctx)) return kn_fail_cancelled(err);
         if (x->pairs && !has_recent(c, row)) continue;
-        for (int64_t left = s->rows.weight[row]; left > 0; left--) {
-            uint64_t *word = x->sets + kn_block_word(used), bit = kn_block_bit(used);
+        for (int64_t left = s->rows.weight[row], count; left > 0; left -= count) {
+            uint64_t *word = x->sets + used / 64, bits = kn_block_run(used, left, &count);
             for (uint64_t j = s->value_start[row]; j < s->value_start[row + 1]; j++)
-                word[x->set_of[kn_synopsis_value(s, j)]] |= bit;
-            if (++used < WORDS * 64) continue;
+                word[x->set_of[kn_synopsis_value(s, j)]] |= bits;
+            used += (size_t)count;
+            if (used < WORDS * 64) continue;
             count_block(c, x, used);
             used = 0;
         }
