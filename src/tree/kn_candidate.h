@@ -67,8 +67,8 @@ struct kn_candidate {
     size_t    row_source_capacity, row_weight_capacity, row_start_capacity, narrow_capacity, wide_capacity;
     /* ... to merge them: a hash of their nodes, and where to find it: row + 1; 0: free. */
     uint32_t *row_slots;
-    uint64_t *row_hash;
-    size_t    row_hash_capacity, row_slot_count;
+    uint64_t *row_hash, *node_hash;
+    size_t    row_hash_capacity, node_hash_capacity, row_slot_count;
     uint32_t *changed_rows; /* rows of the synopsis that have the specialized value */
     size_t    changed_count, changed_capacity;
     uint32_t *new_row; /* per changed row: which row it became, where they are merged */

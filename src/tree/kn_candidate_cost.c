@@ -129,20 +129,20 @@ static void find_plain(kn_candidate *c)
     }
 }
 
-static bool is_plain(const kn_candidate *c, uint32_t row)
+/* Adds a changed row; `inherits`: takes away what it was. Of a plain one the new nodes are enough. */
+static inline __attribute__((always_inline)) void add_changed_row(kn_candidate *c, uint32_t row, bool narrow,
+                                                                  bool inherits)
 {
-    bool moved = false;
-    for (uint32_t i = c->row_start[row]; i < c->row_start[row + 1]; i++) moved |= c->moved[kn_row_node(c, i)];
-    return !moved;
-}
-
-/* Adds the nodes of a row where they stand; of a plain one the new ones are enough. */
-static void add_changed_row(kn_candidate *c, uint32_t row, bool plain)
-{
+    uint32_t from = c->row_start[row], end = c->row_start[row + 1];
+    int32_t  weight = kn_row_weight(c, row);
+    bool     plain = inherits;
+    for (uint32_t i = from; inherits && i < end; i++)
+        plain &= !c->moved[narrow ? c->narrow_nodes[i] : c->wide_nodes[i]];
+    if (inherits && !plain) remove_old_row(c, kn_state_row_of(c->parent, kn_row_source(c, row)), weight);
     c->node_clock++;
-    for (uint32_t i = c->row_start[row]; i < c->row_start[row + 1]; i++) {
-        uint32_t node = kn_row_node(c, i);
-        if (!plain || node >= c->old_nodes) add_row(c, node, kn_row_weight(c, row));
+    for (uint32_t i = from; i < end; i++) {
+        uint32_t node = narrow ? c->narrow_nodes[i] : c->wide_nodes[i];
+        if (!plain || node >= c->old_nodes) add_row(c, node, weight);
     }
 }
 
@@ -160,10 +160,10 @@ kn_status kn_candidate_cost(kn_candidate *c, kn_tree_cost *cost, kn_error *err)
     }
     if (inherits) find_plain(c);
     for (uint32_t row = 0; row < c->row_count; row++) {
-        bool plain = inherits && is_plain(c, row);
-        if (inherits && !plain)
-            remove_old_row(c, kn_state_row_of(c->parent, kn_row_source(c, row)), kn_row_weight(c, row));
-        add_changed_row(c, row, plain);
+        if (c->narrow)
+            add_changed_row(c, row, true, inherits);
+        else
+            add_changed_row(c, row, false, inherits);
     }
     return kn_trie_rpda(cost, c->ctx, &c->trie, c->support, c->domain, c->synopsis->vocabulary->nodes, err);
 }

@@ -41,27 +41,34 @@ static bool worth_merging(const kn_candidate *c)
     return !c->parent || c->parent->rows < c->synopsis->rows.count / 2;
 }
 
-/* Appends the nodes of a row, each once, stamped. The array is large enough. */
-static void write_nodes(kn_candidate *c, uint32_t source)
+/* Appends the nodes of a row, each once, stamped. The array is large enough. Returns a hash that does not depend on their
+ * order, if it is asked for. */
+static inline __attribute__((always_inline)) uint64_t write_nodes(kn_candidate *c, uint32_t source, bool narrow,
+                                                                  bool hashed)
 {
     const kn_rows  *rows = &c->synopsis->rows;
     const uint32_t *image = c->image, *end = rows->members + rows->start[source + 1];
     const uint32_t *last = rows->members + rows->start[rows->count] - 1;
     uint32_t       *stamp = c->node_stamp, clock = ++c->node_clock, at = c->row_start[c->row_count];
-    uint16_t       *narrow = c->narrow ? c->narrow_nodes : NULL;
+    uint16_t       *narrow_to = c->narrow_nodes;
+    const uint64_t *node_hash = c->node_hash;
+    uint64_t        hash = 0;
     for (const uint32_t *member = rows->members + rows->start[source]; member < end; member++) {
         const uint32_t *ahead = member + KN_NODES_AHEAD < last ? member + KN_NODES_AHEAD : last;
         uint32_t        node = image[*member];
         __builtin_prefetch(image + *ahead);
         if (node == KN_NONE) continue;
         if (narrow)
-            narrow[at] = (uint16_t)node;
+            narrow_to[at] = (uint16_t)node;
         else
             c->wide_nodes[at] = node;
-        at += stamp[node] != clock;
+        uint32_t first = stamp[node] != clock;
+        at += first;
+        if (hashed) hash += node_hash[node] & -(uint64_t)first;
         stamp[node] = clock;
     }
     c->row_start[c->row_count + 1] = at;
+    return hash;
 }
 
 /* What stands behind the last row. */
@@ -74,13 +81,11 @@ static void close_rows(kn_candidate *c)
         memset(c->wide_nodes + end, 0, KN_NODES_AHEAD * sizeof *c->wide_nodes);
 }
 
-/* Does not depend on their order. */
-static uint64_t hash_nodes(const kn_candidate *c, uint32_t row)
+static bool hash_nodes(kn_candidate *c)
 {
-    uint64_t hash = 0;
-    for (uint32_t i = c->row_start[row]; i < c->row_start[row + 1]; i++)
-        hash += kn_hash_word(kn_row_node(c, i) + (uint64_t)1);
-    return hash;
+    if (!KN_GROW(c->ctx, &c->node_hash, &c->node_hash_capacity, (size_t)c->nodes + 1)) return false;
+    for (uint32_t i = 0; i < c->nodes; i++) c->node_hash[i] = kn_hash_word(i + (uint64_t)1);
+    return true;
 }
 
 /* Has a row just those nodes that are stamped, `size` of them? */
@@ -121,10 +126,9 @@ static bool reserve(kn_candidate *c, size_t rows, size_t nodes)
 }
 
 /* The row that was written becomes one, unless there is an equal one. Returns its number; KN_NONE: out of memory. */
-static uint32_t merge_row(kn_candidate *c, uint32_t source)
+static uint32_t merge_row(kn_candidate *c, uint32_t source, uint64_t hash)
 {
     uint32_t row = c->row_count, size = c->row_start[row + 1] - c->row_start[row];
-    uint64_t hash = hash_nodes(c, row);
     if (((size_t)row + 1) * 2 > c->row_slot_count && !grow_slots(c)) return KN_NONE;
     size_t at = (size_t)(hash >> 8) & (c->row_slot_count - 1);
     for (; c->row_slots[at]; at = (at + 1) & (c->row_slot_count - 1)) {
@@ -140,7 +144,8 @@ static uint32_t merge_row(kn_candidate *c, uint32_t source)
 
 static kn_status merge_rows(kn_candidate *c, kn_error *err)
 {
-    if (!KN_GROW(c->ctx, &c->new_row, &c->new_row_capacity, c->changed_count + 1) || !reserve(c, 0, 0))
+    if (!KN_GROW(c->ctx, &c->new_row, &c->new_row_capacity, c->changed_count + 1) || !hash_nodes(c) ||
+        !reserve(c, 0, 0))
         return kn_fail_memory(err, c->ctx, WHAT);
     c->row_start[0] = 0;
     if (c->row_slot_count) memset(c->row_slots, 0, c->row_slot_count * sizeof *c->row_slots);
@@ -149,8 +154,8 @@ static kn_status merge_rows(kn_candidate *c, kn_error *err)
         size_t   size = (size_t)(c->synopsis->rows.start[source + 1] - c->synopsis->rows.start[source]);
         if (!reserve(c, (size_t)c->row_count + 1, c->row_start[c->row_count] + size))
             return kn_fail_memory(err, c->ctx, WHAT);
-        write_nodes(c, source);
-        uint32_t row = merge_row(c, source);
+        uint64_t hash = c->narrow ? write_nodes(c, source, true, true) : write_nodes(c, source, false, true);
+        uint32_t row = merge_row(c, source, hash);
         if (row == KN_NONE) return kn_fail_memory(err, c->ctx, WHAT);
         c->new_row[i] = row;
         c->row_weight[row] += (int32_t)c->synopsis->rows.weight[source];
@@ -186,7 +191,10 @@ kn_status kn_candidate_rows(kn_candidate *c, kn_error *err)
     if (!reserve(c, c->changed_count, nodes)) return kn_fail_memory(err, c->ctx, WHAT);
     c->row_start[0] = 0;
     for (size_t i = 0; i < c->changed_count; i++) {
-        write_nodes(c, c->changed_rows[i]);
+        if (c->narrow)
+            write_nodes(c, c->changed_rows[i], true, false);
+        else
+            write_nodes(c, c->changed_rows[i], false, false);
         c->row_count++;
     }
     close_rows(c);
