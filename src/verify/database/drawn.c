@@ -12,16 +12,14 @@
  * With a row map a person has one original (d = 1), and a row below has the original person's rows of that table.
  * Without one only persons are checked, if there are few enough to count everybody that each may stand for (PAIRS).
  *
- * Cost: with a map each person's rows on both sides, on all threads; without one at most PAIRS questions of contain.c.
+ * Cost: with a map one pass over the rows of both sides, the keys read on all threads; memory: 4 bytes per different key, and per
+ * released row. Without a map at most PAIRS questions of contain.c.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
 #include <math.h>
-#include <stdatomic.h>
-#include <stdlib.h>
 
 #include "kn_alloc.h"
-#include "kn_compare.h"
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_parallel.h"
@@ -57,95 +55,96 @@ static int drawn_column(const kn_vdb_table *t)
 
 /* ---- With a map ---- */
 
-/* Of one table: how many released rows have an old key of their person, and how many such keys each could have had. */
+/* Of one table: how many released rows have an old key of their person, and how many such keys each could have had. No two
+ * released rows have the same number (keys.c), so that each leads to the person whose it would have to be. */
 typedef struct comparison {
     kn_vdb             *v;
     const kn_vdb_table *t;
-    int                 column, depth;
-    const int          *path; /* tables from that of persons to this one  */
-    struct numbers     *room; /* per worker */
-    _Atomic int64_t     chances, hits;
+    int                 column;
+    kn_arena            room;
+    uint32_t           *old;    /* per text of the original's column: its number, or 0                  */
+    uint32_t           *now;    /* ... of the release's                                                 */
+    uint32_t           *asked;  /* per number: the original of the person who has it now; KN_V_NONE: nobody */
+    int64_t            *counts; /* per person of the original: released rows                            */
+    int64_t             chances, hits;
 } comparison;
 
-/* Numbers of one person's rows. */
-typedef struct numbers {
-    uint32_t *list;
-    size_t    count, capacity;
-} numbers;
+enum { GRAIN = 1 << 14 };
 
-enum { GRAIN = 1 << 10 };
+typedef struct reading {
+    const kn_vcolumn *column;
+    uint32_t         *numbers;
+    int64_t           most;
+} reading;
 
-/* Adds the numbers of the rows of the table below a row of one before it on the path. */
-static bool gather(const comparison *c, numbers *to, int step, uint32_t row, bool release)
+static kn_status read_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
 {
-    const kn_vdb_table *t = &c->v->tables[c->path[step]];
-    const kn_vdb_rows  *r = release ? &t->release : &t->original;
-    if (step == c->depth) {
-        int64_t number = number_at(r->table, release ? t->released[c->column] : c->column, row, c->t->release.rows);
-        if (!release && number == 0) return true;
-        if (!kn_grow(c->v->ctx, &to->list, &to->capacity, to->count + 1, sizeof *to->list)) return false;
-        to->list[to->count++] = (uint32_t)number;
-        return true;
-    }
-    const kn_vdb_table *next = &c->v->tables[c->path[step + 1]];
-    const kn_vdb_rows  *below = release ? &next->release : &next->original;
-    bool                good = true;
-    for (uint32_t i = below->start[row]; good && i < below->start[row + 1]; i++)
-        good = gather(c, to, step + 1, below->list[i], release);
-    return good;
+    const reading *r = arg;
+    (void)worker;
+    (void)err;
+    for (int64_t i = begin; i < end; i++)
+        r->numbers[i] = (uint32_t)kn_vdb_key_number(kn_vtext(r->column, (uint32_t)i), r->most);
+    return KN_OK;
 }
 
-static kn_status compare_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+/* The numbers of a column's texts; 0: none, or one above those of the release's rows. */
+static kn_status read_numbers(uint32_t **out, comparison *c, const kn_vsheet *table, int column, kn_error *err)
 {
-    comparison *c = arg;
-    numbers    *old = &c->room[2 * worker], *now = old + 1;
-    int64_t     chances = 0, hits = 0;
-    for (int64_t p = begin; p < end; p++) {
-        old->count = now->count = 0;
-        if (!gather(c, now, 0, (uint32_t)p, true) || !gather(c, old, 0, (uint32_t)c->v->map[p], false))
-            return kn_vdb_no_memory(c->v, err);
-        if (old->count > 1) qsort(old->list, old->count, sizeof *old->list, kn_compare_u32);
-        chances += (int64_t)(old->count * now->count);
-        for (size_t i = 0; old->count > 0 && i < now->count; i++)
-            hits += now->list[i] > 0 &&
-                    bsearch(&now->list[i], old->list, old->count, sizeof *old->list, kn_compare_u32) != NULL;
+    reading r = {&table->columns[column].cells, NULL, c->t->release.rows};
+    *out = r.numbers = kn_arena_array_zero(&c->room, (size_t)r.column->count + 1, sizeof *r.numbers);
+    if (!r.numbers) return kn_vdb_no_memory(c->v, err);
+    return kn_parallel_for(c->v->ctx, r.column->count, GRAIN, read_range, &r, err);
+}
+
+static void ask(comparison *c)
+{
+    const kn_vdb_rows *r = &c->t->release;
+    for (int64_t row = 0; row < r->rows; row++) {
+        uint32_t person = (uint32_t)c->v->map[r->person[row]];
+        c->asked[c->now[kn_vsheet_code(r->table, c->t->released[c->column], row)]] = person;
+        c->counts[person]++;
     }
-    atomic_fetch_add_explicit(&c->chances, chances, memory_order_relaxed);
-    atomic_fetch_add_explicit(&c->hits, hits, memory_order_relaxed);
-    return KN_OK;
+    c->asked[0] = KN_V_NONE; /* keys without a number */
+}
+
+static void answer(comparison *c)
+{
+    const kn_vdb_rows *r = &c->t->original;
+    for (int64_t row = 0; row < r->rows; row++) {
+        uint32_t number = c->old[kn_vsheet_code(r->table, c->column, row)], person = r->person[row];
+        if (number == 0 || person == KN_V_NONE) continue;
+        c->chances += c->counts[person];
+        if (c->asked[number] != person) continue;
+        c->asked[number] = KN_V_NONE; /* once, however many of the person's rows have it */
+        c->hits++;
+    }
 }
 
 static kn_status compare(comparison *c, kn_error *err)
 {
-    kn_vdb   *v = c->v;
-    size_t    workers = (size_t)kn_context_threads(v->ctx);
-    int      *path = kn_vdb_take(v, (size_t)v->table_count, sizeof *path), at = (int)(c->t - v->tables);
-    kn_status status;
-    c->room = kn_alloc_array_zero(v->ctx, 2 * workers + 2, sizeof *c->room);
-    if (!path || !c->room) {
-        kn_free(c->room);
-        return kn_vdb_no_memory(v, err);
-    }
-    c->path = path;
-    c->depth = c->t->depth;
-    for (int step = c->depth; step >= 0; step--, at = v->tables[at].parent) path[step] = at;
-    status = kn_parallel_for(v->ctx, v->tables[v->person].release.rows, GRAIN, compare_range, c, err);
-    for (size_t i = 0; i < 2 * workers + 2; i++) kn_free(c->room[i].list);
-    kn_free(c->room);
-    return status;
+    kn_vdb *v = c->v;
+    c->asked = kn_varray_none(&c->room, (size_t)c->t->release.rows + 1);
+    c->counts = kn_arena_array_zero(&c->room, (size_t)v->tables[v->person].original.rows + 1, sizeof *c->counts);
+    if (c->room.failed) return kn_vdb_no_memory(v, err);
+    KN_TRY(read_numbers(&c->old, c, c->t->original.table, c->column, err));
+    KN_TRY(read_numbers(&c->now, c, c->t->release.table, c->t->released[c->column], err));
+    ask(c);
+    answer(c);
+    return KN_OK;
 }
 
 /* How many rows of the table have an old key of their person, and the probability of that many. */
 static kn_status count_hits(kn_vdb *v, const kn_vdb_table *t, int64_t *hits, double *chance, kn_error *err)
 {
-    comparison c = {.v = v, .t = t, .column = drawn_column(t)};
+    comparison c = {.v = v, .t = t, .column = drawn_column(t), .room = {.ctx = v->ctx}};
     *hits = 0;
     *chance = 0;
     if (c.column < 0 || t->release.rows == 0) return KN_OK;
-    KN_TRY(compare(&c, err));
-    *hits = atomic_load(&c.hits);
-    *chance = log_chance((double)atomic_load(&c.chances) / (double)t->release.rows, *hits);
-    return KN_OK;
+    kn_status status = compare(&c, err);
+    kn_arena_free(&c.room);
+    *hits = c.hits;
+    *chance = log_chance((double)c.chances / (double)t->release.rows, *hits);
+    return status;
 }
 
 static kn_status check_old(kn_vdb *v, kn_error *err)
