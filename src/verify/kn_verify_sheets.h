@@ -54,6 +54,19 @@ typedef struct kn_vsheets_options {
  * cell and each column's different texts. */
 KN_CHECK kn_status kn_vsheets_read(kn_vsheets *out, const kn_cells *cells, const kn_vsheets_options *options, kn_error *err);
 void               kn_vsheets_free(kn_vsheets *sheets);
+
+/* The same in two steps: what there is, then the tables of several databases, at the same time unless they are files. Of several
+ * failures the first database's is reported. */
+KN_CHECK kn_status kn_vsheets_open(kn_vsheets *out, const kn_cells *cells, const kn_vsheets_options *options, kn_error *err);
+KN_CHECK kn_status kn_vsheets_fill(kn_vsheets *const *sheets, const kn_vsheets_options *const *options, int count,
+                                   kn_error *err);
+
+/* For kn_vsheets_fill: those that are no files (take.c); texts that mean "missing", and the width of codes, of a table whose
+ * rows are read (sheets.c). */
+KN_CHECK kn_status kn_vsheets_take(kn_vsheets *const *sheets, const kn_vsheets_options *const *options, int count,
+                                   kn_error *err);
+KN_CHECK kn_status kn_vsheet_settle(kn_vsheets *sheets, kn_vsheet *sheet, const kn_vsheets_options *options, kn_error *err);
+
 int                kn_vsheets_find(const kn_vsheets *sheets, const char *name); /* -1: none */
 
 /* One file as a table; `options->csv->na` says what is missing. *out belongs to `sheets`, which is then to be freed. */

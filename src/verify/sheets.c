@@ -1,4 +1,4 @@
-/* sheets.c: the tables of a database → texts by number. Interface: kn_verify_sheets.h.
+/* sheets.c: the tables of a database → texts by number. Interface: kn_verify_sheets.h. Cells of engines are taken in take.c.
  *
  * Cost: one pass over each table; files in parallel, of an engine's cells several columns at a time. Memory: 4 bytes
  * per cell of the current table, then 1, 2 or 4; the different texts of each column, with 4 bytes each where an engine gives them.
@@ -10,7 +10,6 @@
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_parallel.h"
-#include "kn_utf8.h"
 
 static kn_status no_memory(const kn_vsheets *s, kn_error *err)
 {
@@ -193,7 +192,7 @@ static kn_status settle_range(void *arg, int64_t begin, int64_t end, int worker,
     return KN_OK;
 }
 
-static kn_status settle(kn_vsheets *sheets, kn_vsheet *sheet, const kn_vsheets_options *options, kn_error *err)
+kn_status kn_vsheet_settle(kn_vsheets *sheets, kn_vsheet *sheet, const kn_vsheets_options *options, kn_error *err)
 {
     settling s = {.sheets = sheets, .sheet = sheet, .options = options, .missing = {.csv = *options->csv}};
     s.na = sheet->file || options->csv->na;
@@ -241,83 +240,7 @@ kn_status kn_vsheet_read_file(kn_vsheets *sheets, kn_vsheet *out, const char *pa
         out->columns[c].name = file->names[c].data;
         out->columns[c].cells = file->columns[c];
     }
-    return settle(sheets, out, options, err);
-}
-
-/* ---- Cells ---- */
-
-typedef struct taking {
-    kn_vsheets *sheets;
-    kn_vsheet  *sheet;
-} taking;
-
-enum { PIECE = 256 }; /* cells looked up together */
-
-static kn_status take_column(void *state, int column, const kn_cell_rows *rows, int64_t *wrong, kn_error *err)
-{
-    taking           *t = state;
-    kn_vsheet_column *c = &t->sheet->columns[column];
-    kn_vwords        *words = &c->cells.words;
-    size_t            row = (size_t)rows->first;
-    if (!kn_grow(t->sheets->ctx, &c->cells.codes, &c->capacity, row + (size_t)rows->count, sizeof(uint32_t)))
-        return no_memory(t->sheets, err);
-    uint32_t *codes = (uint32_t *)c->cells.codes + row, known = words->count;
-    for (int64_t begin = 0; begin < rows->count; begin += PIECE) {
-        kn_string texts[PIECE];
-        int       count = rows->count - begin < PIECE ? (int)(rows->count - begin) : PIECE;
-        for (int i = 0; i < count; i++) texts[i] = kn_cell_rows_text(rows, column, begin + i);
-        if (!kn_vwords_add_all(words, t->sheets->ctx, texts, count, codes + begin)) return no_memory(t->sheets, err);
-        for (int i = 0; i < count; i++) { /* each text once: where it is new */
-            if (codes[begin + i] != known) continue;
-            known++;
-            if (*wrong < 0 && kn_utf8_check(texts[i].data, texts[i].size) < texts[i].size) *wrong = begin + i;
-        }
-    }
-    return KN_OK;
-}
-
-static kn_status take_rows(void *state, const kn_cell_rows *rows, kn_error *err)
-{
-    const taking *t = state;
-    (void)err;
-    t->sheet->rows += rows->count;
-    return KN_OK;
-}
-
-static bool is_key(const kn_catalog_table *t, const char *column)
-{
-    for (int k = 0; k < t->key_count; k++)
-        if (strcmp(t->key[k], column) == 0) return true;
-    for (int l = 0; l < t->link_count; l++)
-        for (int i = 0; i < t->links[l].count; i++)
-            if (strcmp(t->links[l].columns[i], column) == 0) return true;
-    return false;
-}
-
-static kn_status read_cells(kn_vsheets *sheets, kn_vsheet *out, const kn_vsheets_options *options, kn_error *err)
-{
-    const kn_catalog_table *declared = out->declared;
-    taking                  t = {sheets, out};
-    kn_cell_taker           taker = {&t, take_column, take_rows};
-    out->columns = kn_alloc_array_zero(sheets->ctx, (size_t)declared->column_count + 1, sizeof *out->columns);
-    if (!out->columns) return no_memory(sheets, err);
-    out->column_count = declared->column_count;
-    for (int c = 0; c < out->column_count; c++) {
-        kn_vsheet_column *column = &out->columns[c];
-        column->name = declared->columns[c].name;
-        column->text = declared->columns[c].text || is_key(declared, column->name);
-        column->cells.width = 4;
-    }
-    if (out->column_count == 0)
-        return kn_fail(err, KN_INPUT, "%s: table \"%s\" has no columns", sheets->cells->name, out->name);
-    KN_TRY(kn_cells_take(sheets->cells, declared, &taker, err));
-    for (int c = 0; c < out->column_count; c++) {
-        kn_vwords *words = &out->columns[c].cells.words;
-        out->columns[c].cells.count = words->count;
-        kn_free(words->slots); /* what was needed to find them */
-        words->slots = NULL;
-    }
-    return settle(sheets, out, options, err);
+    return kn_vsheet_settle(sheets, out, options, err);
 }
 
 /* ---- All tables ---- */
@@ -325,7 +248,6 @@ static kn_status read_cells(kn_vsheets *sheets, kn_vsheet *out, const kn_vsheets
 static kn_status read_sheet(kn_vsheets *s, kn_vsheet *sheet, const kn_vsheets_options *options, kn_error *err)
 {
     char *path = NULL;
-    if (!s->cells->file) return read_cells(s, sheet, options, err);
     KN_TRY(s->cells->file(s->cells->state, &path, sheet->name, err));
     kn_status status = kn_vsheet_read_file(s, sheet, path, options, err);
     kn_free(path);
@@ -350,7 +272,7 @@ static kn_status choose(kn_vsheets *s, const kn_vsheets_options *o, kn_error *er
     return s->count > 0 ? KN_OK : kn_fail(err, KN_INPUT, "%s: there are no tables in it", s->cells->name);
 }
 
-kn_status kn_vsheets_read(kn_vsheets *s, const kn_cells *cells, const kn_vsheets_options *o, kn_error *err)
+kn_status kn_vsheets_open(kn_vsheets *s, const kn_cells *cells, const kn_vsheets_options *o, kn_error *err)
 {
     kn_database_options named = KN_DATABASE_OPTIONS_INIT;
     *s = (kn_vsheets){.ctx = cells->ctx, .cells = cells};
@@ -364,8 +286,26 @@ kn_status kn_vsheets_read(kn_vsheets *s, const kn_cells *cells, const kn_vsheets
     if (!s->list) return no_memory(s, err);
     KN_TRY(choose(s, o, err));
     for (int t = 0; t < s->count; t++) s->list[t].name = s->list[t].declared->name;
-    for (int t = 0; t < s->count; t++) KN_TRY(read_sheet(s, &s->list[t], o, err));
     return KN_OK;
+}
+
+kn_status kn_vsheets_fill(kn_vsheets *const *sheets, const kn_vsheets_options *const *options, int count, kn_error *err)
+{
+    bool files = false;
+    for (int i = 0; i < count; i++) files = files || sheets[i]->cells->file;
+    if (!files) return kn_vsheets_take(sheets, options, count, err);
+    for (int i = 0; i < count; i++) {
+        if (!sheets[i]->cells->file) KN_TRY(kn_vsheets_take(sheets + i, options + i, 1, err));
+        for (int t = 0; sheets[i]->cells->file && t < sheets[i]->count; t++)
+            KN_TRY(read_sheet(sheets[i], &sheets[i]->list[t], options[i], err));
+    }
+    return KN_OK;
+}
+
+kn_status kn_vsheets_read(kn_vsheets *s, const kn_cells *cells, const kn_vsheets_options *o, kn_error *err)
+{
+    KN_TRY(kn_vsheets_open(s, cells, o, err));
+    return kn_vsheets_fill(&s, &o, 1, err);
 }
 
 static void free_sheet(kn_vsheet *s)

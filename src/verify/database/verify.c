@@ -125,28 +125,38 @@ static kn_status check_asked(const kn_spec *spec, kn_error *err)
 
 /* ---- Reading ---- */
 
-static kn_status read_original(kn_vdb *v, kn_error *err)
-{
-    const kn_spec     *spec = v->spec;
-    kn_vsheets_options read = {.tables = spec->tables, .table_count = spec->table_count, .csv = &spec->csv};
-    KN_TRY(kn_vdb_sort_tables(v, &read.tables, err));
-    read.empty = v->source[1]->file != NULL;
-    if (!v->source[0]->file) v->plain.csv.decimal = '.'; /* as engines spell numbers */
-    return kn_vsheets_read(&v->original, v->source[0], &read, err);
-}
-
-/* Reads everything, since everything must be allowed. A release in files has one spelling of "missing". */
-static kn_status read_release(kn_vdb *v, kn_error *err)
+/* Everything is read of the release, since everything must be allowed. In files it has one spelling of "missing". */
+static kn_vsheets_options of_release(const kn_vdb *v, kn_csv_options *csv)
 {
     static const char *const empty[] = {""};
-    kn_csv_options           csv = KN_CSV_OPTIONS_INIT;
-    kn_vsheets_options       read = {.csv = &csv, .release = true};
+    kn_vsheets_options       read = {.csv = csv, .release = true};
     if (v->source[1]->file) {
-        csv.na = empty;
-        csv.na_count = 1;
+        csv->na = empty;
+        csv->na_count = 1;
         read.guarded = v->spec->spreadsheet_safe;
     }
-    return kn_vsheets_read(&v->release, v->source[1], &read, err);
+    return read;
+}
+
+/* Both at the same time. What is wrong with the original is reported first. */
+static kn_status read_both(kn_vdb *v, kn_error *err)
+{
+    const kn_spec            *spec = v->spec;
+    kn_csv_options            csv = KN_CSV_OPTIONS_INIT;
+    kn_vsheets_options        before = {.tables = spec->tables, .table_count = spec->table_count, .csv = &spec->csv};
+    kn_vsheets_options        after = of_release(v, &csv);
+    kn_vsheets               *sheets[] = {&v->original, &v->release};
+    const kn_vsheets_options *options[] = {&before, &after};
+    kn_error                  later = KN_ERROR_INIT;
+    KN_TRY(kn_vdb_sort_tables(v, &before.tables, err));
+    before.empty = v->source[1]->file != NULL;
+    if (!v->source[0]->file) v->plain.csv.decimal = '.'; /* as engines spell numbers */
+    KN_TRY(kn_vsheets_open(&v->original, v->source[0], &before, err));
+    kn_vdb_extras_start(v);
+    kn_status release = kn_vsheets_open(&v->release, v->source[1], &after, &later);
+    KN_TRY(kn_vsheets_fill(sheets, options, release == KN_OK ? 2 : 1, err));
+    if (release != KN_OK && err) *err = later;
+    return release;
 }
 
 static kn_status verify(kn_database_verify_report **out, kn_vdb *v, kn_error *err)
@@ -156,9 +166,7 @@ static kn_status verify(kn_database_verify_report **out, kn_vdb *v, kn_error *er
     v->plain.csv.na = nothing;
     v->plain.csv.na_count = 0;
     kn_arena_init(&v->arena, v->ctx);
-    kn_status status = read_original(v, err);
-    if (status == KN_OK) kn_vdb_extras_start(v);
-    if (status == KN_OK) status = read_release(v, err);
+    kn_status status = read_both(v, err);
     if (status == KN_OK && v->spec->population) status = kn_vdb_read_people(v, v->source[2], err);
     if (status == KN_OK) status = make_report(v, err);
     if (v->options->time_limit > 0) kn_deadline_set(v->ctx, v->options->time_limit);
