@@ -67,6 +67,25 @@ static void keys_that_the_database_says(void **state)
            SPEC("", ""), "has a foreign key");
 }
 
+/* A key of two columns, in its order or in none, repeated beside or far from the first. */
+static void keys_of_several_columns(void **state)
+{
+    static const char repeated[] = "has a key that is missing in some rows, or the same in several";
+#define TWO(rows)                                                                                                      \
+    "CREATE TABLE person (a TEXT, b TEXT, city TEXT); INSERT INTO person VALUES " rows ";", SPEC("key: [a, b], ", "")
+    (void)state;
+    mkdir(path_of("out"), 0700);
+    put("out/person.csv", "a,b,city\n1,2,Nice\n2,1,Nice\n");
+    remove(path_of("out/visit.csv"));
+    expect(TWO("('p', 'x', 'Nice'), ('p', 'y', 'Nice')"), NULL);
+    expect(TWO("('p', 'y', 'Nice'), ('p', 'x', 'Nice'), ('q', 'y', 'Nice'), ('p', 'z', 'Nice')"), NULL);
+    expect(TWO("('p', 'x', 'Nice'), ('p', 'x', 'Nice')"), repeated);
+    expect(TWO("('p', 'x', 'Nice'), ('p', 'y', 'Nice'), ('q', 'x', 'Nice'), ('p', 'y', 'Nice')"), repeated);
+    expect(TWO("('p', 'x', 'Nice'), ('q', NULL, 'Nice')"), repeated);
+    expect(TWO("(NULL, 'x', 'Nice'), ('q', 'x', 'Nice')"), repeated);
+#undef TWO
+}
+
 #define PERSON_TABLE "CREATE TABLE person (id TEXT PRIMARY KEY, city TEXT);" PERSONS
 #define VISIT_TABLE(more)                                                                                              \
     "CREATE TABLE visit (vid TEXT PRIMARY KEY, id TEXT REFERENCES person (id), ward TEXT" more ");"
@@ -195,9 +214,13 @@ int main(void)
 {
     folder_set_up();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keys_that_the_database_says), cmocka_unit_test(foreign_keys_declared_twice),
-        cmocka_unit_test(foreign_keys_left_out),       cmocka_unit_test(columns_of_numbers),
-        cmocka_unit_test(texts_that_are_none),         cmocka_unit_test(extras_on_any_number_of_threads),
+        cmocka_unit_test(keys_that_the_database_says),
+        cmocka_unit_test(keys_of_several_columns),
+        cmocka_unit_test(foreign_keys_declared_twice),
+        cmocka_unit_test(foreign_keys_left_out),
+        cmocka_unit_test(columns_of_numbers),
+        cmocka_unit_test(texts_that_are_none),
+        cmocka_unit_test(extras_on_any_number_of_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

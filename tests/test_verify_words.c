@@ -79,7 +79,7 @@ static void texts_are_those_of_a_list(void **state)
     for (int round = 0; round < testing_rounds(60); round++) {
         kn_vwords a = {0}, b = {0};
         int       adds = (int)kn_rng_below(&rng, round % 3 == 0 ? MOST : 40);
-        assert_true(fill(&a, &list_a, ctx, &rng, adds) && fill(&b, &list_b, ctx, &rng, (int)kn_rng_below(&rng, 300)));
+        assert_true(fill(&a, &list_a, ctx, &rng, adds) && fill(&b, &list_b, ctx, &rng, (int)kn_rng_below(&rng, 1500)));
         check(&a, &list_a);
         check(&b, &list_b);
         kn_vcolumn from = {.words = b, .count = b.count}, in = {.words = a, .count = a.count};

@@ -204,18 +204,34 @@ uint32_t kn_vwords_add(kn_vwords *w, kn_context *ctx, kn_string text)
     return order == 0 || put(w, ctx, text) ? w->count - 1 : KN_V_NONE;
 }
 
+enum { TOGETHER = 16, MANY = 1 << 9 }; /* texts that are looked up together; more than the caches nearby hold */
+
+/* Memory is asked for all of them before any is looked up: slots, then where their texts are, then these. */
+static inline __attribute__((always_inline)) void ask_for(const uint64_t *slots, size_t mask, const kn_vwords *w,
+                                                          const uint32_t *hashes, int count)
+{
+    for (int i = 0; i < count; i++) {
+        uint64_t slot = slots[hashes[i] & mask];
+        if (slot && slot >> 32 == hashes[i]) __builtin_prefetch(&w->starts[(uint32_t)slot - 1]);
+    }
+    for (int i = 0; i < count; i++) {
+        uint64_t slot = slots[hashes[i] & mask];
+        if (slot && slot >> 32 == hashes[i]) __builtin_prefetch(kn_vwords_text(w, (uint32_t)slot - 1).data);
+    }
+}
+
 bool kn_vwords_add_all(kn_vwords *w, kn_context *ctx, const kn_string *texts, int count, uint32_t *numbers)
 {
-    enum { AHEAD = 16 };
-    uint32_t hashes[AHEAD];
+    uint32_t hashes[TOGETHER] = {0};
     bool     good = true;
-    for (int begin = 0; good && begin < count; begin += AHEAD) {
-        int end = count - begin < AHEAD ? count : begin + AHEAD;
-        for (int i = begin; w->slots && i < end; i++) { /* memory is asked for all of them before any is looked up */
+    for (int begin = 0; good && begin < count; begin += TOGETHER) {
+        int end = count - begin < TOGETHER ? count : begin + TOGETHER;
+        for (int i = begin; w->slots && i < end; i++) {
             hashes[i - begin] = texts[i].data ? half(texts[i]) : 0;
             __builtin_prefetch(&w->slots[hashes[i - begin] & w->mask]);
         }
         bool hashed = w->slots != NULL;
+        if (hashed && w->count > MANY) ask_for(w->slots, w->mask, w, hashes, end - begin);
         for (int i = begin; good && i < end; i++) {
             bool again = i > 0 && texts[i].data && texts[i - 1].data && kn_string_equal(texts[i], texts[i - 1]);
             numbers[i] = KN_V_NONE;
@@ -265,22 +281,24 @@ typedef struct places {
 
 static bool make_places(places *p, kn_context *ctx, const kn_vcolumn *in)
 {
-    size_t size = 64;
+    uint32_t hashes[TOGETHER];
+    size_t   size = 64;
     while (size < (size_t)in->count * 2) size *= 2;
     p->slots = kn_alloc_array_zero(ctx, size, sizeof *p->slots);
     p->mask = size - 1;
-    for (uint32_t i = 0; p->slots && i < in->count; i++) {
-        uint32_t hash = half(kn_vtext(in, i));
-        size_t   at = hash & p->mask;
-        while (p->slots[at]) at = (at + 1) & p->mask;
-        p->slots[at] = (uint64_t)hash << 32 | (i + 1);
+    for (uint32_t begin = 0; p->slots && begin < in->count; begin += TOGETHER) {
+        uint32_t count = in->count - begin < TOGETHER ? in->count - begin : TOGETHER;
+        for (uint32_t i = 0; i < count; i++) {
+            hashes[i] = half(kn_vtext(in, begin + i));
+            __builtin_prefetch(&p->slots[hashes[i] & p->mask], 1);
+        }
+        for (uint32_t i = 0; i < count; i++) place(p->slots, p->mask, (uint64_t)hashes[i] << 32 | (begin + i + 1));
     }
     return p->slots != NULL;
 }
 
-static uint32_t find_place(const places *p, const kn_vcolumn *in, kn_string text)
+static uint32_t find_place(const places *p, const kn_vcolumn *in, kn_string text, uint32_t hash)
 {
-    uint32_t hash = half(text);
     for (size_t at = hash & p->mask; p->slots[at]; at = (at + 1) & p->mask) {
         uint32_t i = (uint32_t)p->slots[at] - 1;
         if ((uint32_t)(p->slots[at] >> 32) == hash && kn_string_equal(kn_vtext(in, i), text)) return i;
@@ -288,17 +306,43 @@ static uint32_t find_place(const places *p, const kn_vcolumn *in, kn_string text
     return KN_V_NONE;
 }
 
+/* Texts in any order. */
+static void find_all(uint32_t *to, const places *p, const kn_vcolumn *from, uint32_t begin, uint32_t end,
+                     const kn_vcolumn *in)
+{
+    uint32_t hashes[TOGETHER], count;
+    for (uint32_t at = begin; at < end; at += count) {
+        count = end - at < TOGETHER ? end - at : TOGETHER;
+        for (uint32_t i = 0; i < count; i++) {
+            hashes[i] = half(kn_vtext(from, at + i));
+            __builtin_prefetch(&p->slots[hashes[i] & p->mask]);
+        }
+        if (!in->texts) ask_for(p->slots, p->mask, &in->words, hashes, (int)count);
+        for (uint32_t i = 0; i < count; i++) to[at + i] = find_place(p, in, kn_vtext(from, at + i), hashes[i]);
+    }
+}
+
+enum { STRETCH = 256 }; /* texts of which one in four must be near, or all of the next ones are looked up */
+
 bool kn_vcolumn_translate(uint32_t *to, kn_context *ctx, const kn_vcolumn *from, const kn_vcolumn *in)
 {
     places   found_by = {NULL, 0}; /* made where the first text is not near */
-    bool     good = to != NULL;
+    bool     good = to != NULL, ordered = true;
     uint32_t next = 0;
-    for (uint32_t t = 0; good && t < from->count; t++) {
-        uint32_t found = find_near(in, next, kn_vtext(from, t));
-        if (found == KN_V_NONE && !found_by.slots) good = make_places(&found_by, ctx, in);
-        if (good && found == KN_V_NONE) found = find_place(&found_by, in, kn_vtext(from, t));
-        if (found != KN_V_NONE) next = found + 1;
-        to[t] = found;
+    for (uint32_t begin = 0, end; good && begin < from->count; begin = end) {
+        uint32_t far = 0;
+        end = from->count - begin < STRETCH ? from->count : begin + STRETCH;
+        if (!ordered) find_all(to, &found_by, from, begin, end, in);
+        for (uint32_t t = begin; ordered && good && t < end; t++) {
+            uint32_t found = find_near(in, next, kn_vtext(from, t));
+            far += found == KN_V_NONE;
+            if (found == KN_V_NONE && !found_by.slots) good = make_places(&found_by, ctx, in);
+            if (good && found == KN_V_NONE)
+                found = find_place(&found_by, in, kn_vtext(from, t), half(kn_vtext(from, t)));
+            if (found != KN_V_NONE) next = found + 1;
+            to[t] = found;
+        }
+        ordered = ordered && far <= STRETCH - STRETCH / 4;
     }
     kn_free(found_by.slots);
     return good;

@@ -177,6 +177,49 @@ static bool place(pairing *p, uint32_t r)
     return false;
 }
 
+/* ---- Memory, before it is needed ---- */
+
+enum { AHEAD = 64 };
+
+/* A call that does nothing but this is left out by compilers unless it is inlined. */
+#define INLINED static inline __attribute__((always_inline)) void
+
+INLINED ask_for_code(const kn_vsheet *sheet, int column, uint32_t row)
+{
+    const kn_vcolumn *c = &sheet->columns[column].cells;
+    __builtin_prefetch((const char *)c->codes + (size_t)row * (size_t)c->width);
+}
+
+/* Rows that belong together are scattered: what will be looked at of all of them is asked for at once. */
+INLINED ask_for_rows(const kn_vdb *v, const kn_vdb_table *t, bool release, const uint32_t *rows, uint32_t count)
+{
+    const kn_vdb_rows *r = release ? &t->release : &t->original;
+    uint32_t           n = count < AHEAD ? count : AHEAD;
+    for (uint32_t i = 0; i < n; i++) {
+        __builtin_prefetch(&r->mark[rows[i]]);
+        for (int c = 0; c < t->copy_count; c++)
+            ask_for_code(r->table, release ? t->copies[c].release : t->copies[c].original, rows[i]);
+        for (int q = 0; q < t->quasi_count; q++)
+            ask_for_code(r->table, release ? t->quasi[q].release : t->quasi[q].original, rows[i]);
+        for (int c = 0; c < t->child_count; c++) {
+            const kn_vdb_table *child = &v->tables[t->children[c]];
+            __builtin_prefetch(&(release ? &child->release : &child->original)->start[rows[i]]);
+        }
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        for (int c = 0; c < t->copy_count; c++) {
+            const kn_vdb_column *x = &t->copies[c];
+            uint32_t             code = kn_vsheet_code(r->table, release ? x->release : x->original, rows[i]);
+            __builtin_prefetch(&(release ? x->of_release : x->of_original)[code]);
+        }
+        for (int c = 0; c < t->child_count; c++) {
+            const kn_vdb_table *child = &v->tables[t->children[c]];
+            const kn_vdb_rows  *below = release ? &child->release : &child->original;
+            __builtin_prefetch(&below->list[below->start[rows[i]]]);
+        }
+    }
+}
+
 /* With `rows` also the assignment of all rows below. */
 static bool pair_children(kn_vdb_matcher *m, int table, uint32_t original, uint32_t released, uint32_t *const *rows)
 {
@@ -187,6 +230,8 @@ static bool pair_children(kn_vdb_matcher *m, int table, uint32_t original, uint3
     p.o = children_of(&t->original, original, &p.originals);
     if (p.n == 0) return true;
     bool good = p.n <= p.o && begin_pairing(&p);
+    ask_for_rows(m->v, t, true, p.released, p.n);
+    ask_for_rows(m->v, t, false, p.originals, p.o);
     for (uint32_t r = 0; good && r < p.n; r++) good = place(&p, r);
     for (uint32_t r = 0; rows && good && r < p.n; r++)
         good = kn_vdb_pair_rows(m, table, p.originals[words(&p, p.mate)[r]], p.released[r], rows);

@@ -79,9 +79,29 @@ static kn_status fill_numbers(lookup *k, kn_arena *room, kn_vdb *v, int64_t *twi
     return KN_OK;
 }
 
+/* Do keys come in an order, each after the one before? Then they are different, and none need be remembered. */
+static bool is_ordered(const kn_vdb_lookup *l)
+{
+    for (int64_t row = 0; row < l->in->rows; row++) {
+        int order = row == 0;
+        for (int i = 0; i < l->count; i++) {
+            const kn_vcolumn *c = &l->in->columns[l->in_columns[i]].cells;
+            uint32_t          code = kn_vcode(c, row), before = order ? 0 : kn_vcode(c, row - 1);
+            if (code == c->count) return false;
+            if (order == 0 && code != before) {
+                if (code < before) return false;
+                order = 1;
+            }
+        }
+        if (order == 0) return false;
+    }
+    return true;
+}
+
 static kn_status fill(lookup *k, kn_arena *room, kn_vdb *v, int64_t *twice, kn_error *err)
 {
     *twice = -1;
+    if (!k->found && k->l->count > 1 && is_ordered(k->l)) return KN_OK;
     if (k->l->count == 1) return fill_numbers(k, room, v, twice, err);
     int64_t rows = k->l->in->rows;
     size_t  size = 16;
