@@ -27,15 +27,24 @@ static void index_equals_scalar(void **unused)
                       : kind == 1 ? (char)kn_rng_next(&rng)
                                   : (char)(1 + kn_rng_below(&rng, 127));
         if (kind == 2 && size > 0 && round % 2) text[kn_rng_below(&rng, size)] = (char)(round % 4 < 2 ? 0 : 0x80);
-        char   delimiter = alphabet[kn_rng_below(&rng, 2)];
-        bool   odd = false;
-        size_t n = kn_csv_index_scalar(text + from, size - from, delimiter, slow, &odd);
-        assert_int_equal(odd, !kn_plain_ascii(text + from, size - from));
+        char         delimiter = alphabet[kn_rng_below(&rng, 2)];
+        kn_csv_marks seen = {.lines = 5};
+        size_t       n = kn_csv_index_scalar(text + from, size - from, delimiter, slow, &seen), lines = 5;
+        bool         other = false;
+        for (size_t i = from; i < size; i++) {
+            lines += text[i] == '\n';
+            other |= text[i] == '\r' || text[i] == '"';
+        }
+        assert_int_equal(seen.odd, !kn_plain_ascii(text + from, size - from));
+        assert_int_equal(seen.other, other);
+        assert_int_equal(seen.lines, lines);
         for (int v = 0; kn_csv_index_variant(v); v++) {
-            bool found = false;
+            kn_csv_marks found = {.lines = 5};
             assert_int_equal(kn_csv_index_variant(v)(text + from, size - from, delimiter, fast, &found), n);
             if (n) assert_memory_equal(fast, slow, n * sizeof *fast);
-            assert_int_equal(found, odd);
+            assert_int_equal(found.odd, seen.odd);
+            assert_int_equal(found.other, seen.other);
+            assert_int_equal(found.lines, seen.lines);
         }
     }
 }
@@ -49,12 +58,14 @@ static void index_finds_every_place(void **unused)
     for (; kn_csv_index_variant(variants); variants++) {
         for (size_t size = 1; size <= sizeof text; size++) {
             for (size_t at = 0; at < size; at++) {
-                bool odd = false;
+                kn_csv_marks seen = {0};
                 memset(text, 'x', sizeof text);
                 text[at] = "|\"\r\n"[at % 4];
-                assert_int_equal(kn_csv_index_variant(variants)(text, size, '|', found, &odd), 1);
+                assert_int_equal(kn_csv_index_variant(variants)(text, size, '|', found, &seen), 1);
                 assert_int_equal(found[0], at);
-                assert_false(odd);
+                assert_false(seen.odd);
+                assert_int_equal(seen.other, at % 4 == 1 || at % 4 == 2);
+                assert_int_equal(seen.lines, at % 4 == 3);
             }
         }
     }
@@ -178,8 +189,11 @@ static void plain_records_as_any(void **unused)
         kn_csv_scanner_init(&slow, text, size, last, ',', 0);
         kn_csv_result result = KN_CSV_OK;
         while (result == KN_CSV_OK) {
-            size_t records = 0, count = 0, most = 1 + kn_rng_below(&rng, 600);
-            result = kn_csv_scan(&fast, size, columns, many, most, &records);
+            size_t records = 0, count = 0, most = 1 + kn_rng_below(&rng, 600), from = fast.at;
+            size_t stop = kn_rng_below(&rng, 2) ? size : from + kn_rng_below(&rng, size - from + 1);
+            result = kn_csv_scan(&fast, stop, columns, many, most, &records);
+            if (records > 0) assert_true(many[(records - 1) * (size_t)columns].begin <= stop);
+            if (result == KN_CSV_OK && records < most) assert_true(fast.at >= stop || fast.at == size);
             for (size_t i = 0; i < records; i++) {
                 if (columns > 1) /* otherwise a blank line is a record, which it is not for the other */
                     assert_int_equal(kn_csv_scan_any(&slow, one, 8, &count), KN_CSV_OK);
@@ -199,7 +213,7 @@ static void plain_records_as_any(void **unused)
                 assert_int_equal(fast.at, slow.at);
                 assert_int_equal(fast.lines, slow.lines);
             }
-            if (result == KN_CSV_OK && records < most) break;
+            if (result == KN_CSV_OK && records < most && stop == size) break;
         }
         ends[result]++;
     }

@@ -152,7 +152,12 @@ void kn_builder_write(kn_builder *b, int column_index, int64_t first_row, const 
         memcpy((uint32_t *)column->ids + first_row, ids, (size_t)rows * sizeof *ids);
     }
     mistake_cell(b, column_index, first_row, rows);
-    for (int64_t i = 0; i < rows; i++) missing += ids[i] == KN_ID_MISSING;
+    for (int64_t i = 0, end; i < rows; i = end) { /* counted in 32 bits, which vectors hold twice as many of */
+        uint32_t some = 0;
+        end = rows - i < 1 << 20 ? rows : i + (1 << 20);
+        for (int64_t j = i; j < end; j++) some += ids[j] == KN_ID_MISSING;
+        missing += some;
+    }
     if (missing) atomic_fetch_add_explicit(&column->missing, missing, memory_order_relaxed);
 }
 

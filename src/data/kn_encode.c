@@ -314,13 +314,18 @@ static kn_status write_dictionary(encoding *e, const kn_string *values, const ui
     return KN_OK;
 }
 
+static size_t slot_ids(const encoding *e, int slot)
+{
+    return slot == 0 ? e->count : e->source->interners[slot].count;
+}
+
 static kn_status make_remaps(encoding *e, kn_error *err)
 {
     e->remap = kn_alloc_array_zero(e->ctx, (size_t)e->builder->slots, sizeof *e->remap);
     if (!e->remap) return no_memory(e, err);
     uint32_t missing = e->out->dict.count;
     for (int s = 0; s < e->builder->slots; s++) {
-        size_t ids = s == 0 ? e->count : e->source->interners[s].count;
+        size_t ids = slot_ids(e, s);
         e->remap[s] = kn_alloc_array(e->ctx, ids + 1, sizeof **e->remap);
         if (!e->remap[s]) return no_memory(e, err);
         e->remap[s][KN_ID_MISSING] = missing;
@@ -351,13 +356,36 @@ typedef struct recode_job {
         }                                                                                                              \
     } while (0)
 
-/* Rows [begin, end) of one segment. */
-static int64_t recode_rows(recode_job *job, const uint32_t *remap, int64_t begin, int64_t end)
+/* Bytes to bytes, the usual case. The codes are looked up in bytes too, and counted only if a missing value is among them. */
+static int64_t recode_bytes(recode_job *job, const uint32_t *remap, size_t ids, int64_t begin, int64_t end)
 {
-    uint32_t none = job->e->out->dict.count;
-    int64_t  missing = 0;
+    uint8_t        table[UINT8_MAX + 1] = {0}, none = (uint8_t)job->e->out->dict.count, *to = job->to;
+    const uint8_t *from = job->from;
+    int64_t        missing = 0, r = begin;
+    for (size_t i = 0; i <= ids && i <= UINT8_MAX; i++) table[i] = (uint8_t)remap[i];
+    for (; r + 8 <= end; r += 8) {
+        uint8_t part[8];
+        memcpy(part, from + r, sizeof part);
+        for (int j = 0; j < 8; j++) to[r + j] = table[part[j]];
+    }
+    for (; r < end; r++) to[r] = table[from[r]];
+    for (r = begin; r < end && job->e->has_missing;) {
+        int64_t  stop = end - r < 1 << 20 ? end : r + (1 << 20);
+        uint32_t some = 0; /* not wider than need be: this becomes vectors */
+        for (; r < stop; r++) some += to[r] == none;
+        missing += some;
+    }
+    return missing;
+}
+
+/* Rows [begin, end) of one segment. */
+static int64_t recode_rows(recode_job *job, int slot, int64_t begin, int64_t end)
+{
+    const uint32_t *remap = job->e->remap[slot];
+    uint32_t        none = job->e->out->dict.count;
+    int64_t         missing = 0;
     switch (job->from_width * 10 + job->to_width) {
-    case 11: RECODE(uint8_t, uint8_t); break;
+    case 11: missing = recode_bytes(job, remap, slot_ids(job->e, slot), begin, end); break;
     case 12: RECODE(uint8_t, uint16_t); break;
     case 14: RECODE(uint8_t, uint32_t); break;
     case 21: RECODE(uint16_t, uint8_t); break;
@@ -388,7 +416,7 @@ static kn_status recode_range(void *arg, int64_t begin, int64_t end, int worker,
     for (size_t s = low; begin < end; s++) {
         int64_t stop = b->segments[s].first + b->segments[s].rows;
         if (stop > end) stop = end;
-        missing += recode_rows(job, job->e->remap[b->segments[s].slot], begin, stop);
+        missing += recode_rows(job, b->segments[s].slot, begin, stop);
         begin = stop;
     }
     atomic_fetch_add_explicit(&job->missing, missing, memory_order_relaxed);

@@ -15,6 +15,7 @@ enum {
     BLOCK = 32,             /* texts looked up together    */
     CACHED_SLOTS = 1 << 15, /* a table that caches hold    */
     FIRST_NEAR = 64,
+    FULL_NEAR = 4,    /* slots for each text */
     MOST_NEAR = 1024, /* texts */
 };
 
@@ -140,44 +141,88 @@ uint32_t kn_intern(kn_interner *interner, kn_string text)
 
 /* ---- Few short texts ---- */
 
-static void put_near(kn_interner_near *table, size_t mask, const kn_interner_near *entry)
+#define ONES UINT64_MAX
+#define SOME(n) (ONES >> (64 - 8 * (n)))
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#undef SOME
+#define SOME(n) (ONES << (64 - 8 * (n)))
+#endif
+const uint64_t kn_near_ones[KN_NEAR_HALF + 1][2] = {
+    {0, 0},          {SOME(1), 0},    {SOME(2), 0},    {SOME(3), 0},    {SOME(4), 0},    {SOME(5), 0},
+    {SOME(6), 0},    {SOME(7), 0},    {ONES, 0},       {ONES, SOME(1)}, {ONES, SOME(2)}, {ONES, SOME(3)},
+    {ONES, SOME(4)}, {ONES, SOME(5)}, {ONES, SOME(6)}, {ONES, SOME(7)}, {ONES, ONES}};
+
+static size_t near_slots(const kn_interner *in)
 {
-    size_t at = kn_near_hash(entry->words, entry->size) & mask;
-    while (table[at].id) at = (at + 1) & mask;
-    table[at] = *entry;
+    return in->near ? (size_t)1 << (64 - in->near_shift) : 0;
 }
 
-/* Room for one more, in a table that is half full at most. */
+/* The slot of a text, or the free one where it would be. */
+static kn_interner_near *near_slot(const kn_interner *in, const kn_interner_near *entry)
+{
+    for (size_t at = kn_near_home(entry->words, entry->size, in->near_shift);; at = (at + 1) & (near_slots(in) - 1)) {
+        kn_interner_near *slot = &in->near[at];
+        if (slot->size == UINT32_MAX) return slot;
+        if (slot->size == entry->size && memcmp(slot->words, entry->words, sizeof slot->words) == 0) return slot;
+    }
+}
+
+static kn_interner_near near_entry(kn_string text)
+{
+    kn_interner_near entry = {.size = (uint32_t)text.size};
+    char             bytes[KN_NEAR_SIZE] = {0}; /* nothing need be readable behind a text that was kept */
+    memcpy(bytes, text.data, text.size);
+    kn_near_words(entry.words, bytes, text.size, 4);
+    return entry;
+}
+
+static void put_near(kn_interner *in, kn_interner_near *slot, const kn_interner_near *entry, size_t id)
+{
+    *slot = *entry;
+    slot->id = (uint32_t)id;
+    in->near_count++;
+    if (entry->size > in->near_longest) in->near_longest = entry->size;
+}
+
+/* A larger table of all short texts, in the order in which they came: frequent ones come early and get the places where they are looked
+ * for first. */
 static bool grow_near(kn_interner *in)
 {
-    size_t slots = in->near ? in->near_mask + 1 : 0;
-    if (in->near_count * 2 < slots) return true;
-    size_t            wanted = slots ? slots * 2 : FIRST_NEAR;
-    kn_interner_near *table = kn_alloc_array_zero(in->ctx, wanted, sizeof *table);
+    size_t slots = in->near ? near_slots(in) * 2 : FIRST_NEAR;
+    while (slots <= in->count * FULL_NEAR) slots *= 2;
+    kn_interner_near *table = kn_alloc_array(in->ctx, slots, sizeof *table);
     if (!table) return false;
-    for (size_t i = 0; i < slots; i++)
-        if (in->near[i].id) put_near(table, wanted - 1, &in->near[i]);
+    for (size_t i = 0; i < slots; i++) table[i] = (kn_interner_near){.size = UINT32_MAX};
     kn_free(in->near);
     in->near = table;
-    in->near_mask = wanted - 1;
+    in->near_shift = 64 - __builtin_ctzll(slots);
+    in->near_count = 0;
+    for (size_t i = 0; i < in->count; i++) {
+        if (in->texts[i].size > KN_NEAR_SIZE) continue;
+        kn_interner_near entry = near_entry(in->texts[i]);
+        put_near(in, near_slot(in, &entry), &entry, i + 1);
+    }
     return true;
 }
 
 uint32_t kn_intern_near(kn_interner *in, kn_string text)
 {
+    bool             fits = !in->far && text.size <= KN_NEAR_SIZE;
+    kn_interner_near entry = {0}, *slot = NULL;
+    if (fits) entry = near_entry(text);
+    if (fits && in->near) slot = near_slot(in, &entry);
+    if (slot && slot->size != UINT32_MAX) return slot->id;
     uint32_t id = kn_intern(in, text);
     if (id == KN_ID_FAILED || in->far) return id;
     if (in->count > MOST_NEAR) {
         kn_free(in->near);
         in->near = NULL;
         in->far = true;
+    } else if (fits && (!slot || (in->near_count + 1) * FULL_NEAR > near_slots(in))) {
+        return grow_near(in) ? id : KN_ID_FAILED;
+    } else if (fits) {
+        put_near(in, slot, &entry, id);
     }
-    if (in->far || text.size > KN_NEAR_SIZE) return id;
-    kn_interner_near entry = {.size = (uint32_t)text.size, .id = id};
-    kn_near_words(entry.words, text.data, text.size);
-    if (!grow_near(in)) return KN_ID_FAILED;
-    put_near(in->near, in->near_mask, &entry);
-    in->near_count++;
     return id;
 }
 

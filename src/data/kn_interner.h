@@ -12,14 +12,13 @@ typedef struct kn_interner_slot {
     uint32_t hash; /* the upper half; the lower half chose the slot */
 } kn_interner_slot;
 
-/* A text of at most KN_NEAR_SIZE bytes by its first and its last 16 bytes, which are the same if it has no more; shorter ones end
- * in zeroes. */
-enum { KN_NEAR_SIZE = 32, KN_NEAR_HALF = 16 };
+/* A text of at most KN_NEAR_SIZE bytes by its first 16 bytes, zeroes behind a shorter one; a longer one also by its last 16. */
+enum { KN_NEAR_SIZE = 32, KN_NEAR_HALF = 16, KN_NEAR_WORD = 8 };
 
 typedef struct kn_interner_near {
     uint64_t words[4];
-    uint32_t size;
-    uint32_t id; /* 0: free */
+    uint32_t size; /* UINT32_MAX: the slot is free */
+    uint32_t id;
 } kn_interner_near;
 
 struct kn_interner {
@@ -30,7 +29,9 @@ struct kn_interner {
     size_t            mask; /* slot count - 1, a power of two minus one */
     kn_arena          bytes;
     kn_interner_near *near; /* the short ones once more, where they are found at once; NULL: not yet, or they are too many */
-    size_t            near_mask, near_count;
+    int               near_shift; /* 64 - log2 of its slots */
+    size_t            near_count;
+    size_t            near_longest; /* bytes of a text in it */
     bool              far; /* too many */
 };
 
@@ -40,35 +41,45 @@ void kn_interner_free(kn_interner *interner);
 /* Frees the look-up table: no more interning, the texts stay. */
 void kn_interner_seal(kn_interner *interner);
 
-/* The words by which a short text is found. KN_NEAR_HALF bytes must be readable from its beginning on, whatever its size. */
-static inline void kn_near_words(uint64_t words[4], const char *data, size_t size)
+/* ones[n] has 1 bits in the first n bytes. */
+extern const uint64_t kn_near_ones[KN_NEAR_HALF + 1][2];
+
+/* The words by which a short text is found. KN_NEAR_HALF bytes must be readable from its beginning on, whatever its size. `words`: how
+ * many of them can be other than 0, as far as the caller knows: 1, 2 or 4 for sizes up to KN_NEAR_WORD, _HALF or _SIZE. */
+static inline void kn_near_words(uint64_t out[4], const char *data, size_t size, int words)
 {
-    static const unsigned char ones[2 * KN_NEAR_HALF] = {255, 255, 255, 255, 255, 255, 255, 255,
-                                                         255, 255, 255, 255, 255, 255, 255, 255};
-    size_t                     first = size < KN_NEAR_HALF ? size : KN_NEAR_HALF;
-    uint64_t                   mask[2];
-    memcpy(mask, ones + KN_NEAR_HALF - first, sizeof mask);
-    memcpy(words, data, KN_NEAR_HALF);
-    memcpy(words + 2, data + size - first, KN_NEAR_HALF);
-    for (int i = 0; i < 4; i++) words[i] &= mask[i % 2];
+    size_t first = words < 4 || size < KN_NEAR_HALF ? size : KN_NEAR_HALF;
+    memcpy(&out[0], data, KN_NEAR_WORD);
+    out[0] &= kn_near_ones[first][0];
+    out[1] = out[2] = out[3] = 0;
+    if (words == 1) return;
+    memcpy(&out[1], data + KN_NEAR_WORD, KN_NEAR_WORD);
+    out[1] &= kn_near_ones[first][1];
+    if (words == 2) return;
+    uint64_t more = 0 - (uint64_t)(size > KN_NEAR_HALF);
+    memcpy(&out[2], data + size - first, KN_NEAR_HALF);
+    out[2] &= more;
+    out[3] &= more;
 }
 
-static inline size_t kn_near_hash(const uint64_t words[4], size_t size)
+/* Where a text is looked for first. One multiplication: whatever a hash decides here, the words are compared. */
+static inline size_t kn_near_home(const uint64_t words[4], size_t size, int shift)
 {
-    return (size_t)kn_hash_mix(words[0] ^ words[3] ^ 0x9e3779b97f4a7c15u, words[1] ^ words[2] ^ size ^ 0xd1342543de82ef95u);
+    uint64_t first = words[0] + 2 * words[3], second = words[1] + 4 * words[2];
+    return (size_t)((first ^ (second << 29 | second >> 35) ^ size) * 0x9e3779b97f4a7c15u >> shift);
 }
 
-/* The id of a short text, readable as above, in an interner with a `near`; 0: it is not there. */
-static inline uint32_t kn_near_find(const kn_interner *in, const char *data, size_t size)
+/* The slot of a short text, readable as above, if it is where it is looked for first; else NULL. */
+static inline const kn_interner_near *kn_near_find(const kn_interner_near *near, int shift, const char *data, size_t size,
+                                                   int words)
 {
-    uint64_t words[4];
-    kn_near_words(words, data, size);
-    for (size_t at = kn_near_hash(words, size) & in->near_mask;; at = (at + 1) & in->near_mask) {
-        const kn_interner_near *slot = &in->near[at];
-        uint64_t                other = (words[0] ^ slot->words[0]) | (words[1] ^ slot->words[1]) | (words[2] ^ slot->words[2]) |
-                         (words[3] ^ slot->words[3]) | (size ^ slot->size);
-        if (!slot->id || !other) return slot->id;
-    }
+    uint64_t at[4];
+    kn_near_words(at, data, size, words);
+    const kn_interner_near *slot = &near[kn_near_home(at, size, shift)];
+    uint64_t                other = (at[0] ^ slot->words[0]) | (size ^ slot->size);
+    if (words > 1) other |= at[1] ^ slot->words[1];
+    if (words > 2) other |= (at[2] ^ slot->words[2]) | (at[3] ^ slot->words[3]);
+    return other ? NULL : slot;
 }
 
 /* As kn_intern, of a text whose KN_NEAR_HALF first bytes are readable, whatever its size; afterwards it is near, if it is short

@@ -1,19 +1,25 @@
 /* kn_csv_scan.c: finds the cells of CSV text in two steps.
  *
- * First, the positions of the four characters that matter (delimiter, quote, CR, LF) are listed, 4 KiB at a time
- * (kn_csv_index.c). A record without quotes is then that many delimiters and a line end, which a short loop checks and
- * takes; all others go through a small automaton. Plain cells cost one list entry each, whatever their length. Interface
- * and grammar: kn_csv_scan.h. Limits: a text is shorter than 2 GiB.
+ * First, the positions of the four characters that matter (delimiter, quote, CR, LF) are listed, 8 KiB at a time
+ * (kn_csv_index.c). A list that is nothing but whole records of plain cells is taken at once. Any other record without
+ * quotes is that many delimiters and a line end, which a short loop checks and takes; the rest goes through a small
+ * automaton. Plain cells cost one list entry each, whatever their length. Interface and grammar: kn_csv_scan.h. Limits: a
+ * text is shorter than 2 GiB.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_csv_scan.h"
 
 #include <string.h>
 
+#if defined __x86_64__
+#include <emmintrin.h>
+#endif
+
 static void restart(kn_csv_scanner *s, size_t at)
 {
     s->index_from = s->indexed = at;
     s->index_count = s->index_next = 0;
+    s->judged = false;
 }
 
 void kn_csv_scanner_init(kn_csv_scanner *s, const char *base, size_t size, bool last, char delimiter, size_t at)
@@ -25,7 +31,7 @@ void kn_csv_scanner_init(kn_csv_scanner *s, const char *base, size_t size, bool 
     s->at = at;
     s->error_at = 0;
     s->lines = 0;
-    s->odd = false;
+    s->seen.odd = false;
     s->find = kn_csv_index_variant(0);
     restart(s, at);
 }
@@ -37,8 +43,11 @@ static bool next_block(kn_csv_scanner *s)
         size_t n = s->size - s->indexed;
         if (n > KN_CSV_INDEX) n = KN_CSV_INDEX;
         s->index_from = s->indexed;
-        s->index_count = (uint32_t)s->find(s->base + s->indexed, n, s->delimiter, s->index, &s->odd);
+        s->seen.other = false;
+        s->seen.lines = 0;
+        s->index_count = (uint32_t)s->find(s->base + s->indexed, n, s->delimiter, s->index, &s->seen);
         s->index_next = 0;
+        s->judged = false;
         s->indexed += n;
     } while (s->index_count == 0);
     return true;
@@ -154,6 +163,59 @@ static kn_csv_result skip_blank_lines(kn_csv_scanner *s)
     return KN_CSV_OK;
 }
 
+/* Is the rest of the list nothing but whole records of `columns` plain cells that end with LF, and the beginning of one more? Without quotes
+ * and CRs it is, if every record's last mark is an LF and there are as many LFs as records. */
+static void judge(kn_csv_scanner *s, size_t columns)
+{
+    const char *text = s->base + s->index_from;
+    size_t next = s->index_next, count = s->index_count, end = next + (count - next) / columns * columns, lines = 0;
+    s->judged = true;
+    s->even = 0;
+    s->even_columns = columns;
+    if (s->seen.other) return;
+    for (size_t i = 0; i < next; i++) lines += text[s->index[i]] == '\n';
+    for (size_t i = next + columns - 1; i < end; i += columns, lines++)
+        if (text[s->index[i]] != '\n') return;
+    for (size_t i = end; i < count; i++) lines += text[s->index[i]] == '\n';
+    if (lines == s->seen.lines) s->even = (uint32_t)end;
+}
+
+/* Plain cells that end at the marks [from, to), each of which begins behind the mark before it; `shift` is where the marks count from. */
+static void fill_cells(kn_csv_field *fields, const uint32_t *mark, size_t from, size_t to, uint32_t shift)
+{
+    size_t i = from;
+#if defined __x86_64__
+    const __m128i behind = _mm_set1_epi32((int)(shift + 1)), one = _mm_set1_epi32(1);
+    for (; i + 4 <= to; i += 4) {
+        __m128i last = _mm_loadu_si128((const __m128i *)(const void *)(mark + i - 1));
+        __m128i end = _mm_loadu_si128((const __m128i *)(const void *)(mark + i));
+        __m128i begin = _mm_add_epi32(last, behind), size = _mm_sub_epi32(_mm_sub_epi32(end, last), one);
+        _mm_storeu_si128((__m128i *)(void *)(fields + i), _mm_unpacklo_epi32(begin, size));
+        _mm_storeu_si128((__m128i *)(void *)(fields + i + 2), _mm_unpackhi_epi32(begin, size));
+    }
+#endif
+    for (; i < to; i++) fields[i] = (kn_csv_field){shift + mark[i - 1] + 1, (mark[i] - mark[i - 1] - 1) & INT32_MAX, 0};
+}
+
+/* Takes records of a list that is even, all at once; returns how many. */
+static size_t scan_even(kn_csv_scanner *s, size_t stop, size_t columns, kn_csv_field *fields, size_t most)
+{
+    if (!s->judged || s->even_columns != columns) judge(s, columns);
+    if (s->even <= s->index_next || s->at >= stop) return 0;
+    const uint32_t *mark = s->index + s->index_next;
+    size_t          records = (s->even - s->index_next) / columns;
+    uint32_t        shift = (uint32_t)s->index_from, from = (uint32_t)s->at;
+    if (records > most) records = most;
+    while (records > 1 && s->index_from + mark[(records - 1) * columns - 1] + 1 >= stop) records--;
+    size_t cells = records * columns;
+    fields[0] = (kn_csv_field){from, (shift + mark[0] - from) & INT32_MAX, 0};
+    fill_cells(fields, mark, 1, cells, shift);
+    s->index_next += (uint32_t)cells;
+    s->at = s->index_from + mark[cells - 1] + 1;
+    s->lines += records;
+    return records;
+}
+
 /* Takes records that are nothing but cells, delimiters and a line end, as long as the list holds them whole; returns how many. What
  * is left, if anything, is for scan_record. */
 static size_t scan_plain(kn_csv_scanner *s, size_t stop, size_t columns, kn_csv_field *fields, size_t most)
@@ -188,6 +250,7 @@ kn_csv_result kn_csv_scan(kn_csv_scanner *s, size_t stop, int columns, kn_csv_fi
     kn_csv_result r = KN_CSV_OK;
     *records = 0;
     while (*records < max_records) {
+        *records += scan_even(s, stop, (size_t)columns, fields + *records * (size_t)columns, max_records - *records);
         *records += scan_plain(s, stop, (size_t)columns, fields + *records * (size_t)columns, max_records - *records);
         if (*records == max_records || s->at >= stop || s->at == s->size) break;
         uint64_t lines = s->lines;
@@ -222,6 +285,7 @@ kn_csv_result kn_csv_scan_any(kn_csv_scanner *s, kn_csv_field *fields, size_t ca
     kn_csv_result r = skip_blank_lines(s);
     uint64_t      lines = s->lines;
     size_t        start = s->at;
+    s->judged = false;
     if (r == KN_CSV_OK && s->at < s->size) r = scan_record(s, fields, capacity, count);
     if (r != KN_CSV_OK) {
         s->at = start;

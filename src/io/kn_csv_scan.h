@@ -14,13 +14,20 @@
 
 #include "kn_string.h"
 
-enum { KN_CSV_INDEX = 4096, KN_CSV_SLACK = 8, KN_CSV_MAX_RECORD = 1 << 28 /* bytes */ };
+enum { KN_CSV_INDEX = 8192, KN_CSV_SLACK = 8, KN_CSV_MAX_RECORD = 1 << 28 /* bytes */ };
+
+/* What is in a text besides the positions. */
+typedef struct kn_csv_marks {
+    bool   odd;   /* a byte that is NUL or no ASCII; otherwise it is left alone */
+    bool   other; /* a quote or a CR, likewise                                  */
+    size_t lines; /* LFs, added                                                 */
+} kn_csv_marks;
 
 /* Writes the positions of delimiters, quotes and line ends, relative to `text`, and returns their number; `out` has room for
- * size + KN_CSV_SLACK. *odd is set if a byte is NUL or no ASCII; otherwise it is left alone. */
-typedef size_t (*kn_csv_index_fn)(const char *text, size_t size, char delimiter, uint32_t *out, bool *odd);
+ * size + KN_CSV_SLACK. */
+typedef size_t (*kn_csv_index_fn)(const char *text, size_t size, char delimiter, uint32_t *out, kn_csv_marks *seen);
 
-size_t kn_csv_index_scalar(const char *text, size_t size, char delimiter, uint32_t *out, bool *odd); /* byte by byte */
+size_t kn_csv_index_scalar(const char *text, size_t size, char delimiter, uint32_t *out, kn_csv_marks *seen); /* by bytes */
 
 /* The variants that this processor can run, the fastest first, the twin above last; NULL: there are no more. */
 kn_csv_index_fn kn_csv_index_variant(int number);
@@ -50,11 +57,14 @@ typedef struct kn_csv_scanner {
     size_t      at;       /* start of the next record                                       */
     size_t      error_at; /* where a result other than OK and MORE is                       */
     uint64_t    lines;    /* line ends passed                                               */
-    bool        odd;      /* a byte was seen, up to `indexed`, that is NUL or no ASCII      */
     /* Positions of delimiters, quotes and line ends in base[index_from, indexed), found many bytes at a time. */
     size_t   index_from, indexed;
     uint32_t index_count, index_next;
+    bool     judged;        /* is this known: */
+    uint32_t even;          /* up to this position the list is whole records of plain cells, from index_next on */
+    size_t   even_columns;  /* of so many cells each */
     uint32_t index[KN_CSV_INDEX + KN_CSV_SLACK];
+    kn_csv_marks     seen; /* other, lines: in these bytes; odd: in all up to `indexed` */
     kn_csv_index_fn find;
 } kn_csv_scanner;
 

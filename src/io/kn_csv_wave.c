@@ -49,18 +49,42 @@ typedef struct cells {
     size_t              done, records;
 } cells;
 
-/* Cells that stand in the buffer as they are, while the column has few texts; stops at any other. The buffer can be read behind each of
- * them (KN_CSV_PADDING). */
+/* Cells of which each is found at once; stops at any other. `words`: see kn_near_words; neither do the interner's texts have more. The
+ * buffer can be read behind each of them (KN_CSV_PADDING). All in local variables: reading a table is this loop above all. */
+static inline void find_near(const kn_csv_reader *r, cells *c, int words)
+{
+    const kn_interner_near *near = c->interner->near;
+    const kn_csv_field     *field = c->field;
+    const char             *buffer = r->buffer;
+    uint32_t               *ids = c->ids;
+    size_t                  columns = (size_t)r->columns, done = c->done, records = c->records;
+    int                     shift = c->interner->near_shift;
+    for (; done < records; field += columns, done++) {
+        kn_csv_field f = *field;
+        if (f.doubled || f.size > (size_t)words * KN_NEAR_WORD) break;
+        const kn_interner_near *slot = kn_near_find(near, shift, buffer + f.begin, f.size, words);
+        if (!slot) break;
+        ids[done] = slot->id;
+    }
+    c->field = field;
+    c->done = done;
+}
+
+/* Cells that stand in the buffer as they are, while the column has few texts; stops at any other. */
 static bool intern_near(const kn_csv_reader *r, cells *c)
 {
-    for (; c->done < c->records && c->interner->near; c->field += r->columns, c->done++) {
-        kn_csv_field field = *c->field;
-        if (field.doubled) return true;
-        const char *text = r->buffer + field.begin;
-        uint32_t    id = field.size <= KN_NEAR_SIZE ? kn_near_find(c->interner, text, field.size) : 0;
-        if (!id) id = kn_intern_near(c->interner, (kn_string){text, field.size});
+    while (c->interner->near) {
+        if (c->interner->near_longest <= KN_NEAR_WORD)
+            find_near(r, c, 1);
+        else if (c->interner->near_longest <= KN_NEAR_HALF)
+            find_near(r, c, 2);
+        else
+            find_near(r, c, 4);
+        if (c->done == c->records || c->field->doubled) break;
+        uint32_t id = kn_intern_near(c->interner, (kn_string){r->buffer + c->field->begin, c->field->size});
         if (id == KN_ID_FAILED) return false;
-        c->ids[c->done] = id;
+        c->ids[c->done++] = id;
+        c->field += r->columns;
     }
     return true;
 }
@@ -123,7 +147,7 @@ static void check_bytes(kn_csv_reader *r, kn_csv_piece *p, const kn_csv_scanner 
 {
     const char *text = r->buffer + p->begin;
     size_t      size = end - p->begin;
-    if ((!s->odd && end <= s->indexed) || kn_plain_ascii(text, size)) return;
+    if ((!s->seen.odd && end <= s->indexed) || kn_plain_ascii(text, size)) return;
     size_t wrong = kn_csv_wrong_byte(r, text, size);
     if (wrong == size) return;
     p->fault = KN_CSV_BYTES;

@@ -104,8 +104,9 @@ void kn_vreader_judge(const kn_vreader *r, kn_vpiece *p, const kn_csv_scanner *s
     p->lines = s->lines;
     bool   fault = p->result != KN_CSV_OK && p->result != KN_CSV_MORE;
     size_t until = fault ? s->error_at : p->end,
-           wrong = !s->odd && until <= s->indexed ? until - p->begin
-                                                  : kn_vreader_wrong_byte(r, r->window + p->begin, until - p->begin);
+           wrong = !s->seen.odd && until <= s->indexed
+                       ? until - p->begin
+                       : kn_vreader_wrong_byte(r, r->window + p->begin, until - p->begin);
     p->fault_at = until;
     if (p->begin + wrong < until) {
         p->bytes = true;
