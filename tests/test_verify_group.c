@@ -9,7 +9,7 @@
 #include "kn_rng.h"
 #include "kn_verify_internal.h"
 
-enum { PARTS = 3, MOST = 3 * 65536 + 500 };
+enum { PARTS = 3, MOST = 9 * 65536 + 500 };
 
 static uint32_t parts[PARTS][MOST];
 static bool     left_out[MOST];
@@ -112,10 +112,25 @@ static void assert_groups(const kn_vgroups *g, int64_t rows, const int64_t *firs
     free(sizes);
 }
 
+/* Without the rows of each group: the same groups. */
+static void assert_sizes(const kn_vgroups *all, kn_context *ctx, int64_t rows, const kn_vkey *by)
+{
+    kn_error   err = KN_ERROR_INIT;
+    kn_vgroups g;
+    assert_ok(kn_vgroup_sizes(&g, ctx, rows, NULL, by, PARTS + 1, &err), err);
+    assert_null(g.of_row);
+    assert_int_equal(g.count, all->count);
+    for (uint32_t i = 0; i < g.count; i++) {
+        assert_int_equal(g.rows[i], all->rows[i]);
+        assert_int_equal(g.first[i], all->first[i]);
+    }
+    kn_vgroups_free(&g);
+}
+
 static void groups_are_those_of_the_definition(void **state)
 {
     static const int      threads[] = {1, 2, 3, 8};
-    static const int64_t  rows[] = {0, 1, 65535, 65536, 65537, 131072, MOST};
+    static const int64_t  rows[] = {0, 1, 65535, 65536, 65537, 131072, 3 * 65536 + 500, MOST};
     static const uint64_t values[] = {1, 4, 60, 100000};
     static int64_t        first[MOST];
     kn_rng                rng;
@@ -130,11 +145,13 @@ static void groups_are_those_of_the_definition(void **state)
             kn_vgroups  g;
             assert_ok(kn_vgroup(&g, ctx, rows[r], NULL, keys, PARTS + 1, &err), err);
             assert_groups(&g, rows[r], first);
+            assert_sizes(&g, ctx, rows[r], keys);
             kn_vgroups_free(&g);
             if (values[r % 4] <= 60) { /* as many as a byte can tell apart */
                 make_columns(rows[r], (uint32_t)values[r % 4]);
                 assert_ok(kn_vgroup(&g, ctx, rows[r], NULL, column_keys, PARTS + 1, &err), err);
                 assert_groups(&g, rows[r], first);
+                assert_sizes(&g, ctx, rows[r], column_keys);
                 kn_vgroups_free(&g);
             }
             testing_context_free(ctx);
@@ -150,6 +167,7 @@ static void memory_that_is_refused(void **state)
     (void)state;
     kn_rng_init(&rng, testing_seed(), 1);
     make(&rng, 70000, 4);
+    make_columns(70000, 4);
     for (; status != KN_OK; tries++) {
         testing_allocator memory = {.refuse_at = tries};
         kn_context       *ctx = NULL;
@@ -157,6 +175,8 @@ static void memory_that_is_refused(void **state)
         kn_vgroups        g = {0};
         status = testing_refusing_context(&ctx, &memory, 2, &err);
         if (status == KN_OK) status = kn_vgroup(&g, ctx, 70000, NULL, keys, PARTS + 1, &err);
+        kn_vgroups_free(&g);
+        if (status == KN_OK) status = kn_vgroup_sizes(&g, ctx, 70000, NULL, column_keys, PARTS + 1, &err);
         kn_vgroups_free(&g);
         kn_context_free(ctx);
         assert_int_equal(memory.live, 0);

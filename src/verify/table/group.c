@@ -1,10 +1,13 @@
 /* table/group.c: rows with equal keys → groups, by hashing.
  *
- * The parts of a key are packed into 32-bit words as far as they fit; each word refines the groups found so far by one
- * pass over the rows. Groups are numbered as they first appear, so the result does not depend on anything else. With
- * several threads each numbers the keys of some rows and counts them; the lists of these keys are joined in order by one
- * thread, and the rows renumbered. Cost: O(rows) per word, and for one thread the distinct keys of each piece; a row equal to the previous one
- * costs no look-up. Memory: 4 bytes per row, 16 to 32 per group, 8 per distinct key of a piece.
+ * The parts of a key are packed into words as far as they fit, 63 bits in the first and 32 in each other, which refines
+ * the groups found so far by one more pass over the rows. Groups are numbered as they first appear, so the result does
+ * not depend on anything else. With several threads each numbers the keys of some rows and counts them, some pieces at a
+ * time; the lists of these keys are joined in order by one thread, and the rows renumbered. Who asks for the groups
+ * alone, without the rows of each, gets them without an array of rows where one word holds the key.
+ *
+ * Cost: O(rows) per word, and for one thread the distinct keys of each piece; a row equal to the previous one costs no
+ * look-up. Memory: 4 bytes per row, 16 to 32 per group, 24 per distinct key of a few pieces.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_alloc.h"
@@ -13,7 +16,13 @@
 #include "kn_parallel.h"
 #include "kn_verify_internal.h"
 
-enum { PIECE = 1 << 16, CHUNK = 512 }; /* rows: of a thread; packed at a time */
+enum {
+    PIECE = 1 << 16,       /* rows of a thread                     */
+    PIECES_PER_THREAD = 4, /* whose keys are held at a time        */
+    CHUNK = 512,           /* rows packed at a time                */
+    FIRST_BITS = 63,       /* of the first word: below UINT64_MAX  */
+    BITS = 32              /* of another, beside a group's number  */
+};
 
 /* How the parts of a key are packed. */
 typedef struct packing {
@@ -55,8 +64,11 @@ typedef struct passing {
     const kn_vkey *keys;
     const packing *packed;
     int            from, to;
-    bool           last; /* the groups are then counted */
+    bool           last;  /* the groups are then counted */
+    int64_t        begin; /* the first row of the pieces */
     struct piece  *pieces;
+    kn_vnumbers    all;     /* the keys of the pieces before */
+    size_t         room[2]; /* of the groups' rows and first */
 } passing;
 
 /* The keys of some rows, numbered as they first appear there; then the numbers that they have among all. */
@@ -67,7 +79,7 @@ typedef struct piece {
 } piece;
 
 /* Adds a part to the words of the rows from `begin` on. */
-static void pack_column(const passing *p, int i, int64_t begin, int count, uint32_t *words, bool *out)
+static void pack_column(const passing *p, int i, int64_t begin, int count, uint64_t *words, bool *out)
 {
     const kn_vkey    *key = &p->keys[i];
     const kn_vcolumn *column = key->column;
@@ -84,14 +96,11 @@ static void pack_column(const passing *p, int i, int64_t begin, int count, uint3
         memcpy(codes, (const uint32_t *)column->codes + begin, (size_t)count * sizeof *codes);
     for (int r = 0; parts && r < count; r++) codes[r] = parts[codes[r]];
     for (int r = 0; p->packed[i].some && r < count; r++) out[r] = out[r] || codes[r] == KN_V_NONE;
-    if (bits == 32)
-        memcpy(words, codes, (size_t)count * sizeof *codes);
-    else
-        for (int r = 0; r < count; r++) words[r] = words[r] << bits | codes[r];
+    for (int r = 0; r < count; r++) words[r] = words[r] << bits | codes[r];
 }
 
 /* The words of the rows from `begin` on; out: the row is left out. */
-static void pack_rows(const passing *p, int64_t begin, int count, uint32_t *words, bool *out)
+static void pack_rows(const passing *p, int64_t begin, int count, uint64_t *words, bool *out)
 {
     memset(words, 0, (size_t)count * sizeof *words);
     memset(out, 0, (size_t)count * sizeof *out);
@@ -103,33 +112,31 @@ static void pack_rows(const passing *p, int64_t begin, int count, uint32_t *word
         }
         for (int r = 0; r < count; r++) {
             int64_t row = key->rows ? key->rows[begin + r] : begin + r;
-            if (key->direct)
-                words[r] = key->direct[row];
-            else if (key->omit && key->omit[row])
-                out[r] = true;
-            if (key->direct && words[r] == KN_V_NONE) out[r] = true;
+            if (key->direct) words[r] = words[r] << BITS | key->direct[row];
+            if (key->direct ? key->direct[row] == KN_V_NONE : key->omit && key->omit[row]) out[r] = true;
         }
     }
 }
 
-/* Numbers the keys of the rows [begin, end); KN_V_NONE: the row is left out. */
-static kn_status number_rows(const passing *p, kn_vnumbers *groups, int64_t begin, int64_t end, kn_error *err)
+/* Numbers the keys of the rows [begin, end); KN_V_NONE: the row is left out. `of_row` has the groups that they refine, from row `begin`
+ * on; in the first pass they are all in one. */
+static kn_status number_rows(const passing *p, kn_vnumbers *groups, int64_t begin, int64_t end, uint32_t *of_row,
+                             kn_error *err)
 {
-    uint32_t words[CHUNK];
-    bool     out[CHUNK];
+    uint64_t words[CHUNK];
+    bool     out[CHUNK], refine = p->from > 0;
     uint64_t above = 0;
     uint32_t number = KN_V_NONE;
-    for (int64_t from = begin; from < end; from += CHUNK) {
-        int       count = end - from < CHUNK ? (int)(end - from) : CHUNK;
-        uint32_t *of_row = p->g->of_row + from;
+    for (int64_t from = begin; from < end; from += CHUNK, of_row += CHUNK) {
+        int count = end - from < CHUNK ? (int)(end - from) : CHUNK;
         if (kn_cancelled(p->ctx)) return kn_fail_cancelled(err);
         pack_rows(p, from, count, words, out);
         for (int r = 0; r < count; r++) {
-            uint64_t key = (uint64_t)of_row[r] << 32 | words[r];
-            if (out[r] || of_row[r] == KN_V_NONE) {
+            if (out[r] || (refine && of_row[r] == KN_V_NONE)) {
                 of_row[r] = KN_V_NONE;
                 continue;
             }
+            uint64_t key = refine ? (uint64_t)of_row[r] << BITS | words[r] : words[r];
             if (number == KN_V_NONE || key != above) {
                 number = kn_vnumbers_add(groups, key); /* KN_V_NONE never is a group: the key is below UINT64_MAX */
                 above = key;
@@ -141,25 +148,22 @@ static kn_status number_rows(const passing *p, kn_vnumbers *groups, int64_t begi
     return KN_OK;
 }
 
-/* The rows of each of `count` groups among [begin, end), and the first of them. */
-static void count_rows(const passing *p, int64_t begin, int64_t end, int64_t *rows, int64_t *first)
+/* The rows of each group among [begin, end), and the first of them. */
+static void count_rows(const passing *p, int64_t begin, int64_t end, const uint32_t *of_row, int64_t *rows,
+                       int64_t *first)
 {
-    const uint32_t *of_row = p->g->of_row;
     for (int64_t row = begin; row < end; row++) {
-        uint32_t group = of_row[row];
+        uint32_t group = of_row[row - begin];
         if (group == KN_V_NONE) continue;
         if (rows[group] == 0) first[group] = row;
         rows[group] += p->counts ? p->counts[row] : 1;
     }
 }
 
-static kn_status number_piece(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+static kn_status number_into(const passing *p, piece *one, int64_t begin, int64_t end, uint32_t *of_row, kn_error *err)
 {
-    const passing *p = arg;
-    piece         *one = &p->pieces[begin / PIECE];
-    kn_vnumbers    groups = {.ctx = p->ctx};
-    (void)worker;
-    kn_status st = number_rows(p, &groups, begin, end, err);
+    kn_vnumbers groups = {.ctx = p->ctx};
+    kn_status   st = number_rows(p, &groups, begin, end, of_row, err);
     one->count = groups.count;
     one->words = st == KN_OK ? kn_alloc_array(p->ctx, (size_t)groups.count + 1, sizeof *one->words) : NULL;
     if (st == KN_OK && !one->words) st = kn_fail_memory(err, p->ctx, "verifying");
@@ -170,8 +174,21 @@ static kn_status number_piece(void *arg, int64_t begin, int64_t end, int worker,
     one->rows = kn_alloc_array_zero(p->ctx, (size_t)one->count + 1, sizeof *one->rows);
     one->first = kn_alloc_array(p->ctx, (size_t)one->count + 1, sizeof *one->first);
     if (!one->rows || !one->first) return kn_fail_memory(err, p->ctx, "verifying");
-    count_rows(p, begin, end, one->rows, one->first);
+    count_rows(p, begin, end, of_row, one->rows, one->first);
     return KN_OK;
+}
+
+static kn_status number_piece(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    const passing *p = arg;
+    piece         *one = &p->pieces[begin / PIECE];
+    uint32_t      *own = NULL, *of_row = p->g->of_row ? p->g->of_row + p->begin + begin : NULL;
+    (void)worker;
+    if (!of_row) of_row = own = kn_alloc_array(p->ctx, PIECE, sizeof *own); /* nobody wants to know */
+    kn_status st = of_row ? number_into(p, one, p->begin + begin, p->begin + end, of_row, err)
+                          : kn_fail_memory(err, p->ctx, "verifying");
+    kn_free(own);
+    return st;
 }
 
 static kn_status renumber_piece(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
@@ -179,7 +196,7 @@ static kn_status renumber_piece(void *arg, int64_t begin, int64_t end, int worke
     const passing *p = arg;
     const piece   *one = &p->pieces[begin / PIECE];
     (void)worker, (void)err;
-    for (int64_t row = begin; row < end; row++) {
+    for (int64_t row = p->begin + begin; row < p->begin + end; row++) {
         uint32_t *number = &p->g->of_row[row];
         if (*number != KN_V_NONE) *number = (uint32_t)one->words[*number];
     }
@@ -187,16 +204,16 @@ static kn_status renumber_piece(void *arg, int64_t begin, int64_t end, int worke
 }
 
 /* Joins the keys of a piece with those of the pieces before it, and how many rows they have. */
-static bool join_piece(const passing *p, kn_vnumbers *all, size_t room[2], piece *one)
+static bool join_piece(passing *p, piece *one)
 {
     for (uint32_t i = 0; i < one->count; i++) {
-        uint32_t known = all->count, number = kn_vnumbers_add(all, one->words[i]);
+        uint32_t known = p->all.count, number = kn_vnumbers_add(&p->all, one->words[i]);
         if (number == KN_V_NONE) return false;
         one->words[i] = number;
         if (!p->last) continue;
         if (number == known) {
-            if (!KN_GROW(p->ctx, &p->g->rows, &room[0], (size_t)known + 1) ||
-                !KN_GROW(p->ctx, &p->g->first, &room[1], (size_t)known + 1))
+            if (!KN_GROW(p->ctx, &p->g->rows, &p->room[0], (size_t)known + 1) ||
+                !KN_GROW(p->ctx, &p->g->first, &p->room[1], (size_t)known + 1))
                 return false;
             p->g->rows[number] = 0;
             p->g->first[number] = one->first[i];
@@ -206,67 +223,105 @@ static bool join_piece(const passing *p, kn_vnumbers *all, size_t room[2], piece
     return true;
 }
 
-/* In the order of the pieces: keys get the numbers that they would get row by row. */
-static kn_status join_pieces(passing *p, kn_error *err)
+/* Some pieces, joined in their order: keys get the numbers that they would get row by row. */
+static kn_status pass_some(passing *p, int64_t rows, kn_error *err)
 {
-    kn_vnumbers all = {.ctx = p->ctx};
-    size_t      room[2] = {0, 0};
-    kn_status   st = KN_OK;
-    for (int64_t begin = 0; st == KN_OK && begin < p->rows; begin += PIECE) {
-        if (!join_piece(p, &all, room, &p->pieces[begin / PIECE])) st = kn_fail_memory(err, p->ctx, "verifying");
+    size_t    count = (size_t)((rows + PIECE - 1) / PIECE);
+    kn_status st = kn_parallel_for(p->ctx, rows, PIECE, number_piece, p, err);
+    for (size_t i = 0; st == KN_OK && i < count; i++) {
+        if (!join_piece(p, &p->pieces[i])) st = kn_fail_memory(err, p->ctx, "verifying");
         if (st == KN_OK && kn_cancelled(p->ctx)) st = kn_fail_cancelled(err);
     }
-    p->g->count = all.count;
-    kn_vnumbers_free(&all);
+    if (st == KN_OK && p->g->of_row) st = kn_parallel_for(p->ctx, rows, PIECE, renumber_piece, p, err);
+    for (size_t i = 0; i < count; i++) {
+        KN_FREE(p->pieces[i].words, p->pieces[i].rows, p->pieces[i].first);
+        p->pieces[i] = (piece){0};
+    }
     return st;
 }
 
 static kn_status pass_in_pieces(passing *p, kn_error *err)
 {
-    size_t count = (size_t)((p->rows + PIECE - 1) / PIECE);
-    p->pieces = kn_alloc_array_zero(p->ctx, count + 1, sizeof *p->pieces);
-    if (!p->pieces) return kn_fail_memory(err, p->ctx, "verifying");
-    kn_status st = kn_parallel_for(p->ctx, p->rows, PIECE, number_piece, p, err);
-    if (st == KN_OK) st = join_pieces(p, err);
-    if (st == KN_OK) st = kn_parallel_for(p->ctx, p->rows, PIECE, renumber_piece, p, err);
-    for (size_t i = 0; i < count; i++) KN_FREE(p->pieces[i].words, p->pieces[i].rows, p->pieces[i].first);
+    int64_t count = (int64_t)kn_context_threads(p->ctx) * PIECES_PER_THREAD, some = count * PIECE;
+    p->pieces = kn_alloc_array_zero(p->ctx, (size_t)count, sizeof *p->pieces);
+    p->all = (kn_vnumbers){.ctx = p->ctx};
+    p->room[0] = p->room[1] = 0;
+    kn_status st = p->pieces ? KN_OK : kn_fail_memory(err, p->ctx, "verifying");
+    for (p->begin = 0; st == KN_OK && p->begin < p->rows; p->begin += some)
+        st = pass_some(p, p->rows - p->begin < some ? p->rows - p->begin : some, err);
+    p->g->count = p->all.count;
+    kn_vnumbers_free(&p->all);
     kn_free(p->pieces);
     return st;
 }
 
 static kn_status pass(passing *p, kn_error *err)
 {
-    if (p->rows > PIECE && kn_context_threads(p->ctx) > 1) return pass_in_pieces(p, err);
+    if (!p->g->of_row || (p->rows > PIECE && kn_context_threads(p->ctx) > 1)) return pass_in_pieces(p, err);
     kn_vnumbers groups = {.ctx = p->ctx};
-    kn_status   st = number_rows(p, &groups, 0, p->rows, err);
+    kn_status   st = number_rows(p, &groups, 0, p->rows, p->g->of_row, err);
     p->g->count = groups.count;
     kn_vnumbers_free(&groups);
+    return st;
+}
+
+/* The end of the parts from `from` on that one word holds. */
+static int word_end(const packing *packed, int from, int count)
+{
+    int to = from;
+    for (int sum = 0; to < count && sum + packed[to].bits <= (from == 0 ? FIRST_BITS : BITS); to++)
+        sum += packed[to].bits;
+    return to;
+}
+
+/* rows: each row's group is asked for, too. */
+static kn_status group(kn_vgroups *g, bool rows_too, passing *p, packing *packed, int key_count, kn_error *err)
+{
+    bool good = true;
+    for (int i = 0; good && i < key_count; i++) good = packing_of(&packed[i], p->ctx, &p->keys[i]);
+    if (good && (rows_too || word_end(packed, 0, key_count) < key_count)) {
+        g->of_row = kn_alloc_array_zero(p->ctx, (size_t)p->rows + 1, sizeof *g->of_row);
+        good = g->of_row != NULL;
+    }
+    if (!good) return kn_fail_memory(err, p->ctx, "verifying");
+    for (p->to = 0; p->to < key_count;) {
+        p->from = p->to;
+        p->to = word_end(packed, p->from, key_count);
+        p->last = p->to == key_count;
+        KN_TRY(pass(p, err));
+    }
+    if (g->rows) return KN_OK;
+    g->rows = kn_alloc_array_zero(p->ctx, (size_t)g->count + 1, sizeof *g->rows);
+    g->first = kn_alloc_array(p->ctx, (size_t)g->count + 1, sizeof *g->first);
+    if (!g->rows || !g->first) return kn_fail_memory(err, p->ctx, "verifying");
+    if (g->of_row) count_rows(p, 0, p->rows, g->of_row, g->rows, g->first);
+    return KN_OK;
+}
+
+static kn_status group_by(kn_vgroups *g, bool rows_too, kn_context *ctx, int64_t rows, const int64_t *counts,
+                          const kn_vkey *keys, int key_count, kn_error *err)
+{
+    packing *packed = kn_alloc_array_zero(ctx, (size_t)key_count + 1, sizeof *packed);
+    passing  p = {.ctx = ctx, .g = g, .rows = rows, .counts = counts, .keys = keys, .packed = packed};
+    *g = (kn_vgroups){0};
+    kn_status st = packed ? group(g, rows_too, &p, packed, key_count, err) : kn_fail_memory(err, ctx, "verifying");
+    for (int i = 0; packed && i < key_count; i++) kn_free(packed[i].parts);
+    kn_free(packed);
     return st;
 }
 
 kn_status kn_vgroup(kn_vgroups *g, kn_context *ctx, int64_t rows, const int64_t *counts, const kn_vkey *keys,
                     int key_count, kn_error *err)
 {
-    packing *packed = kn_alloc_array_zero(ctx, (size_t)key_count + 1, sizeof *packed);
-    passing  p = {.ctx = ctx, .g = g, .rows = rows, .counts = counts, .keys = keys, .packed = packed};
-    *g = (kn_vgroups){0};
-    g->of_row = kn_alloc_array_zero(ctx, (size_t)rows + 1, sizeof *g->of_row);
-    bool good = packed && g->of_row;
-    for (int i = 0; good && i < key_count; i++) good = packing_of(&packed[i], ctx, &keys[i]);
-    kn_status st = good ? KN_OK : kn_fail_memory(err, ctx, "verifying");
-    for (p.to = 0; st == KN_OK && p.to < key_count;) {
-        int sum = 0;
-        for (p.from = p.to; p.to < key_count && sum + packed[p.to].bits <= 32; p.to++) sum += packed[p.to].bits;
-        p.last = p.to == key_count;
-        st = pass(&p, err);
-    }
-    for (int i = 0; packed && i < key_count; i++) kn_free(packed[i].parts);
-    kn_free(packed);
-    if (st != KN_OK || g->rows) return st;
-    g->rows = kn_alloc_array_zero(ctx, (size_t)g->count + 1, sizeof *g->rows);
-    g->first = kn_alloc_array(ctx, (size_t)g->count + 1, sizeof *g->first);
-    if (!g->rows || !g->first) return kn_fail_memory(err, ctx, "verifying");
-    count_rows(&p, 0, rows, g->rows, g->first);
+    return group_by(g, true, ctx, rows, counts, keys, key_count, err);
+}
+
+kn_status kn_vgroup_sizes(kn_vgroups *g, kn_context *ctx, int64_t rows, const int64_t *counts, const kn_vkey *keys,
+                          int key_count, kn_error *err)
+{
+    KN_TRY(group_by(g, false, ctx, rows, counts, keys, key_count, err));
+    kn_free(g->of_row);
+    g->of_row = NULL;
     return KN_OK;
 }
 

@@ -327,9 +327,9 @@ static kn_status star_metric(const kn_verifier *v, double *out, kn_error *err)
         const kn_vquasi *q = &v->quasi[i];
         keys[i + 1] = (kn_vkey){.column = q->original, .translate = parts_of(&room, q, node)};
     }
-    kn_status st = room.failed
-                       ? kn_fail_memory(err, v->ctx, WHAT)
-                       : kn_vgroup(&g, v->ctx, v->original->rows, v->original->counts, keys, v->quasi_count + 1, err);
+    kn_status st = room.failed ? kn_fail_memory(err, v->ctx, WHAT)
+                               : kn_vgroup_sizes(&g, v->ctx, v->original->rows, v->original->counts, keys,
+                                                 v->quasi_count + 1, err);
     kn_u128   squares = 0;
     for (uint32_t c = 0; st == KN_OK && c < g.count; c++) squares += (kn_u128)g.rows[c] * (kn_u128)g.rows[c];
     for (uint32_t c = 0; !node && c < v->classes.count; c++) squares += (kn_u128)v->shown[c] * (kn_u128)v->shown[c];
