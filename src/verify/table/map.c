@@ -1,12 +1,14 @@
 /* table/map.c: with a row map each released row is compared with its original.
  *
  * The map must name each original at most once and none that does not exist. It is turned round: each original gets the
- * class that shows it, and the quasi-identifiers are compared in the order of the originals (pairs.c). Sensitive, kept
- * and weight cells must be the same (form.c: in one of two spellings); a pseudonym must go with one identifier and the
- * identifier with one pseudonym. All in parallel; only where something is wrong the rows are looked at again, one by one,
+ * class that shows it, a share of the originals at a time, and the quasi-identifiers are compared in the order of the
+ * originals (pairs.c). Sensitive, kept and weight cells must be the same (form.c: in one of two spellings); a pseudonym
+ * must go with one identifier and the identifier with one pseudonym. All in parallel; only where something is wrong the
+ * rows are looked at again, one by one,
  * for what is said about them.
  *
- * Cost: one jump through memory per row and one per row and copied column. Memory: 4 bytes per original.
+ * Cost: one jump through memory per row and one per row and copied column. Memory: 1 byte per original, 4 in
+ * small tables.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
@@ -21,22 +23,24 @@
 
 #define WHAT "verifying"
 
-enum { SHOWN = 5, GRAIN = 1 << 15 };
+enum { SHOWN = 5, GRAIN = 1 << 15, SHARES = 4, WHOLE = 1 << 16 /* rows of which there are no shares */ };
 
 /* ---- The map ---- */
 
 typedef struct placing {
-    const kn_verifier *v;
-    kn_vimage         *image; /* per original */
-    _Atomic int64_t    placed;
-    atomic_bool        wrong; /* a row that is not there, or must be left out */
+    kn_verifier    *v;
+    kn_vpairs     **pairs;      /* per column; NULL: there are no shares */
+    kn_vimage      *image;      /* per original of a share */
+    int64_t         begin, end; /* that share              */
+    _Atomic int64_t placed;
+    atomic_bool     wrong; /* a row that is not there, or must be left out */
 } placing;
 
 static kn_status clear_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
 {
     (void)worker, (void)err;
     const placing *p = arg;
-    for (int64_t o = begin; o < end; o++) atomic_init(&p->image[o], KN_V_NONE);
+    for (int64_t i = begin; i < end; i++) atomic_init(&p->image[i], KN_V_NONE);
     return KN_OK;
 }
 
@@ -47,11 +51,11 @@ static kn_status place_range(void *arg, int64_t begin, int64_t end, int worker, 
     const kn_verifier *v = p->v;
     for (int64_t row = begin; row < end; row++) {
         int64_t o = v->map[row];
-        if (o < 0 || o >= v->original->rows)
-            p->wrong = true;
-        else
-            atomic_store_explicit(&p->image[o], v->starred[row] ? KN_VIMAGE_STAR : v->classes.of_row[row],
+        if (o >= p->begin && o < p->end)
+            atomic_store_explicit(&p->image[o - p->begin], v->starred[row] ? KN_VIMAGE_STAR : v->classes.of_row[row],
                                   memory_order_relaxed);
+        else if (o < 0 || o >= v->original->rows)
+            p->wrong = true;
     }
     return KN_OK;
 }
@@ -62,26 +66,43 @@ static kn_status count_range(void *arg, int64_t begin, int64_t end, int worker, 
     placing           *p = arg;
     const kn_verifier *v = p->v;
     int64_t            placed = 0;
-    for (int64_t o = begin; o < end; o++) {
-        if (kn_vimage_of(p->image, o) == KN_V_NONE) continue;
+    for (int64_t i = begin; i < end; i++) {
+        if (kn_vimage_of(p->image, i) == KN_V_NONE) continue;
         placed++;
-        if (v->dropped && v->dropped[o]) p->wrong = true;
+        if (v->dropped && v->dropped[p->begin + i]) p->wrong = true;
     }
     p->placed += placed;
     return KN_OK;
 }
 
-/* The images of the originals. *good: as many originals have one as there are rows, so that no two rows are of one original; and
- * nothing else is wrong with the map. */
-static kn_status place_rows(kn_verifier *v, int64_t count, kn_vimage *image, bool *good, kn_error *err)
+/* The images of the originals of a share; with several, what each column's cells are beside them. */
+static kn_status place_share(placing *p, kn_error *err)
 {
-    placing p = {.v = v, .image = image};
+    const kn_verifier *v = p->v;
+    int64_t            rows = p->end - p->begin;
+    KN_TRY(kn_parallel_for(v->ctx, rows, GRAIN, clear_range, p, err));
+    KN_TRY(kn_parallel_for(v->ctx, v->release->rows, GRAIN, place_range, p, err));
+    KN_TRY(kn_parallel_for(v->ctx, rows, GRAIN, count_range, p, err));
+    for (int i = 0; p->pairs && !p->wrong && i < v->quasi_count; i++)
+        KN_TRY(kn_vpairs_see(p->pairs[i], p->image, p->begin, p->end, err));
+    return KN_OK;
+}
+
+/* All originals. *good: as many of them have an image as there are rows, so that no two rows are of one original; and nothing else is wrong
+ * with the map. */
+static kn_status place_rows(placing *p, int64_t count, bool *good, kn_error *err)
+{
+    int64_t rows = p->v->original->rows, share = p->pairs ? (rows + SHARES - 1) / SHARES : rows;
     *good = false;
-    if (count != v->release->rows) return KN_OK;
-    KN_TRY(kn_parallel_for(v->ctx, v->original->rows, GRAIN, clear_range, &p, err));
-    KN_TRY(kn_parallel_for(v->ctx, count, GRAIN, place_range, &p, err));
-    KN_TRY(kn_parallel_for(v->ctx, v->original->rows, GRAIN, count_range, &p, err));
-    *good = !p.wrong && p.placed == count;
+    if (count != p->v->release->rows) return KN_OK;
+    p->image = kn_alloc_array(p->v->ctx, (size_t)share + 1, sizeof *p->image);
+    if (!p->image) return kn_fail_memory(err, p->v->ctx, WHAT);
+    do { /* once, if there are no originals at all */
+        p->begin = p->end;
+        p->end = rows - p->begin < share ? rows : p->begin + share;
+        KN_TRY(place_share(p, err));
+    } while (!p->wrong && p->end < rows);
+    *good = !p->wrong && p->placed == count;
     return KN_OK;
 }
 
@@ -200,9 +221,8 @@ static void check_items(const kn_verifier *v, finding *f)
 }
 
 typedef struct columns {
-    kn_verifier     *v;
-    const kn_vimage *image;
-    finding         *findings;
+    kn_verifier *v;
+    finding     *findings;
 } columns;
 
 static kn_status check_copies(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
@@ -241,12 +261,23 @@ static kn_status list_range(void *arg, int64_t begin, int64_t end, int worker, k
     return KN_OK;
 }
 
-static kn_status check_columns(columns *c, int all, kn_error *err)
+/* One column, where all originals have their images. */
+static kn_status check_quasi(const placing *p, kn_vquasi *q, bool *good, kn_error *err)
+{
+    kn_vpairs *pairs = NULL;
+    kn_status  st = kn_vpairs_open(&pairs, p->v, q, err);
+    if (st == KN_OK) st = kn_vpairs_see(pairs, p->image, p->begin, p->end, err);
+    if (st == KN_OK) st = kn_vpairs_judge(pairs, good, err);
+    kn_vpairs_free(pairs);
+    return st;
+}
+
+static kn_status check_columns(columns *c, const placing *p, int all, kn_error *err)
 {
     kn_verifier *v = c->v;
     for (int i = 0; i < v->quasi_count; i++) {
         bool good = true;
-        KN_TRY(kn_vpairs_check(v, &v->quasi[i], c->image, &good, err));
+        KN_TRY(p->pairs ? kn_vpairs_judge(p->pairs[i], &good, err) : check_quasi(p, &v->quasi[i], &good, err));
         c->findings[i].wrong = !good;
     }
     if (v->copy_count > 0) KN_TRY(kn_parallel_for(v->ctx, v->release->rows, GRAIN, check_copies, c, err));
@@ -281,17 +312,29 @@ static void report_columns(kn_verifier *v, const finding *findings, int all)
     if (good) v->report->assignment = KN_ASSIGNMENT_PROVED;
 }
 
-static kn_status check_rows(kn_verifier *v, int64_t count, kn_vimage *image, kn_error *err)
+static kn_status check_rows(kn_verifier *v, int64_t count, placing *p, kn_error *err)
 {
     int all = v->quasi_count + v->copy_count + (v->items != NULL);
-    KN_TRY(place_rows(v, count, image, &v->map_ok, err));
+    KN_TRY(place_rows(p, count, &v->map_ok, err));
     if (!v->map_ok) return blame_map(v, count, err);
     finding *findings = kn_alloc_array_zero(v->ctx, (size_t)all + 1, sizeof *findings);
     if (!findings) return kn_fail_memory(err, v->ctx, WHAT);
-    kn_status st = check_columns(&(columns){v, image, findings}, all, err);
+    kn_status st = check_columns(&(columns){v, findings}, p, all, err);
     if (st == KN_OK) report_columns(v, findings, all);
     kn_free(findings);
     return st;
+}
+
+/* Large tables by shares, so that images take a byte per original instead of four; but not where the pairs of all columns, which are then
+ * held at the same time, would take more. */
+static kn_status open_shares(placing *p, kn_error *err)
+{
+    kn_verifier *v = p->v;
+    if (v->original->rows <= WHOLE || !kn_vpairs_few(v)) return KN_OK;
+    p->pairs = kn_alloc_array_zero(v->ctx, (size_t)v->quasi_count + 1, sizeof *p->pairs);
+    if (!p->pairs) return kn_fail_memory(err, v->ctx, WHAT);
+    for (int i = 0; i < v->quasi_count; i++) KN_TRY(kn_vpairs_open(&p->pairs[i], v, &v->quasi[i], err));
+    return KN_OK;
 }
 
 kn_status kn_verify_map(kn_verifier *v, kn_error *err)
@@ -303,8 +346,10 @@ kn_status kn_verify_map(kn_verifier *v, kn_error *err)
         v->map = v->own_map;
     }
     v->report->assignment = KN_ASSIGNMENT_REFUTED;
-    kn_vimage *image = kn_alloc_array(v->ctx, (size_t)v->original->rows + 1, sizeof *image);
-    kn_status  st = image ? check_rows(v, count, image, err) : kn_fail_memory(err, v->ctx, WHAT);
-    kn_free(image);
+    placing   p = {.v = v};
+    kn_status st = open_shares(&p, err);
+    if (st == KN_OK) st = check_rows(v, count, &p, err);
+    for (int i = 0; p.pairs && i < v->quasi_count; i++) kn_vpairs_free(p.pairs[i]);
+    KN_FREE(p.pairs, p.image);
     return st;
 }

@@ -2,10 +2,10 @@
  *
  * Each original row knows the class that shows it, and all rows of a class show one text; so the rows are passed through in
  * the order of the original, and each pair of texts that occurs is noted, in a table of bytes where few are possible,
- * otherwise in a list per piece of the rows. Then each distinct pair is judged once.
+ * otherwise in a list per piece of the rows, which are then joined. At the end each distinct pair is judged once.
  *
- * Cost: O(rows) for a column, in parallel, and one judgement per distinct pair. Memory: a byte per possible pair, up to
- * 4 MiB, or 8 to 24 per distinct pair of a piece; 4 per class.
+ * Cost: O(rows) for a column, in parallel, and one judgement per distinct pair. Memory of a column: a byte per possible
+ * pair, up to 4 MiB, or 24 per distinct pair and 8 to 24 per distinct pair of a piece; 4 per class.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_verify_pairs.h"
@@ -17,7 +17,7 @@
 
 #define WHAT "verifying"
 
-enum { DENSE_PAIRS = 1 << 22, GRAIN = 1 << 16, TEXTS = 16 };
+enum { DENSE_PAIRS = 1 << 22, FEW_PAIRS = 1 << 24 /* of all columns */, GRAIN = 1 << 16, TEXTS = 16 };
 
 /* The pairs of a piece of the rows: original << 32 | released. */
 typedef struct piece {
@@ -25,15 +25,19 @@ typedef struct piece {
     uint32_t  count;
 } piece;
 
-typedef struct pairs {
+struct kn_vpairs {
     kn_verifier     *v;
     kn_vquasi       *q;
-    const kn_vimage *image;
+    const kn_vimage *image; /* of the rows from `begin` on */
+    int64_t          begin;
     uint32_t        *shown; /* per class: its text; with `seen`: where the pairs of that text begin */
     _Atomic uint8_t *seen;  /* [released text × original texts + original text]; NULL: too many      */
     piece           *pieces;
+    kn_vnumbers      all; /* without `seen`: the pairs */
     atomic_bool      wrong;
-} pairs;
+};
+
+typedef kn_vpairs pairs;
 
 /* ---- Which occur ---- */
 
@@ -49,7 +53,7 @@ static kn_status show_range(void *arg, int64_t begin, int64_t end, int worker, k
 
 static inline void see(const pairs *p, int64_t row, uint32_t original)
 {
-    uint32_t class_index = kn_vimage_of(p->image, row);
+    uint32_t class_index = kn_vimage_of(p->image, row - p->begin);
     if (class_index >= KN_VIMAGE_STAR) return;
     _Atomic uint8_t *seen = &p->seen[p->shown[class_index] + original];
     if (!atomic_load_explicit(seen, memory_order_relaxed)) atomic_store_explicit(seen, 1, memory_order_relaxed);
@@ -60,6 +64,8 @@ static kn_status see_range(void *arg, int64_t begin, int64_t end, int worker, kn
     (void)worker, (void)err;
     const pairs      *p = arg;
     const kn_vcolumn *column = p->q->original;
+    begin += p->begin;
+    end += p->begin;
     if (column->width == 1)
         for (int64_t row = begin; row < end; row++) see(p, row, ((const uint8_t *)column->codes)[row]);
     else if (column->width == 2)
@@ -76,11 +82,10 @@ static kn_status collect_range(void *arg, int64_t begin, int64_t end, int worker
     piece       *one = &p->pieces[begin / GRAIN];
     kn_vnumbers  numbers = {.ctx = p->v->ctx};
     bool         good = true;
-    for (int64_t row = begin; good && row < end; row++) {
-        uint32_t class_index = kn_vimage_of(p->image, row);
+    for (int64_t i = begin; good && i < end; i++) {
+        uint32_t class_index = kn_vimage_of(p->image, i), original = kn_vcode(p->q->original, p->begin + i);
         if (class_index >= KN_VIMAGE_STAR) continue;
-        good = kn_vnumbers_add(&numbers, (uint64_t)kn_vcode(p->q->original, row) << 32 | p->shown[class_index]) !=
-               KN_V_NONE;
+        good = kn_vnumbers_add(&numbers, (uint64_t)original << 32 | p->shown[class_index]) != KN_V_NONE;
     }
     one->words = good ? kn_alloc_array(p->v->ctx, (size_t)numbers.count + 1, sizeof *one->words) : NULL;
     for (size_t i = 0; one->words && i < numbers.size; i++)
@@ -114,66 +119,90 @@ static kn_status judge_range(void *arg, int64_t begin, int64_t end, int worker, 
     return KN_OK;
 }
 
-/* Pairs of several pieces are judged once. */
-static kn_status judge_pieces(pairs *p, size_t count, kn_error *err)
-{
-    kn_vnumbers all = {.ctx = p->v->ctx};
-    kn_status   st = KN_OK;
-    for (size_t i = 0; st == KN_OK && i < count; i++) {
-        for (uint32_t k = 0; st == KN_OK && k < p->pieces[i].count; k++) {
-            uint64_t word = p->pieces[i].words[k];
-            uint32_t known = all.count, number = kn_vnumbers_add(&all, word);
-            if (number == KN_V_NONE) st = kn_fail_memory(err, p->v->ctx, WHAT);
-            if (number == known) judge(p, (uint32_t)(word >> 32), (uint32_t)word);
-        }
-        if (st == KN_OK && kn_cancelled(p->v->ctx)) st = kn_fail_cancelled(err);
-    }
-    kn_vnumbers_free(&all);
-    return st;
-}
-
 /* ---- A column ---- */
 
-static kn_status check_dense(pairs *p, kn_error *err)
+/* Pairs of several pieces are one. */
+static kn_status join_pieces(pairs *p, size_t count, kn_error *err)
 {
-    KN_TRY(kn_parallel_for(p->v->ctx, p->v->classes.count, GRAIN, show_range, p, err));
-    KN_TRY(kn_parallel_for(p->v->ctx, p->v->original->rows, GRAIN, see_range, p, err));
-    return kn_parallel_for(p->v->ctx, p->q->release->count, TEXTS, judge_range, p, err);
-}
-
-static kn_status check_sparse(pairs *p, kn_error *err)
-{
-    size_t count = (size_t)((p->v->original->rows + GRAIN - 1) / GRAIN);
-    p->pieces = kn_alloc_array_zero(p->v->ctx, count + 1, sizeof *p->pieces);
-    if (!p->pieces) return kn_fail_memory(err, p->v->ctx, WHAT);
-    kn_status st = kn_parallel_for(p->v->ctx, p->v->classes.count, GRAIN, show_range, p, err);
-    if (st == KN_OK) st = kn_parallel_for(p->v->ctx, p->v->original->rows, GRAIN, collect_range, p, err);
-    if (st == KN_OK) st = judge_pieces(p, count, err);
-    for (size_t i = 0; i < count; i++) kn_free(p->pieces[i].words);
-    kn_free(p->pieces);
+    kn_status st = KN_OK;
+    for (size_t i = 0; st == KN_OK && i < count; i++) {
+        for (uint32_t k = 0; st == KN_OK && k < p->pieces[i].count; k++)
+            if (kn_vnumbers_add(&p->all, p->pieces[i].words[k]) == KN_V_NONE) st = kn_fail_memory(err, p->v->ctx, WHAT);
+        if (st == KN_OK && kn_cancelled(p->v->ctx)) st = kn_fail_cancelled(err);
+    }
     return st;
 }
 
-kn_status kn_vpairs_check(kn_verifier *v, kn_vquasi *q, const kn_vimage *image, bool *good, kn_error *err)
+static kn_status see_sparse(pairs *p, int64_t rows, kn_error *err)
 {
-    uint32_t releases = q->release->count;
-    size_t   all = (size_t)q->original->count * releases;
-    bool     dense = all <= DENSE_PAIRS;
-    pairs    p = {.v = v, .q = q, .image = image};
-    q->text_levels = kn_alloc_array(v->ctx, (size_t)releases + 1, 4 * sizeof *q->text_levels);
-    p.shown = kn_alloc_array(v->ctx, (size_t)v->classes.count + 1, sizeof *p.shown);
-    p.seen = dense ? kn_alloc_zero(v->ctx, all + 1) : NULL;
-    kn_status st = q->text_levels && p.shown && (p.seen || !dense) ? KN_OK : kn_fail_memory(err, v->ctx, WHAT);
-    if (st == KN_OK) {
-        memset(q->text_levels, 0xff, ((size_t)releases + 1) * 4 * sizeof *q->text_levels);
-        st = dense ? check_dense(&p, err) : check_sparse(&p, err);
+    size_t count = (size_t)((rows + GRAIN - 1) / GRAIN);
+    p->pieces = kn_alloc_array_zero(p->v->ctx, count + 1, sizeof *p->pieces);
+    if (!p->pieces) return kn_fail_memory(err, p->v->ctx, WHAT);
+    kn_status st = kn_parallel_for(p->v->ctx, rows, GRAIN, collect_range, p, err);
+    if (st == KN_OK) st = join_pieces(p, count, err);
+    for (size_t i = 0; i < count; i++) kn_free(p->pieces[i].words);
+    kn_free(p->pieces);
+    p->pieces = NULL;
+    return st;
+}
+
+bool kn_vpairs_few(const kn_verifier *v)
+{
+    size_t sum = 0;
+    for (int i = 0; i < v->quasi_count && sum <= FEW_PAIRS; i++) {
+        size_t all = (size_t)v->quasi[i].original->count * v->quasi[i].release->count;
+        sum += all <= DENSE_PAIRS ? all : FEW_PAIRS + 1;
     }
-    kn_free(p.shown);
-    kn_free(p.seen);
-    KN_TRY(st);
+    return sum <= FEW_PAIRS;
+}
+
+kn_status kn_vpairs_open(kn_vpairs **out, kn_verifier *v, kn_vquasi *q, kn_error *err)
+{
+    size_t all = (size_t)q->original->count * q->release->count;
+    bool   dense = all <= DENSE_PAIRS;
+    pairs *p = *out = kn_alloc_zero(v->ctx, sizeof *p);
+    if (!p) return kn_fail_memory(err, v->ctx, WHAT);
+    p->v = v;
+    p->q = q;
+    p->all.ctx = v->ctx;
+    p->seen = dense ? kn_alloc_zero(v->ctx, all + 1) : NULL;
+    return dense && !p->seen ? kn_fail_memory(err, v->ctx, WHAT) : KN_OK;
+}
+
+void kn_vpairs_free(kn_vpairs *p)
+{
+    if (!p) return;
+    kn_vnumbers_free(&p->all);
+    KN_FREE(p->seen, p);
+}
+
+kn_status kn_vpairs_see(kn_vpairs *p, const kn_vimage *image, int64_t begin, int64_t end, kn_error *err)
+{
+    p->image = image;
+    p->begin = begin;
+    p->shown = kn_alloc_array(p->v->ctx, (size_t)p->v->classes.count + 1, sizeof *p->shown);
+    if (!p->shown) return kn_fail_memory(err, p->v->ctx, WHAT);
+    kn_status st = kn_parallel_for(p->v->ctx, p->v->classes.count, GRAIN, show_range, p, err);
+    if (st == KN_OK && p->seen) st = kn_parallel_for(p->v->ctx, end - begin, GRAIN, see_range, p, err);
+    if (st == KN_OK && !p->seen) st = see_sparse(p, end - begin, err);
+    kn_free(p->shown);
+    p->shown = NULL;
+    return st;
+}
+
+kn_status kn_vpairs_judge(kn_vpairs *p, bool *good, kn_error *err)
+{
+    kn_vquasi *q = p->q;
+    uint32_t   releases = q->release->count;
+    q->text_levels = kn_alloc_array(p->v->ctx, (size_t)releases + 1, 4 * sizeof *q->text_levels);
+    if (!q->text_levels) return kn_fail_memory(err, p->v->ctx, WHAT);
+    memset(q->text_levels, 0xff, ((size_t)releases + 1) * 4 * sizeof *q->text_levels);
+    if (p->seen) KN_TRY(kn_parallel_for(p->v->ctx, releases, TEXTS, judge_range, p, err));
+    for (size_t i = 0; i < p->all.size; i++)
+        if (p->all.words[i]) judge(p, (uint32_t)((p->all.words[i] - 1) >> 32), (uint32_t)(p->all.words[i] - 1));
     memset(q->levels, 0xff, sizeof q->levels);
     for (size_t i = 0; i < 4 * (size_t)releases; i++) q->levels[i % 4] &= q->text_levels[i];
     q->levels_known = true;
-    *good = !p.wrong;
+    *good = !p->wrong;
     return KN_OK;
 }
