@@ -137,12 +137,44 @@ static void what_is_no_tree(void **state)
     }
 }
 
+/* More rows than are turned round at once: what is wrong is found in the share of any original. The release is in reverse order. */
+static void a_row_map_by_shares(void **state)
+{
+    (void)state;
+    enum { ROWS = 70000, TOLD = 5 };
+    static const char *const wrong[] = {NULL, "the cell does not stand for", "an earlier row has already",
+                                        "names a row that the original does not have"};
+    const char              *yaml = HEAD "attributes: {a: {role: quasi, type: text}}\nprivacy: [{k: 2}]\n";
+    char *original = malloc(ROWS * 3 + 10), *release = malloc(ROWS * 3 + 10), *map = malloc(ROWS * 7 + 40);
+    assert_true(original && release && map);
+    for (int fault = 0; fault < 4; fault++) {
+        for (int share = 0; share < (fault ? TOLD : 1); share++) {
+            size_t o = (size_t)sprintf(original, "a\n"), r = (size_t)sprintf(release, "a\n"),
+                   m = (size_t)sprintf(map, "kanon-rowmap 1\n");
+            int at = share * (ROWS - 2) / (TOLD - 1);
+            for (int i = 0; i < ROWS; i++) {
+                int place = ROWS - i;
+                if (fault == 1 && (i == at || i == at + 1)) place = ROWS - (2 * at + 1 - i); /* two are exchanged */
+                if (fault == 2 && i == at + 1) place = ROWS - at;
+                if (fault == 3 && i == at) place = ROWS + 1;
+                o += (size_t)sprintf(original + o, "%d\n", i % 3);
+                r += (size_t)sprintf(release + r, "%d\n", (ROWS - 1 - i) % 3);
+                m += (size_t)sprintf(map + m, "%d\n", place);
+            }
+            expect(yaml, original, release, map, wrong[fault]);
+        }
+    }
+    free(original);
+    free(release);
+    free(map);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(headers),         cmocka_unit_test(numbers_of_a_row_map),
         cmocka_unit_test(hierarchy_files), cmocka_unit_test(the_deepest_hierarchy),
-        cmocka_unit_test(what_is_no_tree),
+        cmocka_unit_test(what_is_no_tree), cmocka_unit_test(a_row_map_by_shares),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -563,6 +563,8 @@ typedef struct kn_verifier {
     int64_t      class_count; /* with a row that is not suppressed                              */
     const int64_t *map; /* the caller's, or the next; NULL: none                                */
     int64_t     *own_map; /* from a file                                                        */
+    const uint32_t *narrow_map; /* instead of `map`: the caller's, 4 bytes a row, for rows and metrics alone; NULL: none */
+    int64_t      narrow_count;
     bool         map_ok;
     kn_vgroups   classes; /* of the release, by the texts of the quasi-identifiers: with keep-sensitive the suppressed
                              rows too                                                            */
@@ -571,6 +573,12 @@ typedef struct kn_verifier {
     kn_vcolumn   joined;   /* the entity's columns as one, where there are several               */
     bool         linked;   /* the release shows which rows are one person's                      */
 } kn_verifier;
+
+/* The original of a released row. */
+static inline int64_t kn_vmapped(const kn_verifier *v, int64_t row)
+{
+    return v->narrow_map ? (int64_t)v->narrow_map[row] : v->map[row];
+}
 
 /* Is the column one of the release's? */
 bool kn_verify_is_released(const kn_spec *spec, const kn_attribute *attribute);

@@ -29,6 +29,10 @@ KN_CHECK kn_status kn_verify_apart(kn_verify_report **out, kn_context *ctx, cons
                                    const struct kn_engine_table *original, const struct kn_engine_table *release,
                                    const kn_verify_options *options, kn_error *err);
 
+/* kn_verify of a release with a row map of 4 bytes a row instead of options->map; NULL: as kn_verify. */
+KN_CHECK kn_status kn_verify_narrow(kn_verify_report **out, kn_context *ctx, const kn_spec *spec,
+                                    const kn_verify_options *options, const uint32_t *map, int64_t count, kn_error *err);
+
 /* kn_verify_together, of releases that are not read whole but as distinct rows: Parquet and CSV, by a DuckDB with a folder for what does
  * not fit. `engine` NULL: they are read whole. */
 KN_CHECK kn_status kn_verify_together_by(kn_verify_report **out, kn_context *ctx, const kn_spec *spec,

@@ -86,6 +86,7 @@ typedef struct kn_table_run {
     unsigned char      *keys; /* KN_PSEUDONYM_KEY bytes per released column; in scratch */
     int64_t            *map;  /* row of the table per released row, then of the inputs  */
     int64_t             map_count;
+    uint32_t           *narrow_map; /* instead of `map`, where nobody but the verifier needs it    */
     kn_table_writer    *target; /* the set's, where the release is a table of a server or a file; NULL: it is not */
     char                release_path[32]; /* of a stream: under which its file can be read */
 } kn_table_run;

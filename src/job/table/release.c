@@ -112,6 +112,7 @@ static void end(kn_release_run *all)
     kn_engine_close(&run->engine);
     kn_free(run->original_rows);
     kn_free(run->map);
+    kn_free(run->narrow_map);
     for (int i = 0; run->dependencies && i < all->spec->dependency_count; i++) kn_dependency_free(run->dependencies[i]);
     if (run->keys) kn_pseudonym_forget(run->keys, (size_t)run->column_count * KN_PSEUDONYM_KEY);
     for (int i = 0; i < run->spool_count; i++) {

@@ -141,6 +141,24 @@ static kn_status recode(kn_table_run *run, kn_error *err)
     return KN_OK;
 }
 
+/* The verifier needs memory: the map in 4 bytes a row, in its own place, unless a row has a larger number or the map is written. */
+static kn_status narrow_map(kn_table_run *run, kn_error *err)
+{
+    char   *to = (char *)run->map;
+    int64_t most = 0;
+    for (int64_t i = 0; i < run->map_count; i++) most = run->map[i] > most ? run->map[i] : most;
+    if (!run->map || run->all.spec->keep_rowmap || most > UINT32_MAX) return KN_OK;
+    for (int64_t i = 0; i < run->map_count; i++) {
+        uint32_t row = (uint32_t)run->map[i];
+        memcpy(to + (size_t)i * sizeof row, &row, sizeof row); /* never behind what is still to be read */
+    }
+    run->map = NULL;
+    run->narrow_map = kn_realloc_array(run->all.ctx, to, (size_t)run->map_count + 1, sizeof *run->narrow_map);
+    if (run->narrow_map) return KN_OK;
+    kn_free(to);
+    return kn_fail_memory(err, run->all.ctx, "writing the release");
+}
+
 /* The verifier needs memory for both files; only the map is still needed. */
 static void forget_search(kn_table_run *run)
 {
@@ -178,6 +196,7 @@ kn_status kn_table_run_write(kn_release_run *all, kn_error *err)
     KN_TRY(kn_table_run_summary(run, err));
     KN_TRY(kn_table_run_keep_recipe(run, err));
     forget_search(run);
+    KN_TRY(narrow_map(run, err));
     return keep_labels(run, err);
 }
 
@@ -254,7 +273,7 @@ kn_status kn_table_run_verify(kn_release_run *all, kn_error *err)
     options.original_count = all->spec->input_count;
     options.release = kn_table_run_written(run);
     options.map = run->map;
-    options.map_count = run->map_count;
+    options.map_count = run->map ? run->map_count : 0;
     if (r->level_count > 0) options.levels = r->levels; /* a label may be on several: checked    */
     options.level_count = r->level_count;
     options.suppressed = r->head.suppressed;
@@ -263,7 +282,8 @@ kn_status kn_table_run_verify(kn_release_run *all, kn_error *err)
     run->effective.method_given = true;
     run->effective.method_auto = false;
     kn_status st = run->large ? kn_table_run_verify_large(&report, run, &options, err)
-                              : kn_verify(&report, all->ctx, &run->effective, &options, err);
+                              : kn_verify_narrow(&report, all->ctx, &run->effective, &options, run->narrow_map,
+                                                 run->map_count, err);
     st = report ? kn_release_verdict(report->outcome, report->problems, report->problem_count,
                                      report->open_count > 0 ? report->open[0] : NULL, err)
                 : kn_release_unread(st, err);

@@ -50,7 +50,7 @@ static kn_status place_range(void *arg, int64_t begin, int64_t end, int worker, 
     placing           *p = arg;
     const kn_verifier *v = p->v;
     for (int64_t row = begin; row < end; row++) {
-        int64_t o = v->map[row];
+        int64_t o = kn_vmapped(v, row);
         if (o >= p->begin && o < p->end)
             atomic_store_explicit(&p->image[o - p->begin], v->starred[row] ? KN_VIMAGE_STAR : v->classes.of_row[row],
                                   memory_order_relaxed);
@@ -117,7 +117,7 @@ static kn_status blame_map(kn_verifier *v, int64_t count, kn_error *err)
     if (!used) return kn_fail_memory(err, v->ctx, WHAT);
     int64_t wrong = 0, twice = 0, left_out = 0;
     for (int64_t row = 0; row < count; row++) {
-        int64_t  o = v->map[row];
+        int64_t  o = kn_vmapped(v, row);
         int64_t *counter = NULL;
         if (o < 0 || o >= v->original->rows)
             counter = &wrong;
@@ -159,7 +159,7 @@ static void list_quasi(const kn_verifier *v, const kn_vquasi *q, finding *f)
 {
     for (int64_t row = 0; row < v->release->rows; row++) {
         if (v->starred[row]) continue;
-        uint32_t o = kn_vcode(q->original, v->map[row]), r = kn_vcode(q->release, row);
+        uint32_t o = kn_vcode(q->original, kn_vmapped(v, row)), r = kn_vcode(q->release, row);
         if (!kn_vcell_covers(q, &q->cells[r], q->domain.of_original[o])) note(f, row);
     }
 }
@@ -173,7 +173,7 @@ static bool hidden(const kn_verifier *v, const kn_vcopy *c, int64_t row)
 
 static bool same_cell(const kn_verifier *v, const kn_vcopy *c, int64_t row)
 {
-    uint32_t o = kn_vcode(c->original, v->map[row]), r = kn_vcode(c->release, row);
+    uint32_t o = kn_vcode(c->original, kn_vmapped(v, row)), r = kn_vcode(c->release, row);
     if (c->exact ? c->exact[r] == o : c->of_release[r] == c->domain.of_original[o]) return true;
     return kn_string_equal(c->release->texts[r], c->original->texts[o]);
 }
@@ -193,8 +193,9 @@ static kn_status check_pseudonym(kn_verifier *v, const kn_vcopy *c, finding *f, 
     bool      good = !room.failed;
     for (int64_t row = 0; good && row < v->release->rows; row++) {
         if (v->starred[row]) continue;
-        uint32_t value = c->domain.of_original[kn_vcode(c->original, v->map[row])], r = kn_vcode(c->release, row);
-        bool     missing = c->of_release[r] == KN_V_MISSING;
+        uint32_t value = c->domain.of_original[kn_vcode(c->original, kn_vmapped(v, row))],
+                 r = kn_vcode(c->release, row);
+        bool missing = c->of_release[r] == KN_V_MISSING;
         if (value == KN_V_MISSING || missing) {
             if (value != KN_V_MISSING || !missing) note(f, row);
             continue;
@@ -214,7 +215,7 @@ static void check_items(const kn_verifier *v, finding *f)
 {
     for (int64_t row = 0; row < v->release->rows; row++) {
         if (v->starred[row]) continue;
-        if (!kn_verify_items_stand(v->items, kn_vcode(v->items->original, v->map[row]),
+        if (!kn_verify_items_stand(v->items, kn_vcode(v->items->original, kn_vmapped(v, row)),
                                    kn_vcode(v->items->release, row)))
             note(f, row);
     }
@@ -337,11 +338,24 @@ static kn_status open_shares(placing *p, kn_error *err)
     return KN_OK;
 }
 
+/* Whatever looks at persons, sets or statistics expects 8 bytes a row. */
+static kn_status widen_map(kn_verifier *v, kn_error *err)
+{
+    if (!v->entity && !v->items && !v->linked && !v->options->summary) return KN_OK;
+    v->own_map = kn_alloc_array(v->ctx, (size_t)v->narrow_count + 1, sizeof *v->own_map);
+    if (!v->own_map) return kn_fail_memory(err, v->ctx, WHAT);
+    for (int64_t row = 0; row < v->narrow_count; row++) v->own_map[row] = v->narrow_map[row];
+    v->map = v->own_map;
+    v->narrow_map = NULL;
+    return KN_OK;
+}
+
 kn_status kn_verify_map(kn_verifier *v, kn_error *err)
 {
-    int64_t count = v->options->map_count;
+    int64_t count = v->narrow_map ? v->narrow_count : v->options->map_count;
     v->map = v->options->map;
-    if (!v->map) {
+    if (v->narrow_map) KN_TRY(widen_map(v, err));
+    if (!v->map && !v->narrow_map) {
         KN_TRY(kn_vrowmap_take(&v->own_map, &count, v->ctx, NULL, 0, v->options->map_path, "row", err));
         v->map = v->own_map;
     }

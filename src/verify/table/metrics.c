@@ -321,7 +321,7 @@ static kn_status star_metric(const kn_verifier *v, double *out, kn_error *err)
     bool    *omit = node ? v->dropped : kn_arena_array_zero(&room, (size_t)v->original->rows + 1, sizeof *omit);
     for (int64_t row = 0; omit && !node && v->dropped && row < v->original->rows; row++) omit[row] = v->dropped[row];
     for (int64_t row = 0; omit && !node && row < v->release->rows; row++) /* shown: the row map says which */
-        if (!v->starred[row]) omit[v->map[row]] = true;
+        if (!v->starred[row]) omit[kn_vmapped(v, row)] = true;
     if (keys) keys[0].omit = omit;
     for (int i = 0; i < v->quasi_count && !room.failed; i++) {
         const kn_vquasi *q = &v->quasi[i];

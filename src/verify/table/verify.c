@@ -206,7 +206,7 @@ static kn_status take_counts(kn_verifier *v, bool *readable, kn_error *err)
     const char *count = v->spec->csv.count;
     if (!count) return KN_OK;
     const kn_attribute *a = &v->spec->attributes[kn_spec_find(v->spec, count)];
-    if (v->options->map || v->options->map_path || v->options->summary)
+    if (v->options->map || v->narrow_map || v->options->map_path || v->options->summary)
         return kn_fail(err, KN_USAGE,
                        "rows that are counted (role: count) have no number of their own: there is no row map, and "
                        "no summary that one would check");
@@ -432,7 +432,7 @@ kn_status kn_verify_judge(kn_verifier *v, kn_error *err)
     r->suppressed = v->suppressed;
     r->classes = v->class_count;
     r->linked = v->linked;
-    if (v->options->map || v->options->map_path)
+    if (v->options->map || v->narrow_map || v->options->map_path)
         KN_TRY(kn_verify_map(v, err));
     else if (!v->where || !v->where->coded)
         KN_TRY(kn_verify_match(v, err));
@@ -527,8 +527,8 @@ void kn_verifier_free(kn_verifier *v)
     kn_timezone_free(v->zone);
 }
 
-kn_status kn_verify(kn_verify_report **out, kn_context *ctx, const kn_spec *spec, const kn_verify_options *options,
-                    kn_error *err)
+kn_status kn_verify_narrow(kn_verify_report **out, kn_context *ctx, const kn_spec *spec,
+                           const kn_verify_options *options, const uint32_t *map, int64_t count, kn_error *err)
 {
     *out = NULL;
     KN_SERVE(ctx, err);
@@ -538,14 +538,21 @@ kn_status kn_verify(kn_verify_report **out, kn_context *ctx, const kn_spec *spec
     bool taken = false;
     KN_TRY(kn_verify_large(out, &taken, ctx, spec, options, err));
     if (taken) return KN_OK;
-    kn_verifier v = {.ctx = ctx, .spec = spec, .options = options, .arena = {.ctx = ctx}};
-    kn_status   st = kn_verify_in_time(ctx, v.options->time_limit, check(&v, err), err);
+    kn_verifier v = {
+        .ctx = ctx, .spec = spec, .options = options, .arena = {.ctx = ctx}, .narrow_map = map, .narrow_count = count};
+    kn_status st = kn_verify_in_time(ctx, v.options->time_limit, check(&v, err), err);
     kn_verifier_free(&v);
     if (st == KN_OK)
         *out = v.report;
     else
         kn_verify_report_free(v.report);
     return st;
+}
+
+kn_status kn_verify(kn_verify_report **out, kn_context *ctx, const kn_spec *spec, const kn_verify_options *options,
+                    kn_error *err)
+{
+    return kn_verify_narrow(out, ctx, spec, options, NULL, 0, err);
 }
 
 kn_status kn_verify_together_by(kn_verify_report **out, kn_context *ctx, const kn_spec *spec,
