@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Bash completion for kanon: commands, options, their values, columns and file names.
 #
-# As a program, `bash kanon.bash kanon WORD...` prints what the last word may become, one a line; exit code 3: files, too. The
-# completions of fish and zsh ask it so.
+# As a program, `bash kanon.bash kanon WORD...` prints what the last word may become, one a line; exit code 3: files, too; 4: a comma
+# may follow, and no blank. The completions of fish and zsh ask it so.
 #
 # Commands and options come from `kanon --help` and `kanon COMMAND --help`, so they are always those of the program that
 # is installed; so do methods, metrics, privacy models and topics.
@@ -94,6 +94,7 @@ _kanon()
             local before=
             [[ $cur == *,* ]] && before=${cur%,*},
             _kanon_offer "$cur" < <(while IFS= read -r word; do printf "%s$quoted\n" "$before" "$word"; done <<<"$values")
+            [[ $_kanon_quoted ]] && return 4
             compopt -o nospace 2>/dev/null
             return
         fi

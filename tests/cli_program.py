@@ -200,7 +200,7 @@ def completion():
 
 OTHER_SHELLS = {
     "fish": 'source $argv[1]/kanon.fish; complete -C (string join -- " " kanon $argv[2..])',
-    "zsh": "compadd() { shift; print -l -- \"$@\"; }; _files() { print -l -- *; }; root=$1; shift; words=(kanon \"$@\"); CURRENT=$#words; . $root/_kanon",
+    "zsh": "compadd() { print -l -- \"${@:$((${@[(i)--]} + 1))}\"; }; _files() { print -l -- *; }; root=$1; shift; words=(kanon \"$@\"); CURRENT=$#words; . $root/_kanon",
 }
 
 

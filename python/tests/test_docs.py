@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What docs/python.md and the README show is run; the reference is that of the docstrings."""
+"""What docs/python.md, docs/tutorial-scientist.md and the READMEs show is run; the reference is that of the docstrings."""
 
 import doctest
 import pathlib
@@ -10,7 +10,8 @@ import pytest
 import reference
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGES = [page for page in (ROOT / "docs" / "python.md", ROOT / "README.md", ROOT / "python" / "README.md") if page.exists()]
+PAGES = [page for page in (*(ROOT / "docs" / name for name in ("python.md", "tutorial-scientist.md")), ROOT / "README.md", ROOT / "python" / "README.md")
+         if page.exists()]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: f"{page.parent.name}/{page.name}")
