@@ -22,7 +22,7 @@ all: ## build the program, build/kanon
 	@scripts/build
 
 .PHONY: demo
-demo: all ## walk through the stories of examples/; the reports stay in build/demo
+demo: all ## walk through the stories of examples/; reports in build/demo
 	@scripts/demo build/kanon
 
 .PHONY: test
@@ -41,11 +41,11 @@ quick: ## run the unit and style tests of the plain build: two minutes
 	@scripts/test quick
 
 .PHONY: real
-real: all ## release real data: make real DATA=folder, with chinook.db, northwind.db, sakila.db, employees.db, synthea.db, synthea/; others are skipped
+real: all ## release known databases: make real DATA=folder (tests/wellknown/real)
 	@tests/wellknown/real build/kanon "$(DATA)"
 
 .PHONY: explore
-explore: ## draw fresh seeds for the seeded tests: make explore SECONDS=600; prints the commands that repeat a failure
+explore: ## draw fresh seeds for the seeded tests: make explore SECONDS=600
 	@scripts/setup test
 	@scripts/test --build plain
 	@scripts/explore $(SECONDS)
@@ -63,47 +63,47 @@ tsan: ## run the threaded tests under the thread sanitizer
 	@scripts/setup test
 	@scripts/test tsan
 
-lean: ## build without SQLite, expat, zstd, workbooks and files of statistics, and run the tests that are left
+lean: ## build without what can be left out, and run the tests that are left
 	@scripts/setup test
 	@scripts/test lean
 
 .PHONY: test-browser
-test-browser: all ## look at reports in headless Chromium; pages and screenshots stay in build/browser
+test-browser: all ## look at reports in headless Chromium: build/browser
 	@scripts/setup browser
 	@ninja -C build --quiet tests/report_samples
 	@tests/browser/run build/tests/report_samples build/browser
 
 .PHONY: studio
-studio: all ## rebuild the studio's page, compare it with the committed one, and walk through it in headless Chromium
+studio: all ## rebuild the studio's page, compare it, walk through it in headless Chromium
 	@scripts/setup studio
 	@scripts/studio
 
 .PHONY: wheel python
-wheel: all ## build the Python package, wheel and source distribution: build/python/dist
+wheel: all ## build the Python package: build/python/dist
 	@scripts/setup python
 	@scripts/wheel --source
 
-python: all ## build the Python package and test it on this Python and on the newest other one from 3.11 on
+python: all ## build the Python package, and test it on two versions of Python
 	@scripts/setup python
 	@scripts/python
 
 .PHONY: spark
-spark: all ## test pykanon.spark on a cluster in this machine: sets up Java and PySpark, a quarter of an hour from nothing
+spark: all ## test pykanon.spark on a cluster in this machine: a quarter of an hour
 	@scripts/setup spark
 	@scripts/spark
 
 .PHONY: deb
-deb: ## build the Debian packages of the last commit, and look at them with lintian: build/deb
+deb: ## build the Debian packages of the last commit, lintian looks at them: build/deb
 	@scripts/setup deb
 	@scripts/deb
 
 .PHONY: docs
-docs: ## put the pages together as one site, and check their links: build/docs
+docs: ## put the pages together as a book, and check their links: build/docs
 	@scripts/setup docs
 	@scripts/docs
 
 .PHONY: golden
-golden: all ## write the expected output of the command-line tests anew; read the difference before committing it
+golden: all ## write the expected output of the command-line tests anew
 	@tests/cli/run --update build/kanon
 
 .PHONY: format format-check tidy
@@ -120,12 +120,12 @@ tidy: ## run clang-tidy over the sources
 	@scripts/tidy
 
 .PHONY: coverage
-coverage: ## measure what the tests of the plain build reach: build-coverage/coverage.html
+coverage: ## measure what the tests reach: build-coverage/coverage.html
 	@scripts/setup dev
 	@scripts/coverage
 
 .PHONY: mutants
-mutants: ## does a test notice each of 1,000 small faults in src/verify and src/model? hours; goes on where it was stopped
+mutants: ## does a test notice each of 1,000 small faults? hours; goes on where it stopped
 	@scripts/setup dev
 	@scripts/mutants
 
@@ -135,20 +135,20 @@ valgrind: ## run the tests under valgrind: hours
 	@scripts/valgrind
 
 .PHONY: fresh-machine
-fresh-machine: ## make demo and make test as a new user of a bare Debian 12 in a folder (root or sudo)
+fresh-machine: ## make demo and make test as a new user of a bare Debian 12 (root or sudo)
 	@scripts/fresh-machine
 
 .PHONY: fuzz
-fuzz: ## fuzz one target or all of them: make fuzz TARGET=fuzz_csv|all SECONDS=60
+fuzz: ## fuzz one target or all: make fuzz TARGET=fuzz_csv|all SECONDS=60
 	@scripts/setup test
 	@scripts/fuzz $(TARGET) $(SECONDS)
 
 .PHONY: bench bench-all
-bench: all ## every goal beside what this machine reaches: bench/results.md (half an hour on a quiet machine)
+bench: all ## every goal beside what this machine reaches: half an hour (bench/results.md)
 	@scripts/setup bench
 	@bench/scoreboard
 
-bench-all: all ## every single benchmark in turn (hours; bench/README.md); figures in bench/out
+bench-all: all ## every single benchmark in turn: hours (bench/README.md)
 	@scripts/setup bench
 	@status=0; for name in run wide pycanon fulldomain/run mondrian/run methods/run dependencies/run relational/run tree/run memory/run; do \
 		echo "bench/$$name"; bench/$$name || status=1; done; exit $$status
