@@ -16,6 +16,7 @@ _kanon_list() # the field $2 of every entry of --list-$1; with $3, of those wher
 _kanon_values() # the values of option $1, where it takes one of a few; fails elsewhere
 {
     case $1 in
+    --kind) printf '%s\n' eu hipaa nist ethics all ;;
     --encoding) printf '%s\n' utf-8 windows-1252 latin-1 ;;
     --decimal) printf '%s\n' . , ;;
     -d | --delimiter) printf '%s\n' , ';' '|' tab ;;

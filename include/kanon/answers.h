@@ -17,6 +17,7 @@
 #include <kanon/frontier.h>
 #include <kanon/init.h>
 #include <kanon/questions.h>
+#include <kanon/report.h>
 #include <kanon/risk.h>
 #include <kanon/verify.h>
 #include <kanon/workload.h>
@@ -172,6 +173,10 @@ KN_API KN_CHECK kn_status kn_document_attack(kn_document **out, kn_context *ctx,
                                              kn_error *err);
 KN_API KN_CHECK kn_status kn_document_attack_demo(kn_document **out, kn_context *ctx,
                                                   const kn_attack_demo_report *report, kn_error *err);
+
+/* "report": the arguments and the result of kn_compliance_write. */
+KN_API KN_CHECK kn_status kn_document_report(kn_document **out, kn_context *ctx, const char *output, unsigned kinds,
+                                             const kn_compliance_summary *summary, kn_error *err);
 
 /* "hierarchy-suggest". */
 KN_API KN_CHECK kn_status kn_document_hierarchy_suggest(kn_document **out, kn_context *ctx,

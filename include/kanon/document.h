@@ -25,6 +25,10 @@ typedef struct kn_document_value kn_document_value; /* part of a document; valid
 KN_API kn_document *kn_document_retain(kn_document *doc);
 KN_API void         kn_document_free(kn_document *doc); /* NULL is fine */
 
+/* Reads a document that was written before: an answer that the program printed (--json), a certificate or a private file. `path`
+ * is a file, "-" or "memory:NAME". KN_INPUT, with the place: it is none, or one of another version. */
+KN_API KN_CHECK kn_status kn_document_read(kn_document **out, kn_context *ctx, const char *path, kn_error *err);
+
 /* ---- Reading ---- */
 
 typedef enum kn_document_kind {

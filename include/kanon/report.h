@@ -9,6 +9,7 @@
 #define KANON_REPORT_H
 
 #include <kanon/anonymize.h>
+#include <kanon/document.h>
 #include <kanon/questions.h>
 
 #ifdef __cplusplus
@@ -98,6 +99,50 @@ KN_API KN_CHECK kn_status kn_database_report_write(kn_context *ctx, const char *
                                                    kn_error *err);
 KN_API KN_CHECK kn_status kn_records_report_write(kn_context *ctx, const char *path, const kn_spec *spec,
                                                   const kn_records_result *result, const char *version, kn_error *err);
+
+/* ---- Evidence for those who must decide (docs/compliance.md) ---- */
+
+/* Whose questions the page is arranged by. */
+typedef enum kn_compliance_kind {
+    KN_COMPLIANCE_EU = 1,    /* the three criteria of WP29 Opinion 05/2014          */
+    KN_COMPLIANCE_HIPAA = 2, /* expert determination, 45 CFR 164.514(b)(1)          */
+    KN_COMPLIANCE_NIST = 4,  /* NIST SP 800-188                                     */
+    KN_COMPLIANCE_ETHICS = 8 /* an ethics board                                     */
+} kn_compliance_kind;
+
+/* "eu", "hipaa", "nist", "ethics"; NULL: there is no such kind. Static. */
+KN_API const char *kn_compliance_kind_name(kn_compliance_kind kind);
+
+/* All pointers are borrowed for the duration of the call. */
+typedef struct kn_compliance_input {
+    size_t                    size;      /* sizeof(kn_compliance_input), set by the initializer                    */
+    unsigned                  kinds;     /* of kn_compliance_kind, added; 0: all                                   */
+    const kn_document *const *documents; /* kn_document_read: one certificate, and of the release that it belongs to at
+                                            most one private file, verify, attack, and diagnose with risk           */
+    const char *const        *names;     /* their files: for messages, and for the commands on the page             */
+    int                       document_count;
+    const char               *spec;      /* the release file, as commands name it; NULL: none                       */
+    const char               *external;  /* the attacker's table, as commands name it; NULL: not known              */
+    const char               *version;   /* of the program, for the last line; NULL: left out                       */
+} kn_compliance_input;
+
+#define KN_COMPLIANCE_INPUT_INIT {sizeof(kn_compliance_input), 0, NULL, NULL, 0, NULL, NULL, NULL}
+KN_API void kn_compliance_input_init(kn_compliance_input *options, size_t size);
+
+/* What is on the page. */
+typedef struct kn_compliance_summary {
+    bool    is_public; /* it holds what the certificate holds, and nothing else */
+    int64_t figures;   /* each below its command                                */
+    int64_t open;      /* questions that are left to a person                   */
+} kn_compliance_summary;
+
+/* Writes a page of evidence on a release: figures, each with the command that reproduces it, arranged by what a rule asks;
+ * what a person must judge is an empty box. It never says that singling out or inference are excluded. From a certificate
+ * alone the page may be published; with any other document it holds the owner's figures, says so at its top, and has mode
+ * 0600. `out` may be NULL. KN_USAGE: there is no certificate, or two documents of a kind; KN_INPUT: a document belongs to
+ * another release. */
+KN_API KN_CHECK kn_status kn_compliance_write(kn_context *ctx, const char *path, const kn_compliance_input *input,
+                                              kn_compliance_summary *out, kn_error *err);
 
 #ifdef __cplusplus
 }

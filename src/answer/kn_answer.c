@@ -36,6 +36,7 @@ static const kn_fields *const answers[] = {
     &kn_answer_measure_records,
     &kn_answer_attack,
     &kn_answer_attack_demo,
+    &kn_answer_report,
     &kn_certificate_of_table,
     &kn_certificate_of_database,
     &kn_certificate_of_records,

@@ -13,7 +13,7 @@ extern const kn_fields kn_answer_profile, kn_answer_profile_database, kn_answer_
     kn_answer_verify_records, kn_answer_measure, kn_answer_measure_database, kn_answer_measure_records, kn_answer_attack, kn_answer_attack_demo, kn_answer_generate, kn_answer_init, kn_answer_hierarchy_suggest,
     kn_answer_catalogue, kn_answer_advise, kn_answer_anonymize, kn_answer_anonymize_database,
     kn_answer_anonymize_records, kn_answer_diagnose, kn_answer_diagnose_over, kn_answer_explain,
-    kn_answer_frontier;
+    kn_answer_frontier, kn_answer_report;
 
 const kn_fields *kn_answer_at(int index); /* NULL after the last; for the tests */
 

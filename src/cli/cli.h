@@ -45,6 +45,7 @@ extern const cli_command cli_frontier;
 extern const cli_command cli_verify;
 extern const cli_command cli_measure;
 extern const cli_command cli_attack;
+extern const cli_command cli_report;
 extern const cli_command cli_generate;
 extern const cli_command cli_studio;
 

@@ -14,10 +14,10 @@
 #include "document.h"
 #include "topics.h"
 
-static const cli_command *const commands[] = {&cli_init,      &cli_profile,  &cli_diagnose, &cli_dependencies,
-                                              &cli_hierarchy, &cli_advise,   &cli_frontier, &cli_explain,
-                                              &cli_anonymize, &cli_apply,    &cli_verify,   &cli_measure,
-                                              &cli_attack,    &cli_generate, &cli_studio};
+static const cli_command *const commands[] = {&cli_init,      &cli_profile, &cli_diagnose, &cli_dependencies,
+                                              &cli_hierarchy, &cli_advise,  &cli_frontier, &cli_explain,
+                                              &cli_anonymize, &cli_apply,   &cli_verify,   &cli_measure,
+                                              &cli_attack,    &cli_report,  &cli_generate, &cli_studio};
 static const char *const        other_words[] = {"help", "--help", "--version"};
 enum {
     COMMANDS = sizeof commands / sizeof commands[0],

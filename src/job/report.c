@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <kanon/report.h>
 
+#include "kn_compliance.h"
 #include "kn_context.h"
 #include "kn_database_report.h"
 #include "kn_job_publish.h"
@@ -48,4 +49,18 @@ kn_status kn_records_report_write(kn_context *ctx, const char *path, const kn_sp
     kn_buffer page;
     kn_buffer_init(&page, ctx);
     return kn_job_write_file(ctx, path, MODE, &page, kn_records_report_render(&page, spec, result, version, err), err);
+}
+
+kn_status kn_compliance_write(kn_context *ctx, const char *path, const kn_compliance_input *input,
+                              kn_compliance_summary *out, kn_error *err)
+{
+    enum { ANYBODY = 0 }; /* as the umask says */
+    kn_compliance_summary own;
+    if (!out) out = &own;
+    KN_SERVE(ctx, err);
+    KN_OPTIONS(kn_compliance_input, KN_COMPLIANCE_INPUT_INIT, input, "compliance input", err);
+    kn_buffer page;
+    kn_buffer_init(&page, ctx);
+    kn_status st = kn_compliance_render(&page, input, out, err);
+    return kn_job_write_file(ctx, path, out->is_public ? ANYBODY : MODE, &page, st, err);
 }

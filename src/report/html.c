@@ -255,6 +255,19 @@ static const char lists[] =
     ".r{text-align:right}td.r{white-space:nowrap}"
     "td.w{color:var(--muted);max-width:56ch;min-width:17ch}"
     "details{margin-top:16px}summary{cursor:pointer;color:var(--muted);font-size:14px}"
+    ".run{display:block;font:13px/1.5 ui-monospace,'DejaVu Sans "
+    "Mono',Menlo,Consolas,monospace;background:var(--note-soft);"
+    "border-radius:8px;padding:8px 12px;margin:8px 0 0;white-space:pre-wrap;overflow-wrap:anywhere}"
+    "a{color:var(--safe)}td .name{font-weight:500}"
+    "b.open{display:inline-block;font-size:12px;line-height:1.6;letter-spacing:.03em;border:1.5px solid "
+    "var(--risk);color:var(--risk-ink);"
+    "background:var(--risk-soft);border-radius:6px;padding:0 7px;margin-right:6px}"
+    ".verdict b.open{margin-right:0}td small{display:block;color:var(--muted);font-size:13.5px;max-width:62ch}"
+    ".state{font-weight:600}.judge{border:1.5px dashed var(--edge);border-radius:10px;padding:12px 16px;margin:12px "
+    "0;break-inside:avoid}"
+    ".judge .blank{color:var(--muted);font-size:13px;min-height:76px;margin-top:10px;border-top:1px solid "
+    "var(--line);padding-top:6px;"
+    "max-width:none}"
     "footer{color:var(--muted);font-size:13px;margin:22px 4px 0}footer p{max-width:none}";
 
 static const char devices[] =

@@ -14,6 +14,7 @@
 #include "kn_error.h"
 #include "kn_html.h"
 #include "kn_release_report.h"
+#include "kn_report_words.h"
 
 static bool is_anatomy(const kn_public *p)
 {
@@ -386,46 +387,7 @@ static void sizes(kn_buffer *to, const kn_public *p)
     kn_html_section_end(to);
 }
 
-/* ---- What is not promised ---- */
-
-static void limits(kn_buffer *to, const kn_public *p)
-{
-    kn_html_section(to, "What it does not promise");
-    kn_buffer_add(to, "<dl class=\"words\">\n");
-    if (is_anatomy(p)) {
-        kn_release_word(
-            to, "That somebody is in the release",
-            "Quasi-identifiers are shown as they are: whoever knows them may see that a person takes part.");
-        kn_release_word(
-            to, "What all groups teach together",
-            "Whoever learns from all groups which values go with which quasi-identifiers may guess a person’s "
-            "value better than the list of one group suggests.");
-    }
-    kn_release_word(
-        to, "What else somebody knows",
-        "The promises are about what others know of the quasi-identifiers. Somebody who also knows a kept or a "
-        "sensitive value of a person may find that person.");
-    kn_release_word(
-        to, "Sensitive values under k alone",
-        is_anatomy(p)
-            ? "k says how many persons share a group. Where a group’s list has one value only, that value is known "
-              "of everybody in it, unless another promise forbids it."
-            : "k hides which row is whose. Where all rows of a class have one sensitive value, that value is "
-              "known of everybody in it, unless another promise forbids it.");
-    kn_release_word(to, "Several sensitive columns", "Each is protected by itself, not together with the others.");
-    kn_release_word(
-        to, "Values that are nearly equal",
-        "Three salaries within one per cent count as three different values, unless closeness by order is promised.");
-    kn_release_word(
-        to, "How the method decides",
-        "Whoever knows the method knows that it blurs no more than the promises need, and may conclude something "
-        "from the fact that less blurring would not have kept them.");
-    kn_release_word(to, "Other releases", "What somebody else publishes about the same persons was not looked at.");
-    kn_release_word(to, "Singling out by a description",
-                    "k-anonymity does not prevent that somebody guesses a description that fits exactly one person.");
-    kn_buffer_add(to, "</dl>\n");
-    kn_html_section_end(to);
-}
+/* ---- The file ---- */
 
 static void seals(kn_buffer *to, const kn_public_seal *seal)
 {
@@ -454,7 +416,7 @@ kn_status kn_public_report_render(kn_buffer *to, const kn_public *p, const kn_pu
     columns(to, p);
     classes_of_nodes(to, p);
     sizes(to, p);
-    limits(to, p);
+    kn_words_limits(to, p->shape, is_anatomy(p));
     seals(to, seal);
     kn_release_footer(to, seal->version);
     kn_html_end(to);
