@@ -12,6 +12,7 @@
 
 #include "html_check.h"
 #include "kn_buffer.h"
+#include "kn_example.h"
 #include "kn_release_report.h"
 #include "kn_rng.h"
 
@@ -146,7 +147,7 @@ static void figures(void **state)
     must_hold(page, "<td>dm</td><td class=\"r\">964</td>");
     must_hold(page, "<td>lm</td><td class=\"r\">0.1250</td>");
     must_hold(page, "<td>nodes_checked</td><td class=\"r\">17</td>");
-    must_hold(page, "Identifiers, left out: <bdi class=\"name\">patient name</bdi>.");
+    must_hold(page, "<bdi class=\"name\">patient name</bdi></td><td>identifier</td><td class=\"w\">Left out.");
     must_hold(page, "release.csv.certificate.json");
     must_hold(page, "release.csv.private.json");
     must_hold(page, s->result.head.sha256);
@@ -433,13 +434,59 @@ static void memory_runs_out(void **state)
     free(s);
 }
 
+/* An example, "" where there is none. */
+static void must_show(const kn_hierarchy_spec *h, int level, const char *expected)
+{
+    kn_context *ctx = testing_context(1);
+    kn_buffer   text;
+    kn_buffer_init(&text, ctx);
+    bool shown = kn_example(&text, h, level);
+    assert_string_equal(kn_buffer_text(&text), expected);
+    assert_int_equal(shown, *expected != 0);
+    kn_buffer_free(&text);
+    testing_context_free(ctx);
+}
+
+static void examples(void **state)
+{
+    (void)state;
+    static const char *const widths[] = {"5", "10", "20"}, *const parts[] = {"0.5"};
+    kn_hierarchy_spec h = {.kind = KN_HIERARCHY_RANGES, .widths = widths, .width_count = 3};
+    must_show(&h, 0, "");
+    must_show(&h, 2, "<code>47 → [40, 49]</code>");
+    must_show(&h, 4, "<code>47 → *</code>");
+    must_show(&h, -1, "<code>47 → [45, 49] → [40, 49] → [40, 59] → *</code>");
+    h.origin = "3";
+    must_show(&h, 2, "<code>47 → [43, 52]</code>");
+    h.origin = "50";
+    must_show(&h, 1, "<code>47 → [45, 49]</code>");
+    h.origin = "53";
+    must_show(&h, 2, "<code>47 → [43, 52]</code>");
+    h = (kn_hierarchy_spec){.kind = KN_HIERARCHY_RANGES, .widths = parts, .width_count = 1};
+    must_show(&h, -1, "");
+    h = (kn_hierarchy_spec){.kind = KN_HIERARCHY_MASK};
+    must_show(&h, 2, "<code>20103 → 201**</code>");
+    h = (kn_hierarchy_spec){.kind = KN_HIERARCHY_MASK, .mask_left = true, .mask_step = 2, .mask = "x"};
+    must_show(&h, -1, "<code>20103 → xx103 → xxxx3 → xxxxx</code>");
+    h = (kn_hierarchy_spec){.kind = KN_HIERARCHY_CALENDAR, .calendar = 1u << 3 | 1u << 4};
+    must_show(&h, -1, "<code>2024-03-05 → 2024 → [2020-01-01, 2029-12-31] → *</code>");
+    h.calendar = 0;
+    must_show(&h, 2, "<code>2024-03-05 → 2024-Q1</code>");
+    h.calendar = 1;
+    must_show(&h, -1, "");
+    h = (kn_hierarchy_spec){.kind = KN_HIERARCHY_SUPPRESS};
+    must_show(&h, 1, "<code>F → *</code>");
+    h = (kn_hierarchy_spec){.kind = KN_HIERARCHY_FILE, .path = "place.csv"};
+    must_show(&h, -1, "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(figures),         cmocka_unit_test(rules),           cmocka_unit_test(no_release),
-        cmocka_unit_test(every_model),     cmocka_unit_test(small_lattice),   cmocka_unit_test(large_lattices),
-        cmocka_unit_test(random_lattices), cmocka_unit_test(odd_results),     cmocka_unit_test(nasty_names),
-        cmocka_unit_test(same_bytes),      cmocka_unit_test(memory_runs_out),
+        cmocka_unit_test(examples),       cmocka_unit_test(figures),         cmocka_unit_test(rules),
+        cmocka_unit_test(no_release),     cmocka_unit_test(every_model),     cmocka_unit_test(small_lattice),
+        cmocka_unit_test(large_lattices), cmocka_unit_test(random_lattices), cmocka_unit_test(odd_results),
+        cmocka_unit_test(nasty_names),    cmocka_unit_test(same_bytes),      cmocka_unit_test(memory_runs_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "kn_error.h"
+#include "kn_example.h"
 #include "kn_html.h"
 #include "kn_release_report.h"
 #include "kn_report_words.h"
@@ -228,6 +229,17 @@ static const char *rule_words(const kn_hierarchy_spec *h)
     return "A value, or * where it is not shown.";
 }
 
+/* What the rule does, on a value that is made up. */
+static void example(kn_buffer *to, const kn_hierarchy_spec *h)
+{
+    size_t before = to->size;
+    kn_buffer_add(to, " For example: ");
+    if (kn_example(to, h, -1))
+        kn_buffer_char(to, '.');
+    else
+        to->size = before;
+}
+
 static const char *column_words(const kn_public *p, const kn_public_part *part, const kn_public_column *c)
 {
     const kn_attribute *a = c->attribute;
@@ -295,6 +307,8 @@ static void column_row(kn_html_table *t, const kn_public *p, const kn_public_par
     if (quasi && !is_anatomy(p) && !isnan(c->lm)) kn_html_percent(t->to, c->lm);
     kn_html_table_cell(t);
     kn_html_text(t->to, column_words(p, part, c));
+    if (quasi && !is_anatomy(p) && c->attribute->has_hierarchy && !c->attribute->cut_by_order)
+        example(t->to, &c->attribute->hierarchy);
     if (quasi && p->shape == KN_SHAPE_TABLE) asked_levels(t->to, p->spec, c->attribute);
 }
 
@@ -344,6 +358,7 @@ static void classes_of_nodes(kn_buffer *to, const kn_public *p)
         kn_html_text(to, c->sensitive ? "sensitive" : "quasi-identifier");
         kn_html_table_cell(&t);
         kn_html_text(to, c->has_hierarchy ? rule_words(&c->hierarchy) : "A value, or * where it is not shown.");
+        if (c->has_hierarchy && !c->sensitive) example(to, &c->hierarchy);
     }
     kn_html_table_end(&t);
     kn_html_section_end(to);
@@ -412,6 +427,8 @@ kn_status kn_public_report_render(kn_buffer *to, const kn_public *p, const kn_pu
     kn_html_begin(to, "About this release");
     heading(to, p);
     verdict(to, p);
+    kn_words_begin(to, p->shape, p->linked, is_anatomy(p));
+    kn_words_end(to);
     promises(to, p);
     columns(to, p);
     classes_of_nodes(to, p);

@@ -67,7 +67,7 @@ static void sample(const char *name, const kn_table *table, int quasi, int over,
         o.quasi_count = quasi;
         o.k = k;
         o.suppressing = mode == KN_SUPPRESS_GIVEN;
-        o.suppress = five;
+        if (mode == KN_SUPPRESS_GIVEN) o.suppress = five;
         must(kn_diagnose(&d, ctx, table, &o, &err));
     }
     if (over > 0) {
@@ -76,7 +76,7 @@ static void sample(const char *name, const kn_table *table, int quasi, int over,
         o.over_count = over;
         o.k = k;
         o.suppress_mode = mode;
-        o.suppress = five;
+        if (mode == KN_SUPPRESS_GIVEN) o.suppress = five;
         must(kn_diagnose_sets(&s, ctx, table, &o, &err));
     }
     in.k = k;

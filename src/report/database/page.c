@@ -11,8 +11,10 @@
 #include <string.h>
 
 #include "kn_error.h"
+#include "kn_example.h"
 #include "kn_html.h"
 #include "kn_release_report.h"
+#include "kn_report_words.h"
 
 static const char *shown_output(const kn_database_result *r)
 {
@@ -137,36 +139,19 @@ static void tables(kn_buffer *to, const kn_database_result *r)
     kn_html_section_end(to);
 }
 
-static void list_role(kn_buffer *to, const kn_spec *spec, kn_role role, const char *title)
-{
-    bool first = true;
-    for (int t = 0; t < spec->table_count; t++)
-        for (int i = 0; i < spec->tables[t].attribute_count; i++) {
-            if (spec->tables[t].attributes[i].role != role) continue;
-            if (first) kn_buffer_format(to, "<p>%s: ", title);
-            if (!first) kn_buffer_add(to, ", ");
-            first = false;
-            kn_html_name(to, spec->tables[t].name);
-            kn_buffer_char(to, '.');
-            kn_html_name(to, spec->tables[t].attributes[i].name);
-        }
-    if (!first) kn_buffer_add(to, ".</p>\n");
-}
-
 static void columns(kn_buffer *to, const kn_spec *spec, const kn_database_result *r)
 {
-    kn_html_section(to, "What became of the columns");
-    list_role(to, spec, KN_ROLE_QUASI,
-              spec->anatomy ? "Quasi-identifiers, published as they are" : "Quasi-identifiers, made coarser");
-    list_role(to, spec, KN_ROLE_SENSITIVE,
-              spec->anatomy ? "Sensitive, listed by groups" : "Sensitive, published as they are");
-    list_role(to, spec, KN_ROLE_KEEP, "Kept as they are, covered by no promise");
-    list_role(to, spec, KN_ROLE_IDENTIFIER, "Identifiers, left out");
-    for (int i = 0; i < r->head.dropped_count; i++) {
-        kn_buffer_add(to, i == 0 ? "<p>Not declared, left out: " : ", ");
-        kn_html_name(to, r->head.dropped[i]);
+    kn_html_table t;
+    kn_html_section(to, "What was done to each column");
+    if (r->head.found) {
+        kn_buffer_add(to, "<p>Examples are made up: they show the rule, not the data.</p>\n");
+        kn_columns_begin(&t, to);
+        for (int i = 0; i < spec->table_count; i++)
+            for (int c = 0; c < spec->tables[i].attribute_count; c++)
+                kn_columns_row(&t, spec->tables[i].name, &spec->tables[i].attributes[c], -1, spec->anatomy);
+        kn_html_table_end(&t);
     }
-    if (r->head.dropped_count > 0) kn_buffer_add(to, ".</p>\n");
+    kn_release_dropped(to, &r->head, "Not declared, left out");
     kn_buffer_add(to,
                   "<p>Keys were drawn anew, the same wherever a key stands: the tables join as before, and no number "
                   "is that of the original.</p>\n");
@@ -180,29 +165,6 @@ static void files(kn_buffer *to, const kn_spec *spec, const kn_database_result *
                                 "Who is who. It undoes the release."};
     if (!f.name || !r->head.found) return;
     kn_release_files_begin(to, spec, &f);
-    kn_html_section_end(to);
-}
-
-static void words(kn_buffer *to, bool anatomy)
-{
-    kn_html_section(to, "What the words mean");
-    kn_buffer_add(to, "<dl class=\"words\">\n");
-    kn_release_word(
-        to, "Quasi-identifiers",
-        "Columns that somebody else may know about a person, in any table: which courses, which dates. None of "
-        "them is a name, but together they can point to one person.");
-    if (anatomy) {
-        kn_release_word(to, "Group", "Rows whose sensitive values are listed together, without saying whose is which.");
-        kn_buffer_add(to, "</dl>\n");
-        kn_html_section_end(to);
-        return;
-    }
-    kn_release_word(
-        to, "Class, crowd",
-        "All persons whose rows look exactly the same on the quasi-identifiers, in every table: the same number "
-        "of rows, the same values, joined in the same way.");
-    kn_release_word(to, "k", "The number of persons in the smallest crowd.");
-    kn_buffer_add(to, "</dl>\n");
     kn_html_section_end(to);
 }
 
@@ -220,17 +182,19 @@ kn_status kn_database_report_render(kn_buffer *to, const kn_spec *spec, const kn
     heading(to, r, title);
     verdict(to, spec, r);
     tiles(to, spec, r);
+    kn_words_begin(to, KN_SHAPE_DATABASE, true, spec->anatomy);
+    kn_words_end(to);
     kn_html_notes(to, r->head.notes, r->head.note_count);
     if (r->head.model_count > 0) kn_release_models(to, &page);
+    columns(to, spec, r);
     tables(to, r);
     if (!spec->anatomy) { /* its persons can be distinguished, by design */
-        kn_release_risk(to, &page);
         kn_release_sizes(to, &page);
+        kn_release_risk(to, &page);
     }
-    columns(to, spec, r);
     files(to, spec, r);
     kn_release_counters(to, &page);
-    words(to, spec->anatomy);
+    if (r->head.found) kn_words_limits(to, KN_SHAPE_DATABASE, spec->anatomy);
     kn_release_footer(to, version);
     kn_html_end(to);
     return to->failed ? kn_fail_memory(err, to->ctx, "writing a report") : KN_OK;

@@ -11,9 +11,11 @@
 #include <string.h>
 
 #include "kn_error.h"
+#include "kn_example.h"
 #include "kn_html.h"
 #include "kn_records_picture.h"
 #include "kn_release_report.h"
+#include "kn_report_words.h"
 
 static void heading(kn_buffer *to, const kn_spec *spec, const kn_records_result *r, const char *title)
 {
@@ -167,18 +169,34 @@ static void metrics(kn_buffer *to, const kn_records_result *r)
 
 static void classes(kn_buffer *to, const kn_spec *spec, const kn_records_result *r)
 {
-    kn_html_section(to, "Classes");
-    for (int i = 0; i < spec->class_count; i++) {
-        kn_buffer_add(to, i == 0 ? "<p>As they nest: " : ", ");
-        kn_html_name(to, spec->classes[i].name);
-        if (spec->classes[i].sensitive) kn_buffer_add(to, " (sensitive)");
+    static const char *const titles[] = {"Class", "Role", "What was done"};
+    kn_html_table            t;
+    kn_html_section(to, "What was done to each class");
+    if (r->head.found && spec->class_count > 0) {
+        kn_buffer_add(
+            to, "<p>Examples are made up: they show the rule, not the data. A value is made as broad in every record "
+                "alike.</p>\n");
+        kn_html_table_begin(&t, to, "llw", titles);
+        for (int i = 0; i < spec->class_count; i++) {
+            const kn_spec_class *c = &spec->classes[i];
+            kn_html_table_row(&t);
+            kn_html_table_cell(&t);
+            kn_html_name(to, c->name);
+            kn_html_table_cell(&t);
+            kn_html_text(to, c->sensitive ? "sensitive" : "quasi-identifier");
+            kn_html_table_cell(&t);
+            if (c->sensitive)
+                kn_buffer_add(to, "As it was.");
+            else {
+                kn_buffer_add(to, "Made broader as far as needed: ");
+                if (!c->has_hierarchy || !kn_example(to, &c->hierarchy, -1))
+                    kn_buffer_add(to, c->has_hierarchy ? "by its hierarchy" : "a value, or a group that it lies in");
+                kn_buffer_char(to, '.');
+            }
+        }
+        kn_html_table_end(&t);
     }
-    if (spec->class_count > 0) kn_buffer_add(to, ".</p>\n");
-    for (int i = 0; i < r->head.dropped_count; i++) {
-        kn_buffer_add(to, i == 0 ? "<p>Of no class, left out: " : ", ");
-        kn_html_name(to, r->head.dropped[i]);
-    }
-    if (r->head.dropped_count > 0) kn_buffer_add(to, ".</p>\n");
+    kn_release_dropped(to, &r->head, "Of no class, left out");
     kn_html_section_end(to);
 }
 
@@ -204,14 +222,15 @@ kn_status kn_records_report_render(kn_buffer *to, const kn_spec *spec, const kn_
     heading(to, spec, r, title);
     verdict(to, spec, r);
     tiles(to, r);
+    kn_records_words(to, spec, r);
     kn_html_notes(to, r->head.notes, r->head.note_count);
     if (r->head.model_count > 0) kn_release_models(to, &page);
-    kn_records_words(to, spec, r);
+    classes(to, spec, r);
     loss(to, spec, r);
     metrics(to, r);
-    classes(to, spec, r);
     files(to, spec, r);
     kn_release_counters(to, &page);
+    if (r->head.found) kn_words_limits(to, KN_SHAPE_RECORDS, false);
     kn_release_footer(to, version);
     kn_html_end(to);
     return to->failed ? kn_fail_memory(err, to->ctx, "writing a report") : KN_OK;

@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "kn_release_report.h"
+#include "kn_report_words.h"
 #include "kn_svg.h"
 
 void kn_records_share_tile(kn_buffer *to, const char *name, double share)
@@ -23,19 +24,7 @@ void kn_records_share_tile(kn_buffer *to, const char *name, double share)
 void kn_records_words(kn_buffer *to, const kn_spec *spec, const kn_records_result *r)
 {
     bool sensitive = kn_spec_has_sensitive_class(spec);
-    kn_html_section(to, "What the words mean");
-    kn_buffer_add(to, "<dl class=\"words\">\n");
-    kn_release_word(to, "Record",
-                    "Everything that is recorded of one person: values that stand below one another, like a tree.");
-    kn_release_word(to, "Class", "What kind of thing a value is: a place, a disease, a drug.");
-    kn_release_word(to, "Node", "One value at one place of a record. A value may stand at several places.");
-    kn_release_word(to, "Relation", "That one value stands above another: this disease was treated at that place.");
-    kn_release_word(to, "Group",
-                    "A broader value that stands for several, in all records alike. * stands for any value.");
-    kn_release_word(
-        to, "m, n and k",
-        "Somebody may know up to m values of a person and up to n relations between them. Every such knowledge "
-        "fits nobody, or at least k records.");
+    kn_words_begin(to, KN_SHAPE_RECORDS, false, false);
     if (r->head.found && r->disassociations > 0)
         kn_release_word(
             to, "Vanished relation",
@@ -43,8 +32,7 @@ void kn_records_words(kn_buffer *to, const kn_spec *spec, const kn_records_resul
             "what it stood below.");
     if (sensitive)
         kn_release_word(to, "Sensitive", "A value that nobody is taken to know, and that nobody should learn.");
-    kn_buffer_add(to, "</dl>\n");
-    kn_html_section_end(to);
+    kn_words_end(to);
 }
 
 typedef struct bar {

@@ -38,6 +38,9 @@ void kn_release_tile(kn_buffer *to, const char *name, double value);
 void kn_release_word(kn_buffer *to, const char *name, const char *meaning);
 void kn_release_footer(kn_buffer *to, const char *version);
 
+/* What was not declared and so is not in the release, as a paragraph; nothing where there is none. */
+void kn_release_dropped(kn_buffer *to, const kn_release_head *head, const char *title);
+
 /* Begins the page's header: its title and the release's name (NULL: none). To be ended with "</p>\n</header>\n". */
 void kn_release_heading(kn_buffer *to, const char *title, const char *name);
 

@@ -14,8 +14,10 @@
 #include <string.h>
 
 #include "kn_error.h"
+#include "kn_example.h"
 #include "kn_html.h"
 #include "kn_names.h"
+#include "kn_report_words.h"
 
 const char *kn_release_unit(const kn_release_page *page, int64_t count)
 {
@@ -229,41 +231,27 @@ static void count_roles(const kn_spec *spec, int *counts, int *pseudonyms)
     }
 }
 
-static void list_role(kn_buffer *to, const kn_spec *spec, kn_role role, const char *title)
+static int level_of(const kn_release_page *page, const char *name)
 {
-    bool first = true;
-    for (int i = 0; i < spec->attribute_count; i++) {
-        if (spec->attributes[i].role != role) continue;
-        if (first) kn_buffer_format(to, "<p>%s: ", title);
-        if (!first) kn_buffer_add(to, ", ");
-        first = false;
-        kn_html_name(to, spec->attributes[i].name);
-        if (role == KN_ROLE_IDENTIFIER && spec->attributes[i].pseudonym_key_file)
-            kn_buffer_add(to, " (as a pseudonym)");
-    }
-    if (!first) kn_buffer_add(to, ".</p>\n");
+    for (int i = 0; i < page->result->attribute_count; i++)
+        if (strcmp(page->result->attributes[i].name, name) == 0) return page->result->attributes[i].level;
+    return -1;
 }
 
-static void columns_by_role(kn_buffer *to, const kn_release_page *page)
+static void columns(kn_buffer *to, const kn_release_page *page)
 {
-    kn_html_section(to, "What became of the columns");
-    list_role(to, page->spec, KN_ROLE_QUASI, "Quasi-identifiers, made coarser");
-    list_role(to, page->spec, KN_ROLE_SET, "Sets of items, made broader within each class");
-    list_role(to, page->spec, KN_ROLE_SENSITIVE, "Sensitive, published as they are");
-    list_role(to, page->spec, KN_ROLE_KEEP, "Kept as they are, covered by no promise");
-    list_role(to, page->spec, KN_ROLE_WEIGHT, "Sampling weights, published as they are");
-    list_role(to, page->spec, KN_ROLE_COUNT,
-              page->spec->expand ? "How many rows a row stands for, left out: each is written as often"
-                                 : "How many rows a row stands for");
-    list_role(to, page->spec, KN_ROLE_IDENTIFIER, "Identifiers, left out");
-    if (page->result->head.dropped_count > 0) {
-        kn_buffer_add(to, "<p>Not declared, left out: ");
-        for (int i = 0; i < page->result->head.dropped_count; i++) {
-            if (i > 0) kn_buffer_add(to, ", ");
-            kn_html_name(to, page->result->head.dropped[i]);
+    kn_html_table t;
+    kn_html_section(to, "What was done to each column");
+    if (page->result->head.found) {
+        kn_buffer_add(to, "<p>Examples are made up: they show the rule, not the data.</p>\n");
+        kn_columns_begin(&t, to);
+        for (int i = 0; i < page->spec->attribute_count; i++) {
+            const kn_attribute *a = &page->spec->attributes[i];
+            kn_columns_row(&t, NULL, a, level_of(page, a->name), false);
         }
-        kn_buffer_add(to, ".</p>\n");
+        kn_html_table_end(&t);
     }
+    kn_release_dropped(to, &page->result->head, "Not declared, left out");
     kn_html_section_end(to);
 }
 
@@ -380,24 +368,23 @@ static void files(kn_buffer *to, const kn_release_page *page)
 
 static void words(kn_buffer *to, const kn_release_page *page)
 {
-    kn_html_section(to, "What the words mean");
-    kn_buffer_add(to, "<dl class=\"words\">\n");
-    kn_release_word(
-        to, "Quasi-identifiers",
-        "Columns that somebody else may know about a person: age, sex, place. None of them is a name, but together "
-        "they can point to one person.");
-    kn_release_word(
-        to, "Class, crowd",
-        "All rows that look exactly the same on the quasi-identifiers. Somebody who knows only those cannot tell them "
-        "apart.");
-    kn_release_word(to, "k",
-                    page->spec->entity ? "The number of persons in the smallest crowd."
-                                       : "The number of rows in the smallest crowd.");
+    kn_words_begin(to, KN_SHAPE_TABLE, page->spec->entity != NULL, false);
     kn_release_word(
         to, "Level",
         "How coarse a column is shown: 0 is the value itself, every step joins values, the highest shows nothing.");
-    kn_buffer_add(to, "</dl>\n");
-    kn_html_section_end(to);
+    kn_words_end(to);
+}
+
+void kn_release_dropped(kn_buffer *to, const kn_release_head *head, const char *title)
+{
+    for (int i = 0; i < head->dropped_count; i++) {
+        if (i == 0)
+            kn_buffer_format(to, "<p>%s: ", title);
+        else
+            kn_buffer_add(to, ", ");
+        kn_html_name(to, head->dropped[i]);
+    }
+    if (head->dropped_count > 0) kn_buffer_add(to, ".</p>\n");
 }
 
 void kn_release_footer(kn_buffer *to, const char *version)
@@ -422,18 +409,19 @@ kn_status kn_release_report_render(kn_buffer *to, const kn_spec *spec, const kn_
     write_heading(to, &page, title);
     verdict(to, &page);
     tiles(to, &page);
+    words(to, &page);
     kn_html_notes(to, result->head.notes, result->head.note_count);
     kn_release_models(to, &page);
-    kn_release_risk(to, &page);
+    columns(to, &page);
     kn_release_sizes(to, &page);
+    kn_release_risk(to, &page);
     kn_release_columns(to, &page);
     kn_release_lattice(to, &page);
     kn_release_metrics(to, &page);
-    columns_by_role(to, &page);
     rules(to, &page);
     files(to, &page);
     kn_release_counters(to, &page);
-    words(to, &page);
+    if (result->head.found) kn_words_limits(to, KN_SHAPE_TABLE, false);
     kn_release_footer(to, version);
     kn_html_end(to);
     return to->failed ? kn_fail_memory(err, to->ctx, "writing a report") : KN_OK;
