@@ -354,18 +354,42 @@ static int compare_found(const void *a, const void *b)
     return x->left < y->left ? -1 : x->left > y->left;
 }
 
-/* The number of levels that are looked at is a matter of work alone: none, some, all find the same. */
-static kn_fd_search searched(kn_context *ctx, const kn_fd_data *data, kn_fd_clock *clock, int64_t budget, double work)
+typedef struct way {
+    double work; /* of the levels */
+    bool   apart;
+    int    max_left;
+} way;
+
+static kn_fd_search searched(kn_context *ctx, const kn_fd_data *data, int64_t budget, way how)
 {
     kn_error     err = KN_ERROR_INIT;
-    kn_fd_search s = {
-        .ctx = ctx, .data = data, .clock = clock, .budget = budget, .max_left = KN_FD_COLUMNS, .level_work = work};
+    kn_fd_clock  clock;
+    kn_fd_search s = {.ctx = ctx,
+                      .data = data,
+                      .clock = &clock,
+                      .budget = budget,
+                      .max_left = how.max_left,
+                      .level_work = how.work,
+                      .apart = how.apart};
+    kn_fd_clock_start(&clock, ctx, 0);
     assert_ok(kn_fd_search_run(&s, &err), err);
-    assert_false(s.late || s.cut);
+    assert_false(s.late);
     if (s.count > 1) qsort(s.results, s.count, sizeof *s.results, compare_found);
     return s;
 }
 
+static void same_results(const kn_fd_search *a, const kn_fd_search *b)
+{
+    assert_int_equal(a->count, b->count);
+    assert_int_equal(a->cut, b->cut);
+    for (size_t i = 0; i < a->count; i++) {
+        assert_memory_equal(&a->results[i].left, &b->results[i].left, sizeof a->results[i].left);
+        assert_int_equal(a->results[i].right, b->results[i].right);
+        assert_int_equal(a->results[i].removed, b->results[i].removed);
+    }
+}
+
+/* The number of levels that are looked at is a matter of work alone: none, some, all find the same. */
 static void levels_and_the_border_find_the_same(void **state)
 {
     (void)state;
@@ -377,38 +401,90 @@ static void levels_and_the_border_find_the_same(void **state)
         sheet       s = random_sheet(&rng, MOST_COLUMNS, MOST_ROWS);
         kn_table   *table = read_sheet(ctx, &s);
         kn_fd_data *data = NULL;
-        kn_fd_clock clock;
         kn_error    err = KN_ERROR_INIT;
         int         columns[MOST_COLUMNS];
         int64_t     budget = 1 + (int64_t)kn_rng_below(&rng, 8);
         for (int c = 0; c < s.columns; c++) columns[c] = c;
-        kn_fd_clock_start(&clock, ctx, 0);
         assert_ok(kn_fd_data_make(&data, ctx, table, columns, s.columns, &err), err);
         double       work = (double)data->rows * (double)(1 + kn_rng_below(&rng, 60)) + 1;
-        kn_fd_search border = searched(ctx, data, &clock, budget, 0);
-        kn_fd_search some = searched(ctx, data, &clock, budget, work);
-        kn_fd_search all = searched(ctx, data, &clock, budget, KN_FD_LEVEL_WORK);
-        assert_true(all.settled);
+        kn_fd_search border = searched(ctx, data, budget, (way){0, false, KN_FD_COLUMNS});
+        kn_fd_search some = searched(ctx, data, budget, (way){work, round % 2, KN_FD_COLUMNS});
+        kn_fd_search all = searched(ctx, data, budget, (way){KN_FD_LEVEL_WORK, false, KN_FD_COLUMNS});
+        kn_fd_search apart = searched(ctx, data, budget, (way){KN_FD_LEVEL_WORK, true, KN_FD_COLUMNS});
+        assert_true(all.settled && apart.settled);
         settled += some.settled;
         unsettled += !some.settled;
-        assert_int_equal(border.count, all.count);
-        assert_int_equal(border.count, some.count);
-        for (size_t i = 0; i < border.count; i++) {
-            assert_memory_equal(&border.results[i].left, &all.results[i].left, sizeof all.results[i].left);
-            assert_memory_equal(&border.results[i].left, &some.results[i].left, sizeof all.results[i].left);
-            assert_int_equal(border.results[i].right, all.results[i].right);
-            assert_int_equal(border.results[i].right, some.results[i].right);
-            assert_int_equal(border.results[i].removed, all.results[i].removed);
-            assert_int_equal(border.results[i].removed, some.results[i].removed);
-        }
+        same_results(&border, &some);
+        same_results(&border, &all);
+        same_results(&border, &apart);
+        assert_int_equal(all.checked, apart.checked);
+        assert_int_equal(all.refuted, apart.refuted);
         kn_fd_search_free(&border);
         kn_fd_search_free(&some);
         kn_fd_search_free(&all);
+        kn_fd_search_free(&apart);
         kn_fd_data_free(data);
         kn_table_free(table);
         testing_context_free(ctx);
     }
     assert_true(settled > 0 && unsettled > 0);
+}
+
+/* Columns of 2 to 40 values, every third one a function of another but for mistakes; every `heavy`-th row twice or more. */
+static kn_table *wide_table(kn_context *ctx, kn_rng *rng, int columns, int rows, int heavy)
+{
+    enum { MOST = 64 };
+    int    cell[MOST];
+    char  *text = malloc((size_t)(rows + 1) * (size_t)columns * 24);
+    size_t n = 0;
+    assert_non_null(text);
+    for (int c = 0; c < columns; c++) n += (size_t)sprintf(text + n, "c%d%c", c, c + 1 < columns ? ',' : '\n');
+    for (int r = 0; r < rows; r++)
+        for (int again = heavy && r % heavy == 0 ? 2 + r % 3 : 1; again > 0; again--)
+            for (int c = 0; c < columns; c++) {
+                bool made = c % 3 == 2 && kn_rng_below(rng, 200) > 0;
+                if (again == 1 || heavy == 0 || again == 2 + r % 3)
+                    cell[c] = made ? cell[c - 1] * 7 % 11 : (int)kn_rng_below(rng, (uint64_t)(2 + c * 5 % 39));
+                n += (size_t)sprintf(text + n, "v%d%c", cell[c], c + 1 < columns ? ',' : '\n');
+            }
+    kn_table *table = NULL;
+    kn_error  err = KN_ERROR_INIT;
+    assert_ok(kn_table_read_csv(&table, ctx, testing_file("wide.csv", text, n), NULL, &err), err);
+    free(text);
+    return table;
+}
+
+/* All right sides at once find what each by itself does: few columns and many, equal rows, budgets of few and many digits. */
+static void together_and_apart_find_the_same(void **state)
+{
+    (void)state;
+    static const struct {
+        int     columns, rows, heavy, max_left;
+        int64_t budget;
+    } cases[] = {{7, 600, 0, 64, 6},   {16, 500, 0, 4, 31}, {17, 400, 3, 3, 32}, {33, 300, 0, 3, 3},
+                 {40, 200, 2, 2, 100}, {64, 150, 0, 2, 1},  {12, 3, 0, 64, 1},   {9, 900, 5, 64, 2}};
+    kn_rng rng;
+    kn_rng_init(&rng, testing_seed(), 7);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kn_context *ctx = testing_context(1 + (int)i % 3);
+        kn_table   *table = wide_table(ctx, &rng, cases[i].columns, cases[i].rows, cases[i].heavy);
+        kn_fd_data *data = NULL;
+        kn_error    err = KN_ERROR_INIT;
+        int         columns[KN_FD_COLUMNS];
+        for (int c = 0; c < cases[i].columns; c++) columns[c] = c;
+        assert_ok(kn_fd_data_make(&data, ctx, table, columns, cases[i].columns, &err), err);
+        kn_fd_search together = searched(ctx, data, cases[i].budget, (way){KN_FD_LEVEL_WORK, false, cases[i].max_left});
+        kn_fd_search apart = searched(ctx, data, cases[i].budget, (way){KN_FD_LEVEL_WORK, true, cases[i].max_left});
+        same_results(&together, &apart);
+        assert_true(together.settled && together.checked > 0);
+        assert_int_equal(together.checked, apart.checked);
+        assert_int_equal(together.refuted, apart.refuted);
+        kn_fd_search_free(&together);
+        kn_fd_search_free(&apart);
+        kn_fd_data_free(data);
+        kn_table_free(table);
+        testing_context_free(ctx);
+    }
 }
 
 /* ---- Hitting sets ---- */
@@ -671,6 +747,7 @@ int main(void)
         cmocka_unit_test(a_larger_table_on_any_number_of_threads),
         cmocka_unit_test(guesses_from_some_rows_may_mislead),
         cmocka_unit_test(levels_and_the_border_find_the_same),
+        cmocka_unit_test(together_and_apart_find_the_same),
         cmocka_unit_test(hitting_sets_equal_trying_all),
         cmocka_unit_test(sixty_four_columns),
         cmocka_unit_test(bad_questions_are_refused),

@@ -14,7 +14,7 @@
 #include "kn_clock.h"
 #include "kn_freq.h"
 
-enum { KN_FD_COLUMNS = 64 };
+enum { KN_FD_COLUMNS = 64, KN_FD_SMALL = 32767 /* rows of a small table */ };
 
 #define KN_FD_LEVEL_WORK 4e9 /* of kn_fd_search: some seconds */
 
@@ -99,6 +99,7 @@ typedef struct kn_fd_pool {
 } kn_fd_pool;
 
 KN_CHECK bool kn_fd_pool_add(kn_fd_pool *pool, kn_context *ctx, uint64_t set, bool *added);
+bool          kn_fd_pool_has(const kn_fd_pool *pool, uint64_t set);
 void          kn_fd_pool_free(kn_fd_pool *pool);
 
 /* Keeps an antichain: the maximal ones of the sets added. */
@@ -161,6 +162,7 @@ typedef struct kn_fd_search {
     bool              cut;  /* by max_left  */
     bool              late; /* by the clock */
     bool              settled; /* the levels left nothing to be searched */
+    bool              apart;   /* for tests: left sides of a small table are not checked together */
     /* Per right side A: */
     kn_fd_list failing[KN_FD_COLUMNS]; /* maximal left sides known to fail                  */
     kn_fd_list open[KN_FD_COLUMNS];    /* minimal left sides that may hold, to be checked   */
@@ -186,6 +188,16 @@ void               kn_fd_search_free(kn_fd_search *search);
 /* left -> right fails. */
 KN_CHECK bool kn_fd_search_failed(kn_fd_search *search, int right, uint64_t left);
 KN_CHECK bool kn_fd_search_found(kn_fd_search *search, int right, uint64_t left, int64_t removed);
+
+/* Left sides of one size, in lexicographic order (kn_fd_together.c). */
+typedef struct kn_fd_many {
+    uint64_t left;
+    uint64_t right; /* to be checked; out: those that fail */
+} kn_fd_many;
+
+/* Checks them with a budget, and adds what holds to the results. If the clock ran out, `late` is set and only the results
+ * are right. */
+KN_CHECK kn_status kn_fd_check_many(kn_fd_search *search, kn_fd_many *candidates, size_t count, kn_error *err);
 
 /* How failures are found: at the start, and from candidates that were refuted. */
 KN_CHECK kn_status kn_fd_agree_begin(kn_fd_search *search, kn_error *err); /* kn_fd_agree.c: exact */

@@ -90,6 +90,11 @@ bool kn_fd_pool_add(kn_fd_pool *pool, kn_context *ctx, uint64_t set, bool *added
     return true;
 }
 
+bool kn_fd_pool_has(const kn_fd_pool *pool, uint64_t set)
+{
+    return set && pool->slot_count > 0 && pool->slots[slot_of(pool->slots, pool->slot_count, set)] == set;
+}
+
 void kn_fd_pool_free(kn_fd_pool *pool)
 {
     kn_fd_list_free(&pool->list);
