@@ -176,6 +176,7 @@ static void everything_found_equals_trying_all_left_sides(void **state)
         assert_int_equal(d->budget, budget);
         assert_int_equal(d->rows, s.rows);
         if (o.max_left == 0) assert_true(d->complete && !d->why_partial);
+        assert_int_equal(d->complete_left, d->complete || most > s.columns ? s.columns : most);
         kn_discovery_free(d);
         kn_table_free(table);
         testing_context_free(ctx);
@@ -672,6 +673,11 @@ static void what_a_time_limit_leaves_is_right(void **state)
                 assert_true(is_listed(all, left, part->found[i].right, part->found[i].removed));
             }
             if (part->complete) assert_int_equal(part->count, all->count);
+            int64_t short_enough = 0, listed = 0;
+            for (int64_t i = 0; i < all->count; i++) short_enough += all->found[i].left_count <= part->complete_left;
+            for (int64_t i = 0; i < part->count; i++) listed += part->found[i].left_count <= part->complete_left;
+            assert_int_equal(listed, short_enough);
+            assert_true(part->complete_left >= 0 && part->complete_left <= kn_table_columns(table));
             kn_discovery_free(part);
         }
         kn_discovery_free(all);

@@ -47,6 +47,7 @@ static const kn_field_row discovery_rows[] = {
     KN_FIELD_AS(S, budget, "exceptions_allowed", KN_F_ROWS, "how many rows may be exceptions"),
     KN_FIELD(S, complete, KN_F_BOOLEAN, "whether these are all there are"),
     KN_FIELD(S, why_partial, KN_F_TEXT | KN_F_NULLABLE, "if not: what cut the search short"),
+    KN_FIELD(S, complete_left, KN_F_COLUMNS, "all that have at most so many columns on the left are listed"),
     KN_VALUE_OF("found", KN_F_LIST, &found_part, "minimal dependencies, one per right side"),
     KN_VALUE("dependencies", KN_F_TEXTS, "the same without constants, as they are written, one per left side"),
     KN_VALUE_OF("counters", KN_F_OBJECT, &counter_part, "what the search did"),

@@ -209,6 +209,17 @@ static void print_approximate(const cli_value *list, int64_t first, int64_t coun
     cli_text_table_free(t);
 }
 
+/* Why these are not all, and which of them are. */
+static void print_partial(const cli_value *r, int64_t found)
+{
+    int64_t whole = cli_integer(r, "complete_left");
+    printf(", %s: %s", found == 0 ? "but there may be some" : "not all there are", cli_text(r, "why_partial"));
+    if (whole > 0 && found > 0)
+        printf("; all with at most %s on the left are among them", cli_count_of(whole, "column", "columns").text);
+    if (whole > 0 && found == 0)
+        printf("; none has at most %s on the left", cli_count_of(whole, "column", "columns").text);
+}
+
 static void print_discovery(const cli_value *r, bool covered)
 {
     int64_t          count, constants = 0, budget = cli_integer(r, "exceptions_allowed");
@@ -226,7 +237,7 @@ static void print_discovery(const cli_value *r, bool covered)
     if (budget > 0)
         printf(" with at most %s%s", cli_count_of(budget, "exception", "exceptions").text, found > 1 ? " each" : "");
     if (!cli_true(r, "complete"))
-        printf(", %s: %s", found == 0 ? "but there may be some" : "not all there are", cli_text(r, "why_partial"));
+        print_partial(r, found);
     else
         fputs(found == 0 ? ": there is none" : ", all there are", stdout);
     puts(found > 0 && !covered ? ":" : "");

@@ -136,6 +136,7 @@ static kn_status search(kn_discovery *out, kn_context *ctx, const kn_fd_data *da
     out->agree_sets = (int64_t)s.agree.list.count;
     out->rounds = s.rounds;
     out->complete = !s.late && !s.cut;
+    out->complete_left = out->complete || s.whole > count ? count : s.whole;
     out->why_partial = s.late ? "the time limit was reached" : s.cut ? "longer left sides were not searched" : NULL;
     kn_fd_search_free(&s);
     kn_free(a.results);

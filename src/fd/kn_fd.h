@@ -161,6 +161,7 @@ typedef struct kn_fd_search {
     int64_t           checked, refuted, rounds;
     bool              cut;  /* by max_left  */
     bool              late; /* by the clock */
+    int               whole; /* with at most so many columns on the left, everything there is was found */
     bool              settled; /* the levels left nothing to be searched */
     bool              apart;   /* for tests: left sides of a small table are not checked together */
     /* Per right side A: */

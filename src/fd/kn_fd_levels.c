@@ -230,6 +230,7 @@ static kn_status check_level(levels *x, level *candidates, kn_error *err)
         if (candidates->sets[i].right) candidates->sets[kept++] = candidates->sets[i];
     candidates->count = kept;
     x->level[++x->size] = *candidates;
+    s->whole = x->size;
     *candidates = (level){0};
     return KN_OK;
 }

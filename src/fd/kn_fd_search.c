@@ -175,6 +175,18 @@ static kn_status check(kn_fd_search *s, bool *again, kn_error *err)
     return st;
 }
 
+/* What is yet to be found has a candidate inside it, or is one: it is no smaller than the smallest. */
+static void note_whole(kn_fd_search *s)
+{
+    int least = s->max_left + 1;
+    for (int a = 0; a < s->data->columns; a++)
+        for (size_t i = 0; i < s->open[a].count; i++) {
+            int size = __builtin_popcountll(s->open[a].sets[i]);
+            if (size < least) least = size;
+        }
+    if (least - 1 > s->whole) s->whole = least - 1;
+}
+
 kn_status kn_fd_search_run(kn_fd_search *s, kn_error *err)
 {
     for (int a = 0; a < s->data->columns; a++)
@@ -188,8 +200,11 @@ kn_status kn_fd_search_run(kn_fd_search *s, kn_error *err)
         s->rounds++;
         s->late = kn_fd_clock_passed(s->clock);
         if (kn_cancelled(s->ctx)) return kn_fail_cancelled(err);
-        if (!s->late) KN_TRY(check(s, &again, err));
+        if (s->late) break;
+        note_whole(s);
+        KN_TRY(check(s, &again, err));
     }
+    if (!s->late) s->whole = s->max_left;
     for (int a = 0; a < s->data->columns; a++) s->cut |= s->longer[a];
     return KN_OK;
 }
