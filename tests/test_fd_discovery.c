@@ -273,6 +273,7 @@ static void a_larger_table_on_any_number_of_threads(void **state)
             o.error = errors[e];
             assert_ok(kn_discover_dependencies(&d, ctx, table, &o, &err), err);
             assert_true(d->complete);
+            assert_true(d->span > 0 && d->span <= d->work && d->seconds > 0);
             if (t == 0) {
                 compare_with_checks(d, ctx, table);
                 if (e == 2) assert_true(d->count > 10);

@@ -136,6 +136,7 @@ typedef struct kn_discovery {
     int64_t              rounds;     /* rounds of making and checking candidates                                */
     bool                 complete;   /* false: cut short by a limit; what is listed is right and minimal          */
     const char          *why_partial; /* static; NULL when complete */
+    double seconds, work, span; /* by the clock; of processor: of all threads, and of steps that wait for each other */
     int complete_left; /* all with at most so many columns on the left are listed; 0: all constants         */
 } kn_discovery;
 

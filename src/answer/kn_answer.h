@@ -46,9 +46,11 @@ extern const kn_fields kn_sizes_part;   /* kn_size_count */
 extern const kn_fields kn_figures_part; /* kn_model_figures, with the column they are of */
 
 /* What a class tells about each sensitive column, as the list "sensitive". */
+void kn_put_effort(kn_to to, const char *name, double work, double span); /* a kn_effort_part */
 void kn_put_sensitive(kn_to to, const kn_sensitive_report *reports, int count);
 
 extern const kn_fields kn_advice_part; /* kn_advice     */
+extern const kn_fields kn_effort_part; /* put by name   */
 
 /* The parameter of a model that `reached` is compared with. */
 double kn_model_asked(const kn_model *model);

@@ -69,37 +69,20 @@ static const kn_field_row seconds_rows[] = {
 };
 static const kn_fields seconds_part = KN_FIELDS(kn_release_head, "seconds", seconds_rows, NULL);
 
-static const kn_field_row effort_rows[] = {
-    KN_VALUE("work", KN_F_SECONDS, "processor time of all threads of kanon, none of an engine's"),
-    KN_VALUE("span", KN_F_SECONDS,
-             "of it, the longest chain of steps that wait for each other: what one thread does alone, and the longest "
-             "piece of each part that is divided among threads"),
-    KN_VALUE("parallelism", KN_F_NUMBER,
-             "work / span: more processors than this are of no use; null: nothing was done"),
-};
-static const kn_fields    effort_part = KN_FIELDS_PUT("effort", effort_rows);
 static const kn_field_row processor_rows[] = {
-    KN_VALUE_OF("read", KN_F_OBJECT, &effort_part, "reading the original"),
-    KN_VALUE_OF("search", KN_F_OBJECT, &effort_part, "looking for the release"),
-    KN_VALUE_OF("write", KN_F_OBJECT, &effort_part, "writing it"),
-    KN_VALUE_OF("verify", KN_F_OBJECT, &effort_part, "verifying it"),
+    KN_VALUE_OF("read", KN_F_OBJECT, &kn_effort_part, "reading the original"),
+    KN_VALUE_OF("search", KN_F_OBJECT, &kn_effort_part, "looking for the release"),
+    KN_VALUE_OF("write", KN_F_OBJECT, &kn_effort_part, "writing it"),
+    KN_VALUE_OF("verify", KN_F_OBJECT, &kn_effort_part, "verifying it"),
 };
-
-static void put_effort(kn_to to, const char *stage, double work, double span)
-{
-    kn_to one = kn_put_object(to, stage);
-    kn_put_number(one, "work", work);
-    kn_put_number(one, "span", span);
-    kn_put_number(one, "parallelism", span > 0 ? work / span : NAN);
-}
 
 static void fill_processor(kn_to to, const void *from)
 {
     const kn_release_head *h = from;
-    put_effort(to, "read", h->work_read, h->span_read);
-    put_effort(to, "search", h->work_search, h->span_search);
-    put_effort(to, "write", h->work_write, h->span_write);
-    put_effort(to, "verify", h->work_verify, h->span_verify);
+    kn_put_effort(to, "read", h->work_read, h->span_read);
+    kn_put_effort(to, "search", h->work_search, h->span_search);
+    kn_put_effort(to, "write", h->work_write, h->span_write);
+    kn_put_effort(to, "verify", h->work_verify, h->span_verify);
 }
 
 static const kn_fields processor_part = KN_FIELDS(kn_release_head, "processor", processor_rows, fill_processor);

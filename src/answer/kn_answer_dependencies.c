@@ -48,6 +48,8 @@ static const kn_field_row discovery_rows[] = {
     KN_FIELD(S, complete, KN_F_BOOLEAN, "whether these are all there are"),
     KN_FIELD(S, why_partial, KN_F_TEXT | KN_F_NULLABLE, "if not: what cut the search short"),
     KN_FIELD(S, complete_left, KN_F_COLUMNS, "all that have at most so many columns on the left are listed"),
+    KN_FIELD(S, seconds, KN_F_SECONDS, "how long it took, without reading the table"),
+    KN_VALUE_OF("processor", KN_F_OBJECT, &kn_effort_part, "how many processors can be of use to it"),
     KN_VALUE_OF("found", KN_F_LIST, &found_part, "minimal dependencies, one per right side"),
     KN_VALUE("dependencies", KN_F_TEXTS, "the same without constants, as they are written, one per left side"),
     KN_VALUE_OF("counters", KN_F_OBJECT, &counter_part, "what the search did"),
@@ -111,6 +113,7 @@ static kn_status put_discovery(kn_to to, kn_context *ctx, const kn_dependency_an
     const kn_discovery *r = a->discovery;
     kn_put_struct(to, r);
     kn_put_part(to, "counters", r);
+    kn_put_effort(to, "processor", r->work, r->span);
     kn_to list = kn_put_list(to, "found"), texts = kn_put_list(to, "dependencies");
     for (int64_t i = 0; i < r->count; i++) KN_TRY(put_found(kn_append_object(list), ctx, r, &r->found[i], table, err));
     int given = 0;

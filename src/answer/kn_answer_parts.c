@@ -62,3 +62,23 @@ kn_status kn_answer_of(kn_document **out, kn_context *ctx, const kn_fields *answ
     KN_TRY(kn_answer_begin(&doc, ctx, answer, from, err));
     return kn_document_end(out, doc, err);
 }
+
+/* ---- Processor time ---- */
+
+static const kn_field_row effort_rows[] = {
+    KN_VALUE("work", KN_F_SECONDS, "processor time of all threads of kanon, none of an engine's"),
+    KN_VALUE("span", KN_F_SECONDS,
+             "of it, the longest chain of steps that wait for each other: what one thread does alone, and the longest "
+             "piece of each part that is divided among threads"),
+    KN_VALUE("parallelism", KN_F_NUMBER,
+             "work / span: more processors than this are of no use; null: nothing was done"),
+};
+const kn_fields kn_effort_part = KN_FIELDS_PUT("effort", effort_rows);
+
+void kn_put_effort(kn_to to, const char *name, double work, double span)
+{
+    kn_to one = kn_put_object(to, name);
+    kn_put_number(one, "work", work);
+    kn_put_number(one, "span", span);
+    kn_put_number(one, "parallelism", span > 0 ? work / span : NAN);
+}

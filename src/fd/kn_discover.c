@@ -13,6 +13,7 @@
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_fd.h"
+#include "kn_meter.h"
 #include "kn_options.h"
 
 #define WHAT "searching dependencies"
@@ -166,6 +167,26 @@ static kn_status find_columns(int *columns, int *count, const kn_table *table, c
     return KN_OK;
 }
 
+/* The table, the search, and what they took. A caller that measures already is not disturbed. */
+static kn_status measured(kn_discovery *out, kn_context *ctx, const kn_table *table, const int *columns, int count,
+                          const kn_discover_options *o, kn_fd_clock *clock, kn_error *err)
+{
+    kn_fd_data *data = NULL;
+    double      start = kn_clock_seconds();
+    bool        own = !ctx->meter.on;
+    if (own) kn_meter_start(ctx, NULL);
+    kn_effort begin = kn_meter_read(ctx);
+    kn_status st = kn_fd_data_make(&data, ctx, table, columns, count, err);
+    if (st == KN_OK) st = search(out, ctx, data, columns, count, o, clock, err);
+    kn_effort end = kn_meter_read(ctx);
+    if (own) kn_meter_stop(ctx);
+    kn_fd_data_free(data);
+    out->seconds = kn_clock_seconds() - start;
+    out->work = (double)(end.work - begin.work) * 1e-9;
+    out->span = (double)(end.span - begin.span) * 1e-9;
+    return st;
+}
+
 kn_status kn_discover_dependencies(kn_discovery **out, kn_context *ctx, const kn_table *table,
                                    const kn_discover_options *options, kn_error *err)
 {
@@ -175,7 +196,6 @@ kn_status kn_discover_dependencies(kn_discovery **out, kn_context *ctx, const kn
     const kn_discover_options *o = options;
     int                        columns[KN_FD_COLUMNS], count = 0;
     kn_fd_clock                clock;
-    kn_fd_data                *data = NULL;
     if (o->error.denominator == 0 || o->error.numerator > o->error.denominator)
         return kn_fail(err, KN_USAGE, "the error must be a share between 0 and 1");
     if (o->max_left < 0)
@@ -187,9 +207,7 @@ kn_status kn_discover_dependencies(kn_discovery **out, kn_context *ctx, const kn
     kn_discovery *d = kn_alloc_zero(ctx, sizeof *d);
     if (!d) return kn_fail_memory(err, ctx, WHAT);
     d->rows = kn_table_total(table);
-    kn_status st = kn_fd_data_make(&data, ctx, table, columns, count, err);
-    if (st == KN_OK) st = search(d, ctx, data, columns, count, o, &clock, err);
-    kn_fd_data_free(data);
+    kn_status st = measured(d, ctx, table, columns, count, o, &clock, err);
     if (st != KN_OK)
         kn_discovery_free(d);
     else
