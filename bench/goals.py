@@ -144,7 +144,9 @@ GOALS = [
     Goal("12.tree-memory", "memory of GCS, 1 M trees", "≤", 3, "× records", "tree-1m", "memory",
          how="search and records, by the encoded records"),
     Goal("12.fd-wide", "dependencies of 34 columns, 1 % exceptions", "≤", 5, "s", "fd-4k-34-1%", "seconds",
-         how="4,000 rows, whole command, stopped at 60 s"),
+         how="4,000 rows, whole command, stopped at 60 s",
+         why="The search takes 4.1 s. Its answer is 1.7 million minimal dependencies, 711 MB of JSON, and making and writing"
+             " that takes 13 s; 12 of the columns are functions of others, without them there are 7.6 million."),
 ]
 
 
@@ -158,9 +160,8 @@ def second_core():
             ("dependencies", "dependencies", "cores-dependencies", "search")]
     for name, words, point, figure in jobs:
         yield Goal(f"12.second-{name}", f"{words}: 2 threads against one", "≥", 1.75, "×", point, figure)
-        if name != "dependencies":  # its answer does not say work and span
-            yield Goal(f"12.span-{name}", f"{words}: cores that can be of use", "≥", 16, "cores", point, f"{figure}-span",
-                       how="work by span of the thread pool's counters")
+        yield Goal(f"12.span-{name}", f"{words}: cores that can be of use", "≥", 16, "cores", point, f"{figure}-span",
+                   how="work by span of the thread pool's counters")
 
 
 GOALS += second_core()
