@@ -7,18 +7,17 @@
  * right side has fallen.
  *
  * The left sides come in lexicographic order. For those that share all but their last column, the rows that agree on
- * the shared columns are kept in parts: pairs as sets, larger groups as rows. For the last column
- *   1. the pairs that agree in it are counted;
+ * the shared columns are kept in parts: pairs as one set, three rows as three, larger groups as rows. For the last column
+ *   1. the pairs and triples that agree in it are counted;
  *   2. of disjoint pairs within groups, those that agree in it are counted for a bound: whichever value is kept in a
  *      group, one row of a pair that differs is an exception. Most left sides have fallen by now;
- *   3. the groups are split by it, and the exceptions of each right side that is left are counted: of three rows by
- *      their three sets, of more by their values.
+ *   3. the groups are split by it, and the exceptions of each right side that is left are counted by its values.
  *
  * Threads: a left side is checked by one worker, so nothing depends on their number but the order of what is found.
  *
  * Cost: for each left side that falls some hundred operations, for one that holds the rows that agree on it; for all but its
- * last column a split of the rows that agree on the columns before, shared by neighbours. Memory, for each worker: 12 to 20
- * bytes × rows × columns of a left side.
+ * last column a split of the rows that agree on the columns before, shared by neighbours. Memory, for each worker: 20 bytes
+ * × rows × columns of a left side. Limit: KN_FD_SMALL different rows, whose numbers, twice as many, have 16 bits.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
@@ -35,7 +34,7 @@
 #define WHAT "searching dependencies"
 
 enum {
-    RANGE = 256,  /* left sides that a worker takes at a time */
+    RANGE = 256,  /* left sides that a worker takes at a time, at most, and ranges of a level, if it has so many */
     STEP = 16,    /* columns that are compared at a time */
     FEW = 8,      /* rows that are compared with each other rather than looked up */
     PATIENCE = 64 /* left sides between two looks at the clock */
@@ -476,7 +475,10 @@ kn_status kn_fd_check_many(kn_fd_search *search, kn_fd_many *candidates, size_t 
     if (!make_codes(&j)) st = kn_fail_memory(err, s->ctx, WHAT);
     for (int i = 0; i < workers && st == KN_OK; i++)
         if (!worker_make(&j.workers[i], &j)) st = kn_fail_memory(err, s->ctx, WHAT);
-    if (st == KN_OK) st = kn_parallel_for(s->ctx, (int64_t)count, RANGE, check_range, &j, err);
+    int64_t range = (int64_t)(count / RANGE);
+    if (range < 1) range = 1;
+    if (range > RANGE) range = RANGE;
+    if (st == KN_OK) st = kn_parallel_for(s->ctx, (int64_t)count, range, check_range, &j, err);
     for (int i = 0; i < workers && st == KN_OK; i++)
         if (!take(s, &j.workers[i])) st = kn_fail_memory(err, s->ctx, WHAT);
     s->late = atomic_load(&j.late);
