@@ -343,11 +343,16 @@ static int64_t rows_at(const table_writer *w, int64_t first)
     return left < 0 ? 0 : left < AT_ONCE ? left : AT_ONCE;
 }
 
-static kn_status sink_rows(const table_writer *w, kn_error *err)
+kn_status kn_sink_rows(const kn_database_sink *sink, const kn_string *cells, int columns, int64_t count, kn_error *err)
 {
-    int64_t count = w->first > 0 ? AT_ONCE : 0;
-    for (int64_t i = 0; i < count; i++)
-        KN_TRY(w->to->row(w->to->state, w->cells[!w->next] + (size_t)i * (size_t)w->sink.column_count, err));
+    if (count > 0 && sink->rows) return sink->rows(sink->state, cells, count, err);
+    for (int64_t i = 0; i < count; i++) KN_TRY(sink->row(sink->state, cells + (size_t)i * (size_t)columns, err));
+    return KN_OK;
+}
+
+static kn_status sink_rows(const table_writer *w, int64_t count, kn_error *err)
+{
+    KN_TRY(kn_sink_rows(w->to, w->cells[!w->next], w->sink.column_count, count, err));
     kn_progress_add(w->ctx, (uint64_t)count);
     return KN_OK;
 }
@@ -359,7 +364,7 @@ static kn_status step(void *arg, int64_t begin, int64_t end, int worker, kn_erro
     int64_t             count = rows_at(w, w->first);
     (void)worker;
     for (int64_t piece = begin; piece < end; piece++) {
-        if (piece == 0) KN_TRY(sink_rows(w, err));
+        if (piece == 0) KN_TRY(sink_rows(w, w->first > 0 ? AT_ONCE : 0, err));
         for (int64_t i = (piece - 1) * GRAIN; piece > 0 && i < piece * GRAIN && i < count; i++)
             fill_row(w, (int64_t)w->order[w->first + i].id, (size_t)i * (size_t)w->sink.column_count);
     }
@@ -378,8 +383,7 @@ static kn_status write_rows(table_writer *w, const kn_database_sink *sink, kn_er
         KN_TRY(kn_parallel_for(w->ctx, 1 + (count + GRAIN - 1) / GRAIN, 1, step, w, err));
         w->next = !w->next;
     }
-    for (int64_t i = 0; i < count; i++)
-        KN_TRY(sink->row(sink->state, w->cells[!w->next] + (size_t)i * (size_t)w->sink.column_count, err));
+    KN_TRY(sink_rows(w, count, err));
     return sink->table_end(sink->state, err);
 }
 

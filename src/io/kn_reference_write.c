@@ -17,6 +17,8 @@
 
 #define WHAT "writing a reference"
 
+enum { AT_ONCE = 256 }; /* rows that go to the sink together */
+
 typedef struct reference_writer {
     kn_context              *ctx;
     const kn_database       *refs;
@@ -193,16 +195,20 @@ static kn_status write_rows(reference_writer *w, const kn_database_sink *sink, k
 {
     size_t          n = (size_t)w->t->table->rows + (w->t->broader ? w->t->broader->added : 0);
     kn_sort_record *order = kn_arena_array(&w->arena, n + 1, sizeof *order);
-    kn_string      *cells = kn_arena_array(&w->arena, (size_t)w->sink.column_count + 1, sizeof *cells);
+    int             columns = w->sink.column_count, count = 0;
+    kn_string      *cells = kn_arena_array(&w->arena, (size_t)columns * AT_ONCE + 1, sizeof *cells);
     if (!order || !cells) return kn_fail_memory(err, w->ctx, WHAT);
     for (size_t i = 0; i < n; i++) order[i] = (kn_sort_record){0, i};
     KN_TRY(kn_sort_records(w->ctx, order, n, compare, w, err));
     KN_TRY(sink->table(sink->state, &w->sink, err));
     for (size_t i = 0; i < n; i++) {
         if ((i & 0xfff) == 0 && kn_cancelled(w->ctx)) return kn_fail_cancelled(err);
-        for (int c = 0; c < w->sink.column_count; c++) cells[c] = cell_of(w, order[i].id, w->columns[c]);
-        KN_TRY(sink->row(sink->state, cells, err));
+        for (int c = 0; c < columns; c++) cells[count * columns + c] = cell_of(w, order[i].id, w->columns[c]);
+        if (++count < AT_ONCE) continue;
+        KN_TRY(kn_sink_rows(sink, cells, columns, count, err));
+        count = 0;
     }
+    KN_TRY(kn_sink_rows(sink, cells, columns, count, err));
     return sink->table_end(sink->state, err);
 }
 

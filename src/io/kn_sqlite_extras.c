@@ -246,58 +246,76 @@ static kn_status run_fresh(const looking *l, const char *sql, kn_error *err)
     return sqlite3_exec(l->fresh, sql, NULL, NULL, NULL) == SQLITE_OK ? KN_OK : fail_sqlite(l, l->fresh, err);
 }
 
-/* `rooms`: one for the number of each column. Texts stay where they are until the next step; binary values share one place. */
-static kn_status copy_row(const looking *l, sqlite3_stmt *from, sqlite3_stmt *to, char (*rooms)[KN_SQLITE_NUMBER],
-                          kn_buffer *scratch, kn_error *err)
+/* The rows of a table. */
+typedef struct copying {
+    const looking *l;
+    sqlite3_stmt  *from;
+    char (*rooms)[KN_SQLITE_NUMBER]; /* one for the number of each column */
+    kn_buffer scratch;               /* of binary values, which share it  */
+    int64_t   rows;
+    kn_status status; /* of reading */
+    kn_error *err;
+} copying;
+
+static int copy_next(void *state)
 {
-    bool ok = true;
-    for (int c = 0, count = sqlite3_column_count(from); ok && c < count; c++) {
-        kn_string text;
-        if (!kn_sqlite_cell(&text, from, c, rooms[c], scratch)) return kn_fail_memory(err, l->ctx, l->path);
-        sqlite3_destructor_type stays = text.data && text.data == scratch->data ? SQLITE_TRANSIENT : SQLITE_STATIC;
-        ok = (text.data ? sqlite3_bind_text64(to, c + 1, text.data, text.size, stays, SQLITE_UTF8)
-                        : sqlite3_bind_null(to, c + 1)) == SQLITE_OK;
+    copying *c = state;
+    if ((c->rows++ & 0xfff) == 0 && kn_cancelled(c->l->ctx)) c->status = kn_fail_cancelled(c->err);
+    if (c->scratch.failed) c->status = kn_fail_memory(c->err, c->l->ctx, c->l->path);
+    int step = c->status == KN_OK ? sqlite3_step(c->from) : SQLITE_ABORT;
+    if (step == SQLITE_ROW || step == SQLITE_DONE) return step;
+    if (c->status == KN_OK) c->status = fail_sqlite(c->l, c->l->db, c->err);
+    return SQLITE_ABORT;
+}
+
+/* Texts stay where they are until the next step. */
+static bool copy_cell(void *state, int column, kn_string *out)
+{
+    copying *c = state;
+    if (!kn_sqlite_cell(out, c->from, column, c->rooms[column], &c->scratch)) {
+        c->scratch.failed = true;
+        *out = (kn_string){NULL, 0};
     }
-    ok = ok && sqlite3_step(to) == SQLITE_DONE && sqlite3_reset(to) == SQLITE_OK;
-    return ok ? KN_OK : fail_sqlite(l, l->fresh, err);
+    return !out->data || out->data != c->scratch.data;
+}
+
+static kn_status insert_rows(copying *c, const char *table, kn_error *err)
+{
+    const looking    *l = c->l;
+    kn_sqlite_insert *insert = NULL;
+    kn_sqlite_source  source = {c, copy_next, copy_cell};
+    int               columns = sqlite3_column_count(c->from);
+    c->rooms = kn_alloc_array(l->ctx, (size_t)columns + 1, sizeof *c->rooms);
+    int code = c->rooms ? kn_sqlite_insert_open(&insert, l->ctx, l->fresh, table, columns, &source) : SQLITE_NOMEM;
+    if (code == SQLITE_OK) code = kn_sqlite_insert_run(insert);
+    kn_status status = c->status;
+    if (status == KN_OK && code != SQLITE_OK)
+        status = code == SQLITE_NOMEM ? kn_fail_memory(err, l->ctx, l->path) : fail_sqlite(l, l->fresh, err);
+    kn_sqlite_insert_close(insert);
+    kn_free(c->rooms);
+    return status;
 }
 
 static kn_status copy_rows(const looking *l, const char *table, kn_error *err)
 {
-    kn_buffer     sql, scratch;
-    sqlite3_stmt *from = NULL, *to = NULL;
-    int           step = SQLITE_DONE;
-    char(*rooms)[KN_SQLITE_NUMBER] = NULL;
+    copying   c = {.l = l, .err = err};
+    kn_buffer sql;
     kn_buffer_init(&sql, l->ctx);
-    kn_buffer_init(&scratch, l->ctx);
+    kn_buffer_init(&c.scratch, l->ctx);
     kn_buffer_add(&sql, "SELECT * FROM ");
     kn_sql_name(&sql, table);
     size_t plain = sql.size;
     kn_buffer_add(&sql, " ORDER BY rowid");
     const char *text = kn_buffer_text(&sql);
     kn_status   status = text ? KN_OK : kn_fail_memory(err, l->ctx, l->path);
-    if (status == KN_OK && sqlite3_prepare_v2(l->db, text, -1, &from, NULL) != SQLITE_OK) { /* it has no row numbers */
+    if (status == KN_OK && sqlite3_prepare_v2(l->db, text, -1, &c.from, NULL) != SQLITE_OK) { /* no row numbers */
         sql.size = plain;
-        status = prepare(l, &from, kn_buffer_text(&sql), err);
+        status = prepare(l, &c.from, kn_buffer_text(&sql), err);
     }
-    kn_buffer_clear(&sql);
-    int columns = from ? sqlite3_column_count(from) : 0;
-    kn_sql_insert(&sql, table, columns);
-    text = kn_buffer_text(&sql);
-    rooms = kn_alloc_array(l->ctx, (size_t)columns + 1, sizeof *rooms);
-    if (status == KN_OK && (!text || !rooms)) status = kn_fail_memory(err, l->ctx, l->path);
-    if (status == KN_OK && sqlite3_prepare_v2(l->fresh, text, -1, &to, NULL) != SQLITE_OK)
-        status = fail_sqlite(l, l->fresh, err);
-    for (int64_t row = 0; status == KN_OK && (step = sqlite3_step(from)) == SQLITE_ROW; row++) {
-        if ((row & 0xfff) == 0 && kn_cancelled(l->ctx)) status = kn_fail_cancelled(err);
-        if (status == KN_OK) status = copy_row(l, from, to, rooms, &scratch, err);
-    }
-    if (status == KN_OK && step != SQLITE_DONE) status = fail_sqlite(l, l->db, err);
-    sqlite3_finalize(from);
-    sqlite3_finalize(to);
+    if (status == KN_OK) status = insert_rows(&c, table, err);
+    sqlite3_finalize(c.from);
     kn_buffer_free(&sql);
-    kn_buffer_free(&scratch);
-    kn_free(rooms);
+    kn_buffer_free(&c.scratch);
     return status;
 }
 

@@ -32,6 +32,24 @@ KN_CHECK kn_status kn_sqlite_select(sqlite3_stmt **out, kn_context *ctx, sqlite3
  * the context's until it is discharged. KN_IO: this SQLite cannot do that; KN_MEMORY: the schema is too large. */
 KN_CHECK kn_status kn_sqlite_harden(sqlite3 *db, kn_context *ctx, const char *path, uint64_t *charged, kn_error *err);
 
+/* Rows that are inserted into a table, asked for one after the other, and each cell of a row once. Results are SQLite's
+ * codes. `next`: SQLITE_ROW, SQLITE_DONE, or why there is none. `cell`: does the text stay until the next row is asked for?
+ * Data NULL: missing. */
+typedef struct kn_sqlite_source {
+    void *state;
+    int (*next)(void *state);
+    bool (*cell)(void *state, int column, kn_string *out);
+} kn_sqlite_source;
+
+typedef struct kn_sqlite_insert kn_sqlite_insert;
+
+/* One at a time on a connection. *out is to be closed after a failure too. Run: all rows that the source has; SQLITE_OK,
+ * or what went wrong, which is also the connection's last error. It may run again. */
+int  kn_sqlite_insert_open(kn_sqlite_insert **out, kn_context *ctx, sqlite3 *db, const char *table, int columns,
+                           const kn_sqlite_source *source);
+int  kn_sqlite_insert_run(kn_sqlite_insert *insert);
+void kn_sqlite_insert_close(kn_sqlite_insert *insert); /* NULL is fine */
+
 /* What went wrong last, in words without values; of a query, without its words. */
 #define KN_SQLITE_QUERY ", the query" /* the end of a query's name in messages */
 kn_status kn_sqlite_fail(sqlite3 *db, kn_context *ctx, const char *path, kn_error *err);

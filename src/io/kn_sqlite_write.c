@@ -2,8 +2,7 @@
  *
  * The file is made under the temporary name of an output (kn_output.h), without a journal: if anything fails it is
  * discarded. At the end it is vacuumed: its bytes are then a function of its cells (kn_sqlite_extras.c checks that).
- * Commit closes, syncs and renames it. Cells are bound as text; SQLite's own rule of affinity turns them into numbers
- * in columns declared so.
+ * Commit closes, syncs and renames it. Cells are given as text (kn_sqlite_insert.c).
  *
  * Limit: SQLite writes the file itself, so if the size of files is limited (RLIMIT_FSIZE) a host must ignore SIGXFSZ,
  * as the program does; the write then fails, and with it the release.
@@ -21,12 +20,14 @@
 #include "kn_sqlite_internal.h"
 
 typedef struct sqlite_sink {
-    kn_context   *ctx;
-    char         *path;
-    kn_output    *file;
-    sqlite3      *db;
-    sqlite3_stmt *insert;
-    int           columns;
+    kn_context       *ctx;
+    char             *path;
+    kn_output        *file;
+    sqlite3          *db;
+    kn_sqlite_insert *insert; /* of the table that is being written */
+    int               columns;
+    const kn_string  *cells;     /* of the rows that are inserted */
+    int64_t           row, rows; /* the one at hand, and how many */
 } sqlite_sink;
 
 /* Only the kind of failure: SQLite's messages about constraints name columns, but a message must never hold a cell. */
@@ -44,7 +45,7 @@ static kn_status run(const sqlite_sink *s, const char *sql, kn_error *err)
 
 static void close_database(sqlite_sink *s)
 {
-    sqlite3_finalize(s->insert);
+    kn_sqlite_insert_close(s->insert);
     s->insert = NULL;
     (void)sqlite3_close(s->db);
     s->db = NULL;
@@ -82,42 +83,49 @@ static kn_status create_table(sqlite_sink *s, const kn_sink_table *t, kn_error *
     return status;
 }
 
-static kn_status sink_table(void *state, const kn_sink_table *t, kn_error *err)
+static int next_row(void *state)
 {
     sqlite_sink *s = state;
-    kn_buffer    sql;
+    return ++s->row < s->rows ? SQLITE_ROW : SQLITE_DONE;
+}
+
+static bool cell_of_row(void *state, int column, kn_string *out)
+{
+    const sqlite_sink *s = state;
+    *out = s->cells[(size_t)s->row * (size_t)s->columns + (size_t)column];
+    return true;
+}
+
+static kn_status sink_table(void *state, const kn_sink_table *t, kn_error *err)
+{
+    sqlite_sink     *s = state;
+    kn_sqlite_source source = {s, next_row, cell_of_row};
     KN_TRY(create_table(s, t, err));
-    kn_buffer_init(&sql, s->ctx);
-    kn_sql_insert(&sql, t->name, t->column_count);
     s->columns = t->column_count;
-    const char *text = kn_buffer_text(&sql);
-    kn_status   status = KN_OK;
-    if (!text)
-        status = kn_fail_memory(err, s->ctx, s->path);
-    else if (sqlite3_prepare_v2(s->db, text, -1, &s->insert, NULL) != SQLITE_OK)
-        status = fail_sqlite(s, err);
-    kn_buffer_free(&sql);
-    return status;
+    int code = kn_sqlite_insert_open(&s->insert, s->ctx, s->db, t->name, t->column_count, &source);
+    if (code == SQLITE_NOMEM) return kn_fail_memory(err, s->ctx, s->path);
+    return code == SQLITE_OK ? KN_OK : fail_sqlite(s, err);
+}
+
+static kn_status sink_rows(void *state, const kn_string *cells, int64_t count, kn_error *err)
+{
+    sqlite_sink *s = state;
+    s->cells = cells;
+    s->row = -1;
+    s->rows = count;
+    return kn_sqlite_insert_run(s->insert) == SQLITE_OK ? KN_OK : fail_sqlite(s, err);
 }
 
 static kn_status sink_row(void *state, const kn_string *cells, kn_error *err)
 {
-    sqlite_sink *s = state;
-    bool         ok = true;
-    for (int c = 0; c < s->columns && ok; c++)
-        ok = (cells[c].data
-                  ? sqlite3_bind_text64(s->insert, c + 1, cells[c].data, cells[c].size, SQLITE_STATIC, SQLITE_UTF8)
-                  : sqlite3_bind_null(s->insert, c + 1)) == SQLITE_OK;
-    ok = ok && sqlite3_step(s->insert) == SQLITE_DONE;
-    if (ok) ok = sqlite3_reset(s->insert) == SQLITE_OK;
-    return ok ? KN_OK : fail_sqlite(s, err);
+    return sink_rows(state, cells, 1, err);
 }
 
 static kn_status sink_table_end(void *state, kn_error *err)
 {
     sqlite_sink *s = state;
     (void)err;
-    sqlite3_finalize(s->insert);
+    kn_sqlite_insert_close(s->insert);
     s->insert = NULL;
     return KN_OK;
 }
@@ -190,6 +198,6 @@ kn_status kn_sqlite_sink(kn_database_sink *out, kn_context *ctx, const char *pat
     }
     *out = (kn_database_sink){s,           NULL,       sink_table,  sink_row,   sink_table_end,
                               sink_finish, sink_cells, sink_commit, sink_abort, kn_output_temporary(s->file),
-                              NULL,        sink_sync,  sink_detach};
+                              NULL,        sink_sync,  sink_detach, sink_rows};
     return KN_OK;
 }
