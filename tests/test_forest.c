@@ -202,9 +202,126 @@ static void test_memory(void **state)
     rdb_free(r);
 }
 
+/* 70,002 courses of three persons, nearly all of one subject, forwards or backwards. */
+static char *many_courses(bool backwards)
+{
+    enum { ROWS = 70002 };
+    char  *text = NULL;
+    size_t size = 0;
+    FILE  *to = open_memstream(&text, &size);
+    assert_non_null(to);
+    fprintf(to, "pid,subject,grade\n");
+    for (int i = 0; i < ROWS; i++) {
+        int row = backwards ? ROWS - 1 - i : i;
+        fprintf(to, "%d,%s,%d\n", row % 3 + 1, row % 50 == 0 ? "other" : "same", row * 7919 % 5003);
+    }
+    fclose(to);
+    return text;
+}
+
+/* What is left of trees when rows have no numbers: their shape, and the grades in their order. */
+static uint64_t *shape_of(const char *courses, int threads, uint64_t *count)
+{
+    static const char *const pid[] = {"pid"};
+    kn_hierarchy_spec        none = KN_HIERARCHY_SPEC_INIT;
+    const kn_attribute       attributes[] = {
+              {.name = "subject", .role = KN_ROLE_QUASI, .hierarchy = none, .weight = {1, 1}, .has_role = true},
+              {.name = "grade", .role = KN_ROLE_SENSITIVE, .hierarchy = none, .weight = {1, 1}, .has_role = true}};
+    const kn_spec_table spec[] = {{.name = "persons", .has_key = true, .key_count = 1, .key = pid},
+                                  {.name = "courses",
+                                   .parent = "persons",
+                                   .parent_column_count = 1,
+                                   .parent_columns = pid,
+                                   .attributes = attributes,
+                                   .attribute_count = 2}};
+    kn_context         *ctx = testing_context(threads);
+    kn_error            err = KN_ERROR_INIT;
+    kn_forest          *f = NULL;
+    const char         *reason = NULL;
+    kn_database        *db = read_texts(ctx, "pid,x\n1,a\n2,b\n3,c\n", courses, spec);
+    assert_ok(kn_database_choose(db, NULL, &err), err);
+    assert_ok(kn_database_roles(db, spec, 2, &err), err);
+    assert_ok(kn_forest_build(&f, ctx, db, &err), err);
+    if (!kn_forest_validate(f, &reason)) fail_msg("%s", reason);
+    const kn_table *table = db->tables[1].table;
+    uint64_t       *shape = calloc(f->nodes + 1, sizeof *shape);
+    assert_non_null(shape);
+    for (uint64_t node = 0; node < f->nodes; node++) {
+        uint32_t grade = f->table[node] == 1 ? kn_column_code(&table->columns[2], f->row[node]) : f->row[node];
+        shape[node] = (uint64_t)f->subtree[node] << 32 | grade;
+        assert_true(f->example[f->subtree[node]] <= node);
+        if (node > 0 && f->table[node] == 1 && f->table[node - 1] == 1) assert_true(shape[node - 1] <= shape[node]);
+    }
+    *count = f->nodes;
+    kn_forest_free(f);
+    kn_database_free(db);
+    testing_context_free(ctx);
+    return shape;
+}
+
+/* Large families, and so many rows of one number that all threads sort them. */
+static void test_many(void **state)
+{
+    (void)state;
+    char     *courses[] = {many_courses(false), many_courses(true)};
+    uint64_t  nodes = 0, count = 0;
+    uint64_t *first = shape_of(courses[0], 1, &nodes);
+    for (int i = 0; i < 2; i++) {
+        uint64_t *other = shape_of(courses[i], 3, &count);
+        assert_int_equal(count, nodes);
+        assert_memory_equal(first, other, nodes * sizeof *first);
+        free(other);
+        free(courses[i]);
+    }
+    free(first);
+}
+
+/* Keys of two columns that repeat, among few and among many rows with the same first or second part; some are missing. */
+static void test_key_faults(void **state)
+{
+    (void)state;
+    enum { ROWS = 300 };
+    static const char *const key[] = {"pid", "x"}, *const pid[] = {"pid"};
+    const kn_spec_table spec[] = {{.name = "persons", .has_key = true, .key_count = 2, .key = key},
+                                  {.name = "courses", .has_key = true, .key_count = 1, .key = pid}};
+    kn_context         *ctx = testing_context(2);
+    for (int parts = 2; parts <= 64; parts *= 2) {
+        char   *text = NULL;
+        size_t  size = 0;
+        FILE   *to = open_memstream(&text, &size);
+        kn_rng  rng;
+        int     cells[ROWS][2];
+        int64_t expected = 0, found = -1;
+        kn_rng_init(&rng, 5, (uint64_t)parts);
+        fprintf(to, "pid,x\n");
+        for (int i = 0; i < ROWS; i++) {
+            bool again = false;
+            cells[i][0] = (int)kn_rng_below(&rng, (uint64_t)parts);
+            cells[i][1] = (int)kn_rng_below(&rng, 40);
+            for (int j = 0; j < i; j++) again = again || (cells[i][0] == cells[j][0] && cells[i][1] == cells[j][1]);
+            expected += again || cells[i][1] == 0;
+            if (cells[i][1] == 0)
+                fprintf(to, "%d,\n", cells[i][0]);
+            else
+                fprintf(to, "%d,v%d\n", cells[i][0], cells[i][1]);
+        }
+        fclose(to);
+        kn_error     err = KN_ERROR_INIT;
+        kn_database *db = read_texts(ctx, text, "pid,y\n1,1\n2,1\n1,2\n1,3\n", spec);
+        assert_ok(kn_database_key_faults(&found, db, kn_database_find(db, "persons"), &err), err);
+        assert_int_equal(found, expected);
+        assert_ok(kn_database_key_faults(&found, db, kn_database_find(db, "courses"), &err), err);
+        assert_int_equal(found, 2);
+        kn_database_free(db);
+        free(text);
+    }
+    testing_context_free(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_spelling),
-                                       cmocka_unit_test(test_memory)};
+                                       cmocka_unit_test(test_memory), cmocka_unit_test(test_many),
+                                       cmocka_unit_test(test_key_faults)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

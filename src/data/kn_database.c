@@ -2,7 +2,7 @@
  *
  * Interface: kn_database.h. A join of n rows to m costs O(n + m + distinct keys): the dictionaries of both columns are
  * sorted, so one walk along them translates the codes of one into those of the other; a key of one column is then an
- * array look-up, a longer one a hash look-up.
+ * array look-up, a longer one a hash look-up. Whether a key is one is found out among the rows that agree in one of its columns.
  *
  * Limits: 2^32 - 3 rows per table, KN_DATABASE_MOST_TABLES tables.
  * SPDX-License-Identifier: Apache-2.0
@@ -18,11 +18,18 @@
 #include "kn_fault.h"
 #include "kn_hash.h"
 #include "kn_nearest.h"
+#include "kn_parallel.h"
+#include "kn_sort.h"
 #include "kn_table_select.h"
 
 #define WHAT "a database"
 
 #define NO_CODE UINT32_MAX
+
+enum {
+    AT_ONCE = 1 << 12, /* codes whose rows one thread compares at a time        */
+    FEW_ROWS = 24,     /* are compared with each other; more are sorted before  */
+};
 
 /* ---- Making and ending ---- */
 
@@ -308,8 +315,7 @@ typedef struct key_index {
     int             count;
     uint32_t       *rows; /* one column: by code; several: hash slots; KN_ROW_NONE: free */
     size_t          mask;
-    int64_t         faults;  /* rows with a key that an earlier row has */
-    int64_t         missing; /* rows without one                        */
+    int64_t         faults; /* rows with a key that an earlier row has */
 } key_index;
 
 static uint64_t hash_codes(const uint32_t *codes, int count)
@@ -349,10 +355,7 @@ static bool key_index_make(key_index *x, kn_context *ctx, uint32_t *codes, uint3
     if (!x->rows) return false;
     memset(x->rows, 0xff, slots * sizeof *x->rows);
     for (int64_t row = 0; row < x->table->rows; row++) {
-        if (!row_codes(x->table, x->columns, x->count, row, codes)) {
-            x->missing++;
-            continue;
-        }
+        if (!row_codes(x->table, x->columns, x->count, row, codes)) continue;
         uint32_t *slot = key_slot(x, codes, scratch);
         if (*slot == KN_ROW_NONE)
             *slot = (uint32_t)row;
@@ -456,17 +459,116 @@ kn_status kn_database_join(uint32_t **out, const kn_database *db, int table, int
     return status;
 }
 
+/* ---- Keys that are none ---- */
+
+/* The rows of a table that have a key, by one of its columns: in the table's order such rows are mostly neighbours, and only
+ * those that agree there are compared. */
+typedef struct key_groups {
+    kn_context     *ctx;
+    const kn_table *table;
+    const int      *columns;
+    int             count, by; /* `by`: the column */
+    uint32_t       *start;     /* per code of it, and one more: where its rows begin in the list */
+    uint32_t       *list;
+    int64_t         missing; /* rows without a key                      */
+    _Atomic int64_t repeats; /* rows with a key that another one has, too: all but one of each */
+} key_groups;
+
+static bool has_key(const key_groups *g, int64_t row)
+{
+    for (int i = 0; i < g->count; i++) {
+        const kn_column *column = &g->table->columns[g->columns[i]];
+        if (kn_column_code(column, row) == column->dict.count) return false;
+    }
+    return true;
+}
+
+static int compare_keys(const void *arg, uint64_t a, uint64_t b)
+{
+    const key_groups *g = arg;
+    for (int i = 0; i < g->count; i++) {
+        const kn_column *column = &g->table->columns[g->columns[i]];
+        uint32_t         x = kn_column_code(column, (int64_t)a), y = kn_column_code(column, (int64_t)b);
+        if (x != y) return x < y ? -1 : 1;
+    }
+    return 0;
+}
+
+static int by_key_then_row(const void *arg, uint64_t a, uint64_t b)
+{
+    int order = compare_keys(arg, a, b);
+    return order ? order : a < b ? -1 : a > b;
+}
+
+static kn_status count_among(const key_groups *g, const uint32_t *rows, uint32_t count, int64_t *repeats, kn_error *err)
+{
+    if (g->count == 1 || count < 2) {
+        *repeats += count > 0 ? count - 1 : 0;
+        return KN_OK;
+    }
+    if (count <= FEW_ROWS) {
+        for (uint32_t i = 1; i < count; i++) {
+            bool again = false;
+            for (uint32_t j = 0; j < i && !again; j++) again = compare_keys(g, rows[i], rows[j]) == 0;
+            *repeats += again;
+        }
+        return KN_OK;
+    }
+    kn_sort_record *room = kn_alloc_array(g->ctx, (size_t)count, sizeof *room);
+    if (!room) return kn_fail_memory(err, g->ctx, WHAT);
+    for (uint32_t i = 0; i < count; i++) room[i] = (kn_sort_record){0, rows[i]};
+    kn_status status = kn_sort_records(g->ctx, room, count, by_key_then_row, g, err);
+    for (uint32_t i = 1; status == KN_OK && i < count; i++)
+        *repeats += compare_keys(g, room[i].id, room[i - 1].id) == 0;
+    kn_free(room);
+    return status;
+}
+
+static kn_status count_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    key_groups *g = arg;
+    int64_t     repeats = 0;
+    (void)worker;
+    for (int64_t c = begin; c < end; c++)
+        KN_TRY(count_among(g, g->list + g->start[c], g->start[c + 1] - g->start[c], &repeats, err));
+    atomic_fetch_add_explicit(&g->repeats, repeats, memory_order_relaxed);
+    return KN_OK;
+}
+
+static kn_status group_rows(key_groups *g, kn_error *err)
+{
+    const kn_column *column = &g->table->columns[g->columns[g->by]];
+    size_t           codes = column->dict.count;
+    g->start = kn_alloc_array_zero(g->ctx, codes + 2, sizeof *g->start);
+    g->list = kn_alloc_array(g->ctx, (size_t)g->table->rows + 1, sizeof *g->list);
+    if (!g->start || !g->list) return kn_fail_memory(err, g->ctx, WHAT);
+    /* Counts two places up; filling moves where a code's rows begin to their end. */
+    for (int64_t r = 0; r < g->table->rows; r++) {
+        if (has_key(g, r))
+            g->start[kn_column_code(column, r) + 2]++;
+        else
+            g->missing++;
+    }
+    for (size_t c = 0; c < codes; c++) g->start[c + 2] += g->start[c + 1];
+    for (int64_t r = 0; r < g->table->rows; r++)
+        if (g->missing == 0 || has_key(g, r)) g->list[g->start[kn_column_code(column, r) + 1]++] = (uint32_t)r;
+    return KN_OK;
+}
+
 kn_status kn_database_key_faults(int64_t *out, const kn_database *db, int table, kn_error *err)
 {
     const kn_database_table *t = &db->tables[table];
-    key_index                x = {.table = t->table, .columns = t->key, .count = t->key_count};
+    key_groups               g = {.ctx = db->ctx, .table = t->table, .columns = t->key, .count = t->key_count};
     *out = 0;
     if (t->key_count == 0) return KN_OK;
-    uint32_t *codes = kn_alloc_array(db->ctx, 2 * (size_t)t->key_count, sizeof *codes);
-    bool      ok = codes && key_index_make(&x, db->ctx, codes, codes + t->key_count);
-    *out = x.faults + x.missing;
-    KN_FREE(x.rows, codes);
-    return ok ? KN_OK : kn_fail_memory(err, db->ctx, WHAT);
+    for (int i = 1; i < g.count; i++)
+        if (t->table->columns[t->key[i]].dict.count > t->table->columns[t->key[g.by]].dict.count) g.by = i;
+    kn_status status = group_rows(&g, err);
+    if (status == KN_OK)
+        status = kn_parallel_for(db->ctx, t->table->columns[t->key[g.by]].dict.count, AT_ONCE, count_range, &g, err);
+    if (status == KN_OK) *out = g.missing + atomic_load(&g.repeats);
+    KN_FREE(g.start, g.list);
+    return status;
 }
 
 /* Rows of a table whose parent exists; the parent's own orphans are already removed. */

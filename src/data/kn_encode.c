@@ -273,24 +273,44 @@ static bool same_value(const encoding *e, uint64_t a, uint64_t b)
     return false;
 }
 
-/* Numbers the values in their order, writes the dictionary and `code`. */
+/* The values are all over the memory: those that come soon are fetched. */
+static inline void fetch_ahead(const encoding *e, const kn_string *values, size_t i)
+{
+    enum { TEXT = 8, ENTRY = 16 };
+    if (i + ENTRY >= e->order_count) return;
+    __builtin_prefetch(&values[e->order[i + ENTRY].id]);
+    __builtin_prefetch(values[e->order[i + TEXT].id].data);
+}
+
+/* Gives `code` its numbers, in the order of values, and marks in the order's keys, which are no longer needed, what is another
+ * spelling of the value before. Returns how many values there are; *bytes: of their texts. */
+static uint32_t number_values(encoding *e, const kn_string *values, const uint32_t *index, uint64_t *bytes)
+{
+    uint32_t count = 0;
+    uint64_t above = 0;
+    *bytes = 0;
+    for (size_t i = 0; i < e->order_count; i++) *bytes += values[i].size;
+    for (size_t i = 0; i < e->order_count; i++) {
+        uint64_t v = e->order[i].id, key = e->order[i].key;
+        bool     again = i > 0 && key == above && same_value(e, e->order[i - 1].id, v); /* equal values, equal keys */
+        if (again) {
+            e->out->respelled++;
+            *bytes -= values[v].size;
+        } else {
+            count++;
+        }
+        e->code[index ? index[v] : v] = count - 1;
+        above = key;
+        e->order[i].key = again;
+    }
+    return count;
+}
+
 static kn_status write_dictionary(encoding *e, const kn_string *values, const uint32_t *index, kn_error *err)
 {
     kn_dictionary *dict = &e->out->dict;
     uint64_t       bytes = 0;
-    uint32_t       count = 0;
-    for (size_t i = 0; i < e->order_count; i++) {
-        uint64_t v = e->order[i].id;
-        bool     again = i > 0 && same_value(e, e->order[i - 1].id, v);
-        if (again) {
-            e->out->respelled++;
-        } else {
-            bytes += values[v].size;
-            count++;
-        }
-        e->code[index ? index[v] : v] = count - 1;
-        e->order[i].key = again; /* the key is no longer needed */
-    }
+    uint32_t       count = number_values(e, values, index, &bytes);
     dict->offsets = kn_alloc_array(e->ctx, (size_t)count + 1, sizeof *dict->offsets);
     dict->bytes = kn_alloc(e->ctx, bytes + 1);
     if (e->integers) dict->integers = kn_alloc_array(e->ctx, count, sizeof *dict->integers);
@@ -300,6 +320,7 @@ static kn_status write_dictionary(encoding *e, const kn_string *values, const ui
     uint64_t at = 0;
     uint32_t code = 0;
     for (size_t i = 0; i < e->order_count; i++) {
+        fetch_ahead(e, values, i);
         if (e->order[i].key) continue;
         uint64_t v = e->order[i].id;
         if (e->integers) dict->integers[code] = e->integers[v];

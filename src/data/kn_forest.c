@@ -3,12 +3,12 @@
  * Interface: kn_forest.h. Tables are processed from the leaves of the schema to the table of persons. Each row gets a
  * signature: the leaves of its quasi-identifiers, then, per child table, how many children it has and their numbers
  * in order. Equal signatures are found by hashing; the distinct ones are sorted, and their ranks are the numbers.
- * Rows are put in order by a counting sort of their numbers; those that share a number are sorted by the other
- * released columns and what is below them, so that the order of rows never matters. A second counting sort (by
- * parent) puts children in order. At the end the trees are written level by level.
+ * Rows that share a number are sorted by the other released columns and what is below them, so that the order of rows
+ * never matters. A counting sort by parent puts siblings together, which then are put in order. At the end the trees are
+ * written, several persons at a time.
  *
- * Cost: linear in the rows, and sorting of distinct signatures and of rows that share one. Memory: 16 bytes per row
- * while building, 32 more per row of those that share one number; 22 per node. Works on trees, not on the join (a
+ * Cost: linear in the rows, and sorting of distinct signatures, of rows that share one, and of siblings. Memory: 16 bytes per
+ * row while building, 32 more per row of those that share one number; 22 per node. Works on trees, not on the join (a
  * person without books would vanish from an inner join).
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,9 +20,16 @@
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_hash.h"
+#include "kn_parallel.h"
 #include "kn_sort.h"
 
 #define WHAT "building entity trees"
+
+enum {
+    AT_ONCE = 1 << 10,     /* parents, numbers or persons that one thread takes at a time      */
+    FEW_SIBLINGS = 24,     /* are sorted where they are                                        */
+    MANY_RIVALS = 1 << 16, /* rows of one number that all threads sort together                */
+};
 
 /* One table while the forest is built. Rows that belong to no person have parent KN_ROW_NONE. */
 typedef struct layer {
@@ -30,7 +37,7 @@ typedef struct layer {
     int64_t                  rows, owned;
     uint32_t                *parent; /* NULL for the table of persons                       */
     uint32_t                *number; /* per row: its subtree, counted within the table      */
-    uint32_t                *rank;   /* per row: its place among all rows, ties share one; may be `number` */
+    uint32_t                *rank;   /* per row: its place among all rows, ties share the first; may be `number` */
     uint32_t                *start;  /* per row of the parent table + 1: where in `list`    */
     uint32_t                *list;   /* rows in order: by parent, then rank                 */
     uint32_t                 numbers;
@@ -42,6 +49,7 @@ typedef struct builder {
     const kn_database *db;
     kn_forest         *f;
     layer             *layers; /* by table */
+    uint32_t          *base;   /* by table: the subtrees of those before */
 } builder;
 
 /* ---- Whose row is it ---- */
@@ -80,6 +88,12 @@ static inline bool owned(const layer *l, int64_t row)
 
 /* ---- Signatures ---- */
 
+/* Where a signature is found by its hash; with that beside it a table grows, and most misses are decided, without a look at words. */
+typedef struct sign_slot {
+    uint32_t number; /* UINT32_MAX: free */
+    uint32_t hash;
+} sign_slot;
+
 /* Distinct signatures: words[offsets[i] .. offsets[i + 1]). */
 typedef struct signatures {
     kn_context *ctx;
@@ -87,7 +101,7 @@ typedef struct signatures {
     size_t      word_count, word_capacity;
     uint64_t   *offsets;
     size_t      count, capacity;
-    uint32_t   *slots; /* UINT32_MAX: free */
+    sign_slot  *slots;
     size_t      mask;
 } signatures;
 
@@ -117,21 +131,17 @@ static bool push(signatures *s, uint32_t word)
     return true;
 }
 
-static uint64_t hash_signature(const signatures *s, uint64_t begin, uint64_t end)
-{
-    return kn_hash_bytes(s->words + begin, (size_t)(end - begin) * sizeof *s->words);
-}
-
 static bool rehash(signatures *s)
 {
-    size_t    mask = s->mask * 2 + 1;
-    uint32_t *slots = kn_alloc_array(s->ctx, mask + 1, sizeof *slots);
+    size_t     mask = s->mask * 2 + 1;
+    sign_slot *slots = kn_alloc_array(s->ctx, mask + 1, sizeof *slots);
     if (!slots) return false;
     memset(slots, 0xff, (mask + 1) * sizeof *slots);
-    for (size_t i = 0; i < s->count; i++) {
-        size_t at = (size_t)hash_signature(s, s->offsets[i], s->offsets[i + 1]) & mask;
-        while (slots[at] != UINT32_MAX) at = (at + 1) & mask;
-        slots[at] = (uint32_t)i;
+    for (size_t i = 0; i <= s->mask; i++) {
+        if (s->slots[i].number == UINT32_MAX) continue;
+        size_t at = s->slots[i].hash & mask;
+        while (slots[at].number != UINT32_MAX) at = (at + 1) & mask;
+        slots[at] = s->slots[i];
     }
     kn_free(s->slots);
     s->slots = slots;
@@ -143,17 +153,19 @@ static bool rehash(signatures *s)
 static bool intern(signatures *s, uint32_t *out)
 {
     uint64_t begin = s->offsets[s->count], end = s->word_count;
+    size_t   size = (size_t)(end - begin) * sizeof *s->words;
     if (2 * s->count >= s->mask && !rehash(s)) return false;
-    for (size_t at = (size_t)hash_signature(s, begin, end) & s->mask;; at = (at + 1) & s->mask) {
-        uint32_t i = s->slots[at];
+    uint32_t hash = (uint32_t)kn_hash_bytes(s->words + begin, size);
+    for (size_t at = hash & s->mask;; at = (at + 1) & s->mask) {
+        uint32_t i = s->slots[at].number;
         if (i == UINT32_MAX) {
             if (!KN_GROW(s->ctx, &s->offsets, &s->capacity, s->count + 2)) return false;
-            s->slots[at] = *out = (uint32_t)s->count++;
+            s->slots[at] = (sign_slot){ *out = (uint32_t)s->count++, hash};
             s->offsets[s->count] = end;
             return true;
         }
-        if (s->offsets[i + 1] - s->offsets[i] != end - begin) continue;
-        if (memcmp(s->words + s->offsets[i], s->words + begin, (end - begin) * sizeof *s->words) != 0) continue;
+        if (s->slots[at].hash != hash || s->offsets[i + 1] - s->offsets[i] != end - begin) continue;
+        if (memcmp(s->words + s->offsets[i], s->words + begin, size) != 0) continue;
         s->word_count = begin; /* known: its words are not needed twice */
         *out = i;
         return true;
@@ -257,10 +269,12 @@ static kn_status number_rows(const builder *b, layer *l, kn_error *err)
 
 /* What decides between rows with equal numbers: the other released columns, then the ranks of their children. */
 typedef struct rivals {
-    const builder *b;
-    const layer   *l;
-    int            others; /* columns */
-    const int     *other;
+    const builder  *b;
+    const layer    *l;
+    int             others; /* columns */
+    const int      *other;
+    const uint32_t *end; /* where each number's rows end in the list */
+    uint32_t       *list;
 } rivals;
 
 static int compare_children(const rivals *r, uint64_t x, uint64_t y)
@@ -304,43 +318,66 @@ static void by_number(const layer *l, uint32_t *start, uint32_t *list)
         if (owned(l, r)) list[start[l->number[r]]++] = (uint32_t)r;
 }
 
-/* Puts rows with one number in order and ranks them, from `rank` on; returns the next rank. */
-static uint32_t rank_rivals(const rivals *r, uint32_t *list, uint32_t count, kn_sort_record *room, uint32_t rank,
-                            kn_status *status, kn_error *err)
+/* Puts rows with one number in order and ranks them: `first` is the place of their first among all rows. */
+static kn_status rank_rivals(const rivals *r, uint32_t *list, uint32_t count, uint32_t first, kn_sort_record *room,
+                             kn_error *err)
 {
     const layer *l = r->l;
+    uint32_t     rank = first;
+    if (count == 1) {
+        l->rank[*list] = rank;
+        return KN_OK;
+    }
     for (uint32_t i = 0; i < count; i++)
         room[i] =
             (kn_sort_record){r->others > 0 ? kn_column_code(&l->t->table->columns[r->other[0]], list[i]) : 0, list[i]};
-    *status = kn_sort_records(r->b->ctx, room, count, break_tie, r, err);
-    if (*status != KN_OK) return rank;
+    KN_TRY(kn_sort_records(r->b->ctx, room, count, break_tie, r, err));
     for (uint32_t i = 0; i < count; i++) {
-        if (i > 0 && (room[i].key != room[i - 1].key || compare_rivals(r, room[i - 1].id, room[i].id) != 0)) rank++;
+        if (i > 0 && (room[i].key != room[i - 1].key || compare_rivals(r, room[i - 1].id, room[i].id) != 0))
+            rank = first + i;
         list[i] = (uint32_t)room[i].id;
         l->rank[list[i]] = rank;
     }
-    return rank + 1;
+    return KN_OK;
 }
 
-/* Fills in the ranks, `list` being by number, and puts it in their order. `end`: where each number's rows end. */
+/* The rows of numbers [begin, end) that are alike in number: all of those, or only those of many rows, or of few. */
+static kn_status rank_numbers(const rivals *r, int64_t begin, int64_t end, bool many, kn_error *err)
+{
+    uint32_t  most = 0, at = begin > 0 ? r->end[begin - 1] : 0, from = at;
+    kn_status status = KN_OK;
+    for (int64_t n = begin; n < end; at = r->end[n++])
+        if ((r->end[n] - at >= MANY_RIVALS) == many && r->end[n] - at > most) most = r->end[n] - at;
+    if (most == 0) return KN_OK;
+    kn_sort_record *room = kn_alloc_array(r->b->ctx, (size_t)most, sizeof *room);
+    if (!room) return kn_fail_memory(err, r->b->ctx, WHAT);
+    at = from;
+    for (int64_t n = begin; n < end && status == KN_OK; at = r->end[n++])
+        if (r->end[n] > at && (r->end[n] - at >= MANY_RIVALS) == many)
+            status = rank_rivals(r, r->list + at, r->end[n] - at, at, room, err);
+    kn_free(room);
+    return status;
+}
+
+static kn_status rank_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    (void)worker;
+    return rank_numbers(arg, begin, end, false, err);
+}
+
+/* Fills in the ranks, `list` being by number, and puts it in their order. `end`: where each number's rows end. Where many rows
+ * share a number they are sorted on all threads; else several numbers are at a time. */
 static kn_status rank_rows(const builder *b, layer *l, const uint32_t *end, uint32_t *list, kn_error *err)
 {
-    rivals    r = {.b = b, .l = l};
+    rivals    r = {.b = b, .l = l, .end = end, .list = list};
     int      *others = kn_alloc_array(b->ctx, (size_t)l->t->table->column_count + 1, sizeof *others);
-    uint32_t  most = 0, rank = 0;
-    kn_status status = KN_OK;
-    for (uint32_t n = 0, at = 0; n < l->numbers; at = end[n++])
-        if (end[n] - at > most) most = end[n] - at;
-    kn_sort_record *room = kn_alloc_array(b->ctx, (size_t)most + 1, sizeof *room);
-    if (!others || !room) status = kn_fail_memory(err, b->ctx, WHAT);
+    kn_status status = others ? KN_OK : kn_fail_memory(err, b->ctx, WHAT);
     for (int c = 0; status == KN_OK && c < l->t->table->column_count; c++)
         if (is_other(&l->t->columns[c])) others[r.others++] = c;
     r.other = others;
-    for (uint32_t n = 0, at = 0; status == KN_OK && n < l->numbers; at = end[n++]) {
-        if ((n & 0xffff) == 0 && kn_cancelled(b->ctx)) status = kn_fail_cancelled(err);
-        if (status == KN_OK) rank = rank_rivals(&r, list + at, end[n] - at, room, rank, &status, err);
-    }
-    KN_FREE(others, room);
+    if (status == KN_OK) status = rank_numbers(&r, 0, l->numbers, true, err);
+    if (status == KN_OK) status = kn_parallel_for(b->ctx, l->numbers, AT_ONCE, rank_range, &r, err);
+    kn_free(others);
     return status;
 }
 
@@ -360,18 +397,56 @@ static kn_status sort_rows(const builder *b, layer *l, uint32_t **out, kn_error 
     return status;
 }
 
-/* Stable by parent: makes start and list of a child table. */
-static bool by_parent(const builder *b, layer *l, const uint32_t *ranked)
+/* Siblings in the order of the table → by rank, those with equal ranks as they were. */
+static kn_status sort_siblings(const builder *b, const layer *l, uint32_t *list, uint32_t count, kn_error *err)
+{
+    if (count <= FEW_SIBLINGS) {
+        for (uint32_t i = 1; i < count; i++) {
+            uint32_t row = list[i], at = i;
+            for (; at > 0 && l->rank[list[at - 1]] > l->rank[row]; at--) list[at] = list[at - 1];
+            list[at] = row;
+        }
+        return KN_OK;
+    }
+    kn_sort_record *room = kn_alloc_array(b->ctx, (size_t)count, sizeof *room);
+    if (!room) return kn_fail_memory(err, b->ctx, WHAT);
+    for (uint32_t i = 0; i < count; i++) room[i] = (kn_sort_record){l->rank[list[i]], list[i]};
+    kn_status status = kn_sort_records(b->ctx, room, count, NULL, NULL, err);
+    for (uint32_t i = 0; i < count; i++) list[i] = (uint32_t)room[i].id;
+    kn_free(room);
+    return status;
+}
+
+typedef struct siblings {
+    const builder *b;
+    const layer   *l;
+} siblings;
+
+static kn_status sort_families(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    const siblings *s = arg;
+    const layer    *l = s->l;
+    (void)worker;
+    for (int64_t p = begin; p < end; p++)
+        KN_TRY(sort_siblings(s->b, l, l->list + l->start[p], l->start[p + 1] - l->start[p], err));
+    return KN_OK;
+}
+
+/* Makes start and list of a child table: first in the table's order, in which siblings are mostly neighbours. */
+static kn_status by_parent(const builder *b, layer *l, kn_error *err)
 {
     size_t parents = (size_t)b->layers[l->t->parent].rows;
     l->start = kn_alloc_array_zero(b->ctx, parents + 2, sizeof *l->start);
     l->list = kn_alloc_array(b->ctx, (size_t)l->owned + 1, sizeof *l->list);
-    if (!l->start || !l->list) return false;
+    if (!l->start || !l->list) return kn_fail_memory(err, b->ctx, WHAT);
     /* Counts two places up; after adding, start[p + 1] is where p's rows begin, and filling moves it to their end. */
-    for (int64_t i = 0; i < l->owned; i++) l->start[l->parent[ranked[i]] + 2]++;
+    for (int64_t r = 0; r < l->rows; r++)
+        if (owned(l, r)) l->start[l->parent[r] + 2]++;
     for (size_t p = 0; p < parents; p++) l->start[p + 2] += l->start[p + 1];
-    for (int64_t i = 0; i < l->owned; i++) l->list[l->start[l->parent[ranked[i]] + 1]++] = ranked[i];
-    return true;
+    for (int64_t r = 0; r < l->rows; r++)
+        if (owned(l, r)) l->list[l->start[l->parent[r] + 1]++] = (uint32_t)r;
+    siblings s = {b, l};
+    return kn_parallel_for(b->ctx, (int64_t)parents, AT_ONCE, sort_families, &s, err);
 }
 
 static kn_status order_layer(builder *b, int table, kn_error *err)
@@ -386,13 +461,13 @@ static kn_status order_layer(builder *b, int table, kn_error *err)
     l->rank = same ? l->number : kn_alloc_array(b->ctx, (size_t)l->rows + 1, sizeof *l->rank);
     if (!l->rank) return kn_fail_memory(err, b->ctx, WHAT);
     uint32_t *ranked = NULL;
-    kn_status status = sort_rows(b, l, &ranked, err);
-    if (status == KN_OK && table != b->db->entity && !by_parent(b, l, ranked))
-        status = kn_fail_memory(err, b->ctx, WHAT);
-    if (status == KN_OK && table == b->db->entity)
+    bool      persons = table == b->db->entity;
+    kn_status status = persons || !same ? sort_rows(b, l, &ranked, err) : KN_OK;
+    if (persons)
         l->list = ranked;
     else
         kn_free(ranked);
+    if (status == KN_OK && !persons) status = by_parent(b, l, err);
     for (int c = 0; c < l->t->child_count; c++) drop_rank(&b->layers[l->t->children[c]]); /* no longer needed */
     return status;
 }
@@ -405,6 +480,7 @@ static kn_status make_room(builder *b, kn_error *err)
     uint64_t   subtrees = 0;
     f->entities = b->layers[b->db->entity].rows;
     for (int t = 0; t < b->db->table_count; t++) {
+        b->base[t] = (uint32_t)subtrees;
         f->nodes += (uint64_t)b->layers[t].owned;
         subtrees += b->layers[t].numbers;
     }
@@ -424,8 +500,42 @@ static kn_status make_room(builder *b, kn_error *err)
     return ok ? KN_OK : kn_fail_memory(err, b->ctx, WHAT);
 }
 
+/* The nodes of a row and what is below it. */
+static uint64_t count_nodes(const builder *b, const layer *l, uint32_t row)
+{
+    uint64_t count = 1;
+    for (int c = 0; c < l->t->child_count; c++) {
+        const layer *below = &b->layers[l->t->children[c]];
+        uint32_t     begin = below->start[row], end = below->start[row + 1];
+        if (below->t->child_count == 0)
+            count += end - begin;
+        else
+            for (uint32_t i = begin; i < end; i++) count += count_nodes(b, below, below->list[i]);
+    }
+    return count;
+}
+
+static kn_status count_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    const builder *b = arg;
+    const layer   *persons = &b->layers[b->db->entity];
+    (void)worker;
+    (void)err;
+    for (int64_t e = begin; e < end; e++) b->f->start[e] = count_nodes(b, persons, persons->list[e]);
+    return KN_OK;
+}
+
+static void write_node(const builder *b, uint64_t node, int table, uint32_t row, uint32_t parent)
+{
+    kn_forest *f = b->f;
+    f->table[node] = (uint16_t)table;
+    f->row[node] = row;
+    f->parent[node] = parent;
+    f->subtree[node] = b->base[table] + b->layers[table].number[row];
+}
+
 /* Appends the children of a node to the nodes of its entity. */
-static void write_children(builder *b, uint64_t first, uint64_t node, uint64_t *next)
+static void write_children(const builder *b, uint64_t first, uint64_t node, uint64_t *next)
 {
     kn_forest   *f = b->f;
     const layer *l = &b->layers[f->table[node]];
@@ -433,49 +543,43 @@ static void write_children(builder *b, uint64_t first, uint64_t node, uint64_t *
     for (int c = 0; c < l->t->child_count; c++) {
         int          table = l->t->children[c];
         const layer *below = &b->layers[table];
-        for (uint32_t i = below->start[f->row[node]]; i < below->start[f->row[node] + 1]; i++) {
-            f->table[*next] = (uint16_t)table;
-            f->row[*next] = below->list[i];
-            f->parent[(*next)++] = (uint32_t)(node - first);
-        }
+        for (uint32_t i = below->start[f->row[node]]; i < below->start[f->row[node] + 1]; i++)
+            write_node(b, (*next)++, table, below->list[i], (uint32_t)(node - first));
     }
     f->first_child[node] = (uint32_t)(begin - first);
     f->child_count[node] = (uint32_t)(*next - begin);
 }
 
-static kn_status write_trees(builder *b, kn_error *err)
+static kn_status write_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
 {
-    kn_forest   *f = b->f;
-    const layer *persons = &b->layers[b->db->entity];
-    uint64_t     next = 0;
-    for (int64_t e = 0; e < f->entities; e++) {
-        uint64_t first = f->start[e] = next;
-        if ((e & 0xffff) == 0 && kn_cancelled(b->ctx)) return kn_fail_cancelled(err);
+    const builder *b = arg;
+    kn_forest     *f = b->f;
+    const layer   *persons = &b->layers[b->db->entity];
+    (void)worker;
+    (void)err;
+    for (int64_t e = begin; e < end; e++) {
+        uint64_t first = f->start[e], next = first;
         f->entity_of_row[persons->list[e]] = e;
-        f->table[next] = (uint16_t)b->db->entity;
-        f->row[next] = persons->list[e];
-        f->parent[next++] = KN_FOREST_NONE;
+        write_node(b, next++, b->db->entity, persons->list[e], KN_FOREST_NONE);
         for (uint64_t node = first; node < next; node++) write_children(b, first, node, &next);
     }
-    f->start[f->entities] = next;
     return KN_OK;
 }
 
-static kn_status number_subtrees(builder *b, kn_error *err)
+/* How many nodes each person has tells where they begin. */
+static kn_status write_trees(builder *b, kn_error *err)
 {
     kn_forest *f = b->f;
-    uint32_t  *base = kn_alloc_array(b->ctx, (size_t)b->db->table_count, sizeof *base);
-    if (!base) return kn_fail_memory(err, b->ctx, WHAT);
-    for (uint32_t t = 0, sum = 0; t < (uint32_t)b->db->table_count; t++) {
-        base[t] = sum;
-        sum += b->layers[t].numbers;
+    uint64_t   next = 0;
+    KN_TRY(kn_parallel_for(b->ctx, f->entities, AT_ONCE, count_range, b, err));
+    for (int64_t e = 0; e < f->entities; e++) {
+        uint64_t count = f->start[e];
+        f->start[e] = next;
+        next += count;
     }
-    for (uint64_t node = f->nodes; node-- > 0;) { /* backwards, so that the example is the first one */
-        uint32_t subtree = base[f->table[node]] + b->layers[f->table[node]].number[f->row[node]];
-        f->subtree[node] = subtree;
-        f->example[subtree] = node;
-    }
-    kn_free(base);
+    f->start[f->entities] = next;
+    KN_TRY(kn_parallel_for(b->ctx, f->entities, AT_ONCE, write_range, b, err));
+    for (uint64_t node = f->nodes; node-- > 0;) f->example[f->subtree[node]] = node; /* backwards: the first one */
     return KN_OK;
 }
 
@@ -503,7 +607,8 @@ static kn_status build(builder *b, kn_error *err)
     f->dangling = kn_alloc_array_zero(b->ctx, tables, sizeof *f->dangling);
     f->lost = kn_alloc_array_zero(b->ctx, tables, sizeof *f->lost);
     b->layers = kn_alloc_array_zero(b->ctx, tables, sizeof *b->layers);
-    if (!f->missing || !f->dangling || !f->lost || !b->layers) return kn_fail_memory(err, b->ctx, WHAT);
+    b->base = kn_alloc_array(b->ctx, tables, sizeof *b->base);
+    if (!f->missing || !f->dangling || !f->lost || !b->layers || !b->base) return kn_fail_memory(err, b->ctx, WHAT);
     for (int i = 0; i < db->table_count; i++) KN_TRY(find_owners(b, db->order[i], err));
     for (int i = db->table_count; i-- > 0;) KN_TRY(order_layer(b, db->order[i], err));
     for (int t = 0; t < db->table_count; t++) { /* no longer needed */
@@ -512,8 +617,7 @@ static kn_status build(builder *b, kn_error *err)
         b->layers[t].parent = NULL;
     }
     KN_TRY(make_room(b, err));
-    KN_TRY(write_trees(b, err));
-    return number_subtrees(b, err);
+    return write_trees(b, err);
 }
 
 kn_status kn_forest_build(kn_forest **out, kn_context *ctx, const kn_database *db, kn_error *err)
@@ -528,7 +632,7 @@ kn_status kn_forest_build(kn_forest **out, kn_context *ctx, const kn_database *d
         drop_rank(l);
         KN_FREE(l->parent, l->number, l->start, l->list);
     }
-    kn_free(b.layers);
+    KN_FREE(b.layers, b.base);
     if (status == KN_OK)
         *out = b.f;
     else
