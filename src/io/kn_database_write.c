@@ -32,7 +32,7 @@
 
 enum {
     KEY_TEXT = 40,     /* space for a key as text: a number, or a UUID                 */
-    AT_ONCE = 1 << 11, /* rows whose cells are looked up before they go to the sink  */
+    AT_ONCE = 1 << 12, /* rows whose cells are looked up before they go to the sink  */
     GRAIN = 1 << 7,
     DRAWN_KEY = -1 /* the column of a key that the original does not have */
 };
@@ -310,6 +310,17 @@ static kn_status sort_rows(table_writer *w, kn_error *err)
 
 /* ---- Writing ---- */
 
+/* The digits of a number; returns how many. */
+static int write_digits(uint32_t number, char *room)
+{
+    char digits[10];
+    int  count = 0;
+    do digits[count++] = (char)('0' + number % 10);
+    while (number /= 10);
+    for (int i = 0; i < count; i++) room[i] = digits[count - 1 - i];
+    return count;
+}
+
 /* A number, or a UUID where the key it was drawn for is declared so. */
 static kn_string key_text(const table_writer *w, int column, int64_t row, char *room)
 {
@@ -317,24 +328,33 @@ static kn_string key_text(const table_writer *w, int column, int64_t row, char *
     const char *type = column == DRAWN_KEY ? NULL : w->rows->db->tables[origin.table].columns[origin.column].declared;
     uint32_t    number = w->keys->new_key[origin.table][origin.row];
     bool        uuid = type && strcmp(type, "uuid") == 0;
-    int         size = uuid ? snprintf(room, KEY_TEXT, "00000000-0000-4000-8000-%012x", number)
-                            : snprintf(room, KEY_TEXT, "%u", number);
+    int size = uuid ? snprintf(room, KEY_TEXT, "00000000-0000-4000-8000-%012x", number) : write_digits(number, room);
     return (kn_string){room, (size_t)size};
 }
 
-static void fill_row(const table_writer *w, int64_t row, size_t at)
+static void fill_cell(const table_writer *w, int i, int64_t row, size_t at)
 {
     const kn_database_rows *r = w->rows;
-    for (int i = 0; i < w->sink.column_count; i++, at++) {
-        kn_string *cell = &w->cells[w->next][at];
-        if (w->sink.columns[i].key) {
-            *cell = key_text(w, w->columns[i], row, w->texts[w->next] + at * KEY_TEXT);
-        } else if (!r->cell(r->arg, w->table, w->columns[i], row, cell)) {
-            *cell = (kn_string){NULL, 0};
-        } else if (!cell->data) {
-            cell->data = "";
-        }
-    }
+    kn_string              *cell = &w->cells[w->next][at];
+    if (w->sink.columns[i].key)
+        *cell = key_text(w, w->columns[i], row, w->texts[w->next] + at * KEY_TEXT);
+    else if (!r->cell(r->arg, w->table, w->columns[i], row, cell))
+        *cell = (kn_string){NULL, 0};
+    else if (!cell->data)
+        cell->data = "";
+}
+
+/* Of rows [begin, end) of those at hand, column by column. Rows are in the order of their new keys, so what they show is all
+ * over the memory: it is fetched beforehand. */
+static void fill_rows(const table_writer *w, int64_t begin, int64_t end)
+{
+    const kn_database_rows *r = w->rows;
+    int64_t                 rows[GRAIN];
+    size_t                  columns = (size_t)w->sink.column_count;
+    for (int64_t i = begin; i < end; i++) rows[i - begin] = (int64_t)w->order[w->first + i].id;
+    if (r->fetch) r->fetch(r->arg, w->table, rows, (int)(end - begin));
+    for (size_t c = 0; c < columns; c++)
+        for (int64_t i = begin; i < end; i++) fill_cell(w, (int)c, rows[i - begin], (size_t)i * columns + c);
 }
 
 static int64_t rows_at(const table_writer *w, int64_t first)
@@ -365,8 +385,8 @@ static kn_status step(void *arg, int64_t begin, int64_t end, int worker, kn_erro
     (void)worker;
     for (int64_t piece = begin; piece < end; piece++) {
         if (piece == 0) KN_TRY(sink_rows(w, w->first > 0 ? AT_ONCE : 0, err));
-        for (int64_t i = (piece - 1) * GRAIN; piece > 0 && i < piece * GRAIN && i < count; i++)
-            fill_row(w, (int64_t)w->order[w->first + i].id, (size_t)i * (size_t)w->sink.column_count);
+        int64_t last = piece * GRAIN < count ? piece * GRAIN : count;
+        if (piece > 0) fill_rows(w, (piece - 1) * GRAIN, last);
     }
     return KN_OK;
 }

@@ -34,6 +34,9 @@ kn_database_kind kn_database_kind_of(const char *name);
  * keys; behind the table's columns, in their order, are those of their labels. The text must be valid during the write. Called from several threads. */
 typedef bool (*kn_release_cell_fn)(const void *arg, int table, int column, int64_t row, kn_string *out);
 
+/* The cells of these rows will be asked for next: a hint to the processor's memory. */
+typedef void (*kn_release_fetch_fn)(const void *arg, int table, const int64_t *rows, int count);
+
 /* The released rows of one table, in any order that does not reveal the original's (they are numbered 0 .. rows - 1). */
 typedef struct kn_release_rows {
     int64_t         rows;
@@ -47,6 +50,7 @@ typedef struct kn_database_rows {
     kn_release_cell_fn     cell;
     const void            *arg;
     uint64_t               seed; /* of the new keys: whoever knows it can undo them   */
+    kn_release_fetch_fn    fetch; /* NULL: nothing to fetch                            */
 } kn_database_rows;
 
 /* Is this column written? */

@@ -1,7 +1,7 @@
 /* database/rows.c: kn_database_release.h.
  *
  * A released row is a slot of the plan (a node of a class in one of its members). Per row 12 bytes are held: its slot, its
- * class, and its parent's number; while they are made 4 more. Cost: one pass over the plan.
+ * node, and its parent's number; while they are made 4 more. Cost: one pass over the plan.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_database_release.h"
@@ -16,9 +16,11 @@
 
 #define WHAT "making released rows"
 
+enum { MANY_VALUES = 1 << 10 }; /* fewer stay in the processor's own memory */
+
 typedef struct table_rows {
-    uint32_t *slot; /* of the plan's rows */
-    uint32_t *class_of;
+    uint32_t *slot;   /* of the plan's rows  */
+    uint32_t *node;   /* of the plan's nodes */
     uint32_t *parent; /* NULL for the table of persons */
 } table_rows;
 
@@ -36,10 +38,7 @@ struct kn_database_release {
 /* The hierarchy node that a quasi-identifier shows. */
 static uint32_t shown_node(const kn_database_release *r, int table, int q, int64_t row)
 {
-    const kn_database_plan *plan = r->plan;
-    uint32_t                c = r->tables[table].class_of[row];
-    uint64_t                v = (r->tables[table].slot[row] - plan->row_start[c]) % kn_database_plan_nodes(plan, c);
-    return plan->values[(plan->node_start[c] + v) * (uint64_t)plan->width + (uint64_t)q];
+    return r->plan->values[(uint64_t)r->tables[table].node[row] * (uint64_t)r->plan->width + (uint64_t)q];
 }
 
 /* The text that a quasi-identifier shows of a group; false: it is not generalized, and shows what the row holds, as all members do. */
@@ -71,6 +70,42 @@ static bool cell(const void *arg, int table, int column, int64_t row, kn_string 
     *out = kn_dictionary_text(&c->dict, code);
     if (d->whole >= 0) *out = kn_tuple_part(*out, d->part);
     return true;
+}
+
+/* ---- Fetching ---- */
+
+/* A column whose cells are dictionary entries, and many of them. */
+static bool is_wide(const kn_database_table *t, int column)
+{
+    const kn_database_column *d = &t->columns[column];
+    return d->has_role && d->role != KN_ROLE_IDENTIFIER && t->table->columns[column].dict.count > MANY_VALUES;
+}
+
+/* In steps, each for all rows: what a step looks at was fetched by the one before. */
+static void fetch(const void *arg, int table, const int64_t *rows, int count)
+{
+    const kn_database_release *r = arg;
+    const kn_database_table   *t = &r->rows.db->tables[table];
+    const table_rows          *at = &r->tables[table];
+    uint64_t                   width = (uint64_t)r->plan->width;
+    for (int i = 0; i < count; i++) {
+        __builtin_prefetch(&at->slot[rows[i]]);
+        __builtin_prefetch(&at->node[rows[i]]);
+    }
+    for (int i = 0; i < count; i++) {
+        __builtin_prefetch(&r->plan->rows[at->slot[rows[i]]]);
+        __builtin_prefetch(&r->plan->values[at->node[rows[i]] * width]);
+    }
+    for (int c = 0; c < t->table->column_count; c++) {
+        const kn_column *column = &t->table->columns[c];
+        if (!is_wide(t, c)) continue;
+        for (int i = 0; i < count; i++)
+            __builtin_prefetch((const char *)column->codes +
+                               (size_t)kn_database_release_original(r, table, rows[i]) * (size_t)column->width);
+        for (int i = 0; i < count; i++)
+            __builtin_prefetch(
+                &column->dict.offsets[kn_column_code(column, kn_database_release_original(r, table, rows[i]))]);
+    }
 }
 
 /* ---- Labels that mean two things ---- */
@@ -168,7 +203,7 @@ static kn_status reserve(kn_database_release *r, kn_error *err)
     for (int t = 0; t < db->table_count; t++) {
         size_t n = (size_t)r->shapes[t].rows + 1;
         r->tables[t].slot = kn_arena_array(&r->arena, n, sizeof(uint32_t));
-        r->tables[t].class_of = kn_arena_array(&r->arena, n, sizeof(uint32_t));
+        r->tables[t].node = kn_arena_array(&r->arena, n, sizeof(uint32_t));
         if (t == db->entity) continue;
         r->tables[t].parent = kn_arena_array(&r->arena, n, sizeof(uint32_t));
         r->shapes[t].parent = r->tables[t].parent;
@@ -190,7 +225,7 @@ static void place_rows(kn_database_release *r, uint32_t *numbers, uint32_t *next
                 table_rows *rows = &r->tables[t];
                 numbers[v] = next[t]++;
                 rows->slot[numbers[v]] = (uint32_t)slot;
-                rows->class_of[numbers[v]] = c;
+                rows->node[numbers[v]] = (uint32_t)node; /* no class without members: not more than rows */
                 if (rows->parent) rows->parent[numbers[v]] = numbers[plan->parent[node]];
             }
     }
@@ -222,7 +257,7 @@ kn_status kn_database_release_make(kn_database_release **out, kn_context *ctx, c
     kn_arena_init(&r->arena, ctx);
     r->tables = kn_arena_array_zero(&r->arena, (size_t)db->table_count, sizeof *r->tables);
     r->shapes = kn_arena_array_zero(&r->arena, (size_t)db->table_count, sizeof *r->shapes);
-    r->rows = (kn_database_rows){.db = db, .tables = r->shapes, .cell = cell, .arg = r, .seed = seed};
+    r->rows = (kn_database_rows){.db = db, .tables = r->shapes, .cell = cell, .arg = r, .seed = seed, .fetch = fetch};
     kn_status st = r->arena.failed ? kn_fail_memory(err, ctx, WHAT) : KN_OK;
     if (st == KN_OK) {
         count_rows(r);
