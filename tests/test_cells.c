@@ -141,12 +141,12 @@ static void the_first_mistake_is_reported(void **state)
     (void)state;
     const int64_t piece = KN_CELL_ROWS;
     expect((target){.wrong = {piece + 9, piece + 8, -1}}, -1, KN_INPUT,
-           "made.db: table \"t\", column \"b\", row 4105: not UTF-8", piece);
+           "made.db: table \"t\", column \"b\", row 8201: not UTF-8", piece);
     expect((target){.wrong = {-1, 9, 9}}, -1, KN_INPUT, "made.db: table \"t\", column \"b\", row 10: not UTF-8", 0);
     expect(nothing, piece + 3, KN_IO, "the source is gone", piece + 3);
     expect(nothing, 0, KN_IO, "the source is gone", 0);
     expect((target){.wrong = {piece + 2, -1, -1}}, piece + 3, KN_INPUT,
-           "made.db: table \"t\", column \"a\", row 4099: not UTF-8", piece);
+           "made.db: table \"t\", column \"a\", row 8195: not UTF-8", piece);
     expect((target){.wrong = {-1, -1, 5}}, piece + 3, KN_INPUT, "made.db: table \"t\", column \"c\", row 6: not UTF-8",
            0);
 }

@@ -46,7 +46,7 @@ void               kn_cells_close(kn_cells *cells); /* NULL is fine */
 
 /* ---- All rows of a table, by columns ---- */
 
-enum { KN_CELL_ROWS = 4096 };
+enum { KN_CELL_ROWS = 8192 };
 
 /* Rows that follow each other, at most KN_CELL_ROWS. */
 typedef struct kn_cell_rows {
