@@ -146,8 +146,9 @@ static kn_status narrow_map(kn_table_run *run, kn_error *err)
 {
     char   *to = (char *)run->map;
     int64_t most = 0;
+    if (!run->map || run->all.spec->keep_rowmap) return KN_OK;
     for (int64_t i = 0; i < run->map_count; i++) most = run->map[i] > most ? run->map[i] : most;
-    if (!run->map || run->all.spec->keep_rowmap || most > UINT32_MAX) return KN_OK;
+    if (most > UINT32_MAX) return KN_OK;
     for (int64_t i = 0; i < run->map_count; i++) {
         uint32_t row = (uint32_t)run->map[i];
         memcpy(to + (size_t)i * sizeof row, &row, sizeof row); /* never behind what is still to be read */
