@@ -218,7 +218,8 @@ static kn_status measure_groups(kn_arena *room, kn_vdb *v, const kn_vdb_table *t
     g->rows = kn_arena_array_zero(room, (size_t)t->groups + 1, sizeof *g->rows);
     kn_status status = order && !room->failed ? KN_OK : kn_vdb_no_memory(v, err);
     for (int64_t row = 0; status == KN_OK && row < n; row++)
-        order[row] = (kn_sort_record){(uint64_t)t->group[row] << 32 | t->release.person[row], (uint64_t)row};
+        order[row] = (kn_sort_record){(uint64_t)t->group[row] << 32 | kn_vdb_person_of(&t->release, (uint32_t)row),
+                                      (uint64_t)row};
     if (status == KN_OK) status = kn_sort_records(v->ctx, order, (size_t)n, NULL, NULL, err);
     for (int64_t i = 0; status == KN_OK && i < n; i++) {
         g->persons[order[i].key >> 32] += i == 0 || order[i].key != order[i - 1].key;

@@ -132,8 +132,8 @@ static void find_ambiguous(pairing *p)
         const kn_vdb_rows  *r = &t->original;
         for (int64_t up = 0; i != v->person && up < v->tables[t->parent].original.rows; up++)
             for (uint32_t c = r->start[up]; c + 1 < r->start[up + 1]; c++)
-                if (r->mark[r->list[c]] == r->mark[r->list[c + 1]] && r->person[r->list[c]] != KN_V_NONE)
-                    p->ambiguous[r->person[r->list[c]]] = true;
+                if (r->mark[r->list[c]] == r->mark[r->list[c + 1]] && kn_vdb_person_of(r, r->list[c]) != KN_V_NONE)
+                    p->ambiguous[kn_vdb_person_of(r, r->list[c])] = true;
     }
 }
 

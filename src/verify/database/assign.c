@@ -249,9 +249,11 @@ static kn_status make_index(search *s, kn_error *err)
     if (!s->index) return kn_vdb_no_memory(v, err);
     for (int t = 0; t < v->table_count; t++) {
         const kn_vdb_rows *r = &v->tables[t].original;
-        for (int64_t row = 0; row < r->rows; row++)
-            if (r->person[row] != KN_V_NONE)
-                s->index[s->count++] = (kn_sort_record){index_key(v, t, false, (uint32_t)row), r->person[row]};
+        for (int64_t row = 0; row < r->rows; row++) {
+            uint32_t person = kn_vdb_person_of(r, (uint32_t)row);
+            if (person != KN_V_NONE)
+                s->index[s->count++] = (kn_sort_record){index_key(v, t, false, (uint32_t)row), person};
+        }
     }
     KN_TRY(kn_sort_records(v->ctx, s->index, s->count, NULL, NULL, err));
     size_t kept = 0;
@@ -277,7 +279,7 @@ static kn_status find_rarest(search *s, kn_error *err)
             uint64_t  key = index_key(v, t, true, (uint32_t)row);
             size_t    begin = kn_vsorted_find(s->index, s->count, key);
             size_t    end = key == UINT64_MAX ? s->count : kn_vsorted_find(s->index, s->count, key + 1);
-            uint64_t *best = s->rarest + 2 * (size_t)r->person[row];
+            uint64_t *best = s->rarest + 2 * (size_t)kn_vdb_person_of(r, (uint32_t)row);
             if (best[1] != UINT64_MAX && end - begin >= best[1] - best[0]) continue;
             best[0] = begin;
             best[1] = end;

@@ -65,7 +65,7 @@ kn_status kn_vdb_reference_make(kn_vdb_reference *out, kn_vdb *v, const kn_vdb_t
     r->breaks = kn_arena_array(&out->room, 2 * (2 * (size_t)r->values + 2), sizeof *r->breaks);
     if (out->room.failed) return kn_vdb_no_memory(v, err);
     for (int64_t row = 0; row < t->original.rows; row++) {
-        if (t->original.person && t->original.person[row] == KN_V_NONE) continue;
+        if (kn_vdb_person_of(&t->original, (uint32_t)row) == KN_V_NONE) continue;
         uint32_t value = column->of_original[kn_vsheet_code(t->original.table, column->original, row)];
         value = kn_vdb_reference_value(out, value);
         counts[value == KN_V_MISSING ? r->values : value]++;

@@ -100,7 +100,7 @@ static void ask(comparison *c)
 {
     const kn_vdb_rows *r = &c->t->release;
     for (int64_t row = 0; row < r->rows; row++) {
-        uint32_t person = (uint32_t)c->v->map[r->person[row]];
+        uint32_t person = (uint32_t)c->v->map[kn_vdb_person_of(r, (uint32_t)row)];
         c->asked[c->now[kn_vsheet_code(r->table, c->t->released[c->column], row)]] = person;
         c->counts[person]++;
     }
@@ -111,7 +111,7 @@ static void answer(comparison *c)
 {
     const kn_vdb_rows *r = &c->t->original;
     for (int64_t row = 0; row < r->rows; row++) {
-        uint32_t number = c->old[kn_vsheet_code(r->table, c->column, row)], person = r->person[row];
+        uint32_t number = c->old[kn_vsheet_code(r->table, c->column, row)], person = kn_vdb_person_of(r, (uint32_t)row);
         if (number == 0 || person == KN_V_NONE) continue;
         c->chances += c->counts[person];
         if (c->asked[number] != person) continue;

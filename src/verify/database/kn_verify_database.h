@@ -42,16 +42,23 @@ typedef struct kn_vdb_column {
 
 /* A table of one of the two databases. */
 typedef struct kn_vdb_rows {
-    const kn_vsheet *table;
-    int64_t         rows;
-    uint32_t       *parent; /* the parent table's row that each belongs to; KN_V_NONE: none. NULL: persons */
-    uint32_t       *person; /* the person it belongs to; KN_V_NONE: nobody                                 */
-    int64_t         owned;  /* rows that belong to a person                                                */
-    uint32_t       *mark;   /* hash of the copied cells: where they differ the cells do                    */
+    const kn_vsheet          *table;
+    int64_t                   rows;
+    const struct kn_vdb_rows *above;  /* of the parent table; NULL: persons                                            */
+    uint32_t                 *parent; /* the parent table's row that each belongs to; KN_V_NONE: none. NULL: persons */
+    int64_t                   owned;  /* rows that belong to a person                                                */
+    uint32_t                 *mark;   /* hash of the copied cells: where they differ the cells do                    */
     /* Rows that belong to row p of the parent table: list[start[p] .. start[p + 1] - 1], by (mark, row). Persons: one list. */
     uint32_t *start;
     uint32_t *list;
 } kn_vdb_rows;
+
+/* The person that a row belongs to; KN_V_NONE: nobody. Of a table of persons: the row itself. */
+static inline uint32_t kn_vdb_person_of(const kn_vdb_rows *r, uint32_t row)
+{
+    for (; r->above && row != KN_V_NONE; r = r->above) row = r->parent[row];
+    return row;
+}
 
 /* Columns of a table of persons that hold keys of a reference. */
 typedef struct kn_vdb_refer {

@@ -237,7 +237,7 @@ bool kn_vdb_position_holds(kn_vdb *v, kn_verified_model *m, const kn_vdb_positio
 static int by_person(const void *arg, uint64_t a, uint64_t b)
 {
     const kn_vdb_table *t = arg;
-    uint32_t            x = t->release.person[a], y = t->release.person[b];
+    uint32_t            x = kn_vdb_person_of(&t->release, (uint32_t)a), y = kn_vdb_person_of(&t->release, (uint32_t)b);
     if (x != y) return x < y ? -1 : 1;
     return a < b ? -1 : a > b;
 }
@@ -247,14 +247,15 @@ static int64_t take_position(const kn_vdb *v, const kn_vdb_table *t, const kn_so
                              kn_vdb_position *p)
 {
     uint64_t where = list[at].key >> 32;
-    p->persons = v->sizes[v->class_of[t->release.person[list[at].id]]];
+    p->persons = v->sizes[v->class_of[kn_vdb_person_of(&t->release, (uint32_t)list[at].id)]];
     p->rows = p->most = 0;
     p->values = 0;
     while (at < t->release.rows && list[at].key >> 32 == where) {
         uint64_t key = list[at].key;
         int64_t  people = 0, begin = at;
         for (; at < t->release.rows && list[at].key == key; at++)
-            people += at == begin || t->release.person[list[at].id] != t->release.person[list[at - 1].id];
+            people += at == begin || kn_vdb_person_of(&t->release, (uint32_t)list[at].id) !=
+                                         kn_vdb_person_of(&t->release, (uint32_t)list[at - 1].id);
         p->codes[p->values] = (uint32_t)key;
         p->counts[p->values++] = at - begin;
         p->rows += at - begin;
