@@ -22,8 +22,9 @@
 
 enum {
     PIECE_SIZE = 1 << 19,
-    PIECES_PER_THREAD = 4,
-    MAX_WAVE = 1 << 28, /* positions in the buffer, which a long record doubles, fit in 31 bits */
+    PIECES_PER_THREAD = 8, /* threads wait for each other at the end of a wave ... */
+    PIECES_LIMITED = 4,    /* ... but a small memory must do, too                  */
+    MAX_WAVE = 1 << 28,    /* positions in the buffer, which a long record doubles, fit in 31 bits */
     SNIFF_SIZE = 1 << 20,
     NAMES_SIZE = 1 << 14,  /* instead of a piece, for names alone */
     BATCH = 1024,          /* records that are interned at a time ... */
@@ -469,7 +470,8 @@ kn_status kn_csv_reader_open(kn_csv_reader *r, kn_error *err)
     KN_TRY(check_options(r->opt, err));
     if (r->worker_count == 0) r->worker_count = kn_context_threads(r->ctx);
     r->workers = kn_alloc_array_zero(r->ctx, (size_t)r->worker_count, sizeof *r->workers);
-    r->capacity = r->piece_size * PIECES_PER_THREAD * (size_t)r->worker_count;
+    size_t pieces = kn_memory_limited(r->ctx) ? PIECES_LIMITED : PIECES_PER_THREAD;
+    r->capacity = r->piece_size * pieces * (size_t)r->worker_count;
     if (r->capacity > MAX_WAVE) r->capacity = MAX_WAVE;
     r->buffer = kn_alloc(r->ctx, r->capacity + KN_CSV_PADDING);
     if (!r->workers || !r->buffer) return kn_csv_fail_memory(r, err);
