@@ -105,6 +105,8 @@ static int run(int argc, char **argv)
         code = cli_usage(&cli_report, "--output is needed: where the page goes");
     else if (!read_kinds(&in.kinds, &kinds))
         code = 2;
+    else if (common.json && strcmp(output, "-") == 0)
+        code = cli_usage(&cli_report, "--json and the page cannot both go to standard output; name a file (--output)");
     else if (cli_overwrites_input(output, argv, argc))
         code = cli_usage(&cli_report, "--output is one of the documents; name another file");
     kn_context *ctx = code == 0 ? cli_context(&common) : NULL;
