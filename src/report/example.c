@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "kn_html.h"
+#include "kn_report_words.h"
 
 enum { MOST_LABEL = 64, NUMBER = 47 };
 
@@ -133,14 +134,7 @@ static void coarser(kn_buffer *to, const kn_attribute *a, int level)
 
 void kn_columns_row(kn_html_table *t, const char *table, const kn_attribute *a, int level, bool anatomy)
 {
-    static const char *const roles[] = {[KN_ROLE_QUASI] = "quasi-identifier",
-                                        [KN_ROLE_IDENTIFIER] = "identifier",
-                                        [KN_ROLE_SENSITIVE] = "sensitive",
-                                        [KN_ROLE_WEIGHT] = "weight",
-                                        [KN_ROLE_KEEP] = "kept",
-                                        [KN_ROLE_COUNT] = "count",
-                                        [KN_ROLE_SET] = "set of items"};
-    kn_buffer               *to = t->to;
+    kn_buffer *to = t->to;
     kn_html_table_row(t);
     kn_html_table_cell(t);
     if (table) {
@@ -149,7 +143,7 @@ void kn_columns_row(kn_html_table *t, const char *table, const kn_attribute *a, 
     }
     kn_html_name(to, a->name);
     kn_html_table_cell(t);
-    kn_html_text(to, roles[a->role]);
+    kn_html_text(to, kn_words_role(a->role));
     kn_html_table_cell(t);
     switch (a->role) {
     case KN_ROLE_QUASI:

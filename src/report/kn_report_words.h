@@ -4,6 +4,7 @@
 #define KN_REPORT_WORDS_H
 
 #include <kanon/catalogue.h>
+#include <kanon/spec.h>
 
 #include "kn_buffer.h"
 
@@ -11,6 +12,9 @@
  * table, classes count persons. */
 void kn_words_begin(kn_buffer *to, kn_shape shape, bool entity, bool anatomy);
 void kn_words_end(kn_buffer *to);
+
+/* The role of a column. */
+const char *kn_words_role(kn_role role);
 
 /* The section on what a release does not promise, whatever it promises. */
 void kn_words_limits(kn_buffer *to, kn_shape shape, bool anatomy);

@@ -284,13 +284,6 @@ static void asked_levels(kn_buffer *to, const kn_spec *spec, const kn_attribute 
 
 static void column_row(kn_html_table *t, const kn_public *p, const kn_public_part *part, const kn_public_column *c)
 {
-    static const char *const roles[] = {[KN_ROLE_QUASI] = "quasi-identifier",
-                                        [KN_ROLE_IDENTIFIER] = "identifier",
-                                        [KN_ROLE_SENSITIVE] = "sensitive",
-                                        [KN_ROLE_WEIGHT] = "weight",
-                                        [KN_ROLE_KEEP] = "kept",
-                                        [KN_ROLE_COUNT] = "count",
-                                        [KN_ROLE_SET] = "set of items"};
     kn_html_table_row(t);
     kn_html_table_cell(t);
     if (part->name) {
@@ -299,7 +292,7 @@ static void column_row(kn_html_table *t, const kn_public *p, const kn_public_par
     }
     kn_html_name(t->to, c->name);
     kn_html_table_cell(t);
-    kn_html_text(t->to, c->attribute ? roles[c->attribute->role] : part->list ? "" : "key");
+    kn_html_text(t->to, c->attribute ? kn_words_role(c->attribute->role) : part->list ? "" : "key");
     kn_html_table_cell(t);
     bool quasi = c->attribute && c->attribute->role == KN_ROLE_QUASI;
     if (quasi) kn_html_integer(t->to, c->labels);

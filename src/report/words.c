@@ -116,3 +116,15 @@ void kn_words_limits(kn_buffer *to, kn_shape shape, bool anatomy)
                     "k-anonymity does not prevent that somebody guesses a description that fits exactly one person.");
     kn_words_end(to);
 }
+
+const char *kn_words_role(kn_role role)
+{
+    static const char *const roles[] = {[KN_ROLE_QUASI] = "quasi-identifier",
+                                        [KN_ROLE_IDENTIFIER] = "identifier",
+                                        [KN_ROLE_SENSITIVE] = "sensitive",
+                                        [KN_ROLE_WEIGHT] = "weight",
+                                        [KN_ROLE_KEEP] = "kept",
+                                        [KN_ROLE_COUNT] = "count",
+                                        [KN_ROLE_SET] = "set of items"};
+    return roles[role];
+}
