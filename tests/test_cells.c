@@ -1,14 +1,16 @@
 /* test_cells.c: the rows of a source by columns (kn_cells_take): pieces of any number of rows, on any number of threads; of several
- * mistakes the first row's; rows before a failure; every allocation refused in turn. */
+ * mistakes the first row's; rows before a failure; every allocation refused in turn. Numbers as texts, and back. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "testing.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "kn_alloc.h"
 #include "kn_cells.h"
 #include "kn_error.h"
+#include "kn_rng.h"
 
 enum { COLUMNS = 3, MOST = 3 * KN_CELL_ROWS };
 
@@ -31,7 +33,19 @@ static kn_string text_of(int64_t row, int column, char *room)
 {
     if ((row + column) % 7 == 0) return (kn_string){NULL, 0};
     if ((row + column) % 5 == 0) return (kn_string){"", 0};
+    if (column == 2 && row % 3 == 0) return (kn_string){room, (size_t)snprintf(room, 40, "%lld", 70 - (long long)row)};
+    if (column == 2 && row % 3 == 1) return (kn_string){room, (size_t)snprintf(room, 40, "%.15g", (double)row / 8)};
     return (kn_string){room, (size_t)snprintf(room, 40, "%lld in %d", (long long)row, column)};
+}
+
+/* Numbers as they are. */
+static kn_status give(const kn_cell_sink *sink, int64_t row, int column, kn_error *err)
+{
+    char      room[40];
+    kn_string text = text_of(row, column, room);
+    if (column == 2 && text.size > 0 && row % 3 == 0) return sink->integer(sink->state, 70 - row, err);
+    if (column == 2 && text.size > 0 && row % 3 == 1) return sink->real(sink->state, (double)row / 8, err);
+    return sink->cell(sink->state, text, err);
 }
 
 static kn_status begin(void *state, const kn_catalog_table *table, kn_error *err)
@@ -46,11 +60,10 @@ static kn_status next(void *state, const kn_catalog_table *table, const kn_cell_
                       kn_error *err)
 {
     source *s = state;
-    char    room[40];
     for (int64_t i = 0; i < most && s->at < s->rows; i++, s->at++)
         for (int c = 0; c < table->column_count; c++) {
             if (s->at == s->fails_at && c == 1) return kn_fail(err, KN_IO, "the source is gone");
-            KN_TRY(sink->cell(sink->state, text_of(s->at, c, room), err));
+            KN_TRY(give(sink, s->at, c, err));
         }
     *more = s->at < s->rows;
     return KN_OK;
@@ -59,12 +72,12 @@ static kn_status next(void *state, const kn_catalog_table *table, const kn_cell_
 static kn_status take_column(void *state, int column, const kn_cell_rows *rows, int64_t *wrong, kn_error *err)
 {
     target *t = state;
-    char    room[40];
+    char    room[40], number[KN_NUMBER_TEXT];
     if (t->refuses[column]) return kn_fail(err, KN_INPUT, "column %d", column);
     t->different[column] =
         t->different[column] || rows->first != t->taken[column] || rows->count < 1 || rows->count > KN_CELL_ROWS;
     for (int64_t i = 0; i < rows->count; i++, t->taken[column]++) {
-        kn_string expected = text_of(rows->first + i, column, room), text = kn_cell_rows_text(rows, column, i);
+        kn_string expected = text_of(rows->first + i, column, room), text = kn_cell_rows_text(rows, column, i, number);
         bool      same = !text.data == !expected.data && text.size == expected.size;
         if (!same || memcmp(text.data ? text.data : "", expected.data ? expected.data : "", text.size) != 0)
             t->different[column] = true;
@@ -186,10 +199,83 @@ static void memory_that_is_refused(void **state)
     assert_true(tries > 3);
 }
 
+/* ---- Numbers ---- */
+
+/* By the definition: as few digits as give the number again. */
+static size_t shortest(double value, char *room)
+{
+    int size = 0;
+    for (int digits = 15; digits <= 17; digits++) {
+        size = snprintf(room, KN_NUMBER_TEXT, "%.*g", digits, value);
+        if (strtod(room, NULL) == value) break;
+    }
+    return (size_t)size;
+}
+
+static void check_real(double value)
+{
+    char      room[KN_NUMBER_TEXT], expected[KN_NUMBER_TEXT];
+    kn_string text = kn_real_text(value, room);
+    double    again = 0;
+    assert_int_equal(text.size, shortest(value, expected));
+    assert_memory_equal(text.data, expected, text.size);
+    if (kn_plain_decimal(text, &again)) assert_true(again == value);
+}
+
+static void numbers_as_texts(void **state)
+{
+    static const int64_t ends[] = {
+        0, 1, -1, 9, 10, 99, 100, INT64_MAX, INT64_MIN, 999999999999999999, -999999999999999999};
+    char   room[KN_NUMBER_TEXT], expected[KN_NUMBER_TEXT];
+    kn_rng rng;
+    (void)state;
+    kn_rng_init(&rng, testing_seed(), 0);
+    for (int i = 0; i < 20000; i++) {
+        int64_t   number = i < 11 ? ends[i] : (int64_t)kn_rng_next(&rng) >> kn_rng_below(&rng, 64), again = 0;
+        kn_string text = kn_integer_text(number, room);
+        int       size = snprintf(expected, sizeof expected, "%lld", (long long)number);
+        assert_int_equal(text.size, size);
+        assert_memory_equal(text.data, expected, text.size);
+        assert_int_equal(kn_plain_integer(text, &again), size - (number < 0) <= 18);
+        if (size - (number < 0) <= 18) assert_true(again == number);
+        check_real((double)number / (double)(1 + kn_rng_below(&rng, 1000)));
+        check_real((double)(number % 100000000000) / 100);
+        uint64_t bits = kn_rng_next(&rng);
+        double   any;
+        memcpy(&any, &bits, sizeof any);
+        if (any == any && any - any == 0) check_real(any);
+    }
+}
+
+/* Whatever has a point and at most fifteen digits is the number nearest to it, or not taken. */
+static void texts_as_numbers(void **state)
+{
+    static const char *const none[] = {
+        "", "-", ".", "1.", ".5", "-.5", "1.0", "-0.0", "1e3", "1.5e3", "1.2.3", "1234567890.123456", "0x1.8"};
+    kn_rng rng;
+    (void)state;
+    kn_rng_init(&rng, testing_seed(), 1);
+    for (int i = 0; i < 20000; i++) {
+        char   text[40];
+        double number = 0;
+        int    digits = (int)kn_rng_below(&rng, 8), whole = (int)kn_rng_below(&rng, 10000000);
+        int    part = (int)kn_rng_below(&rng, 10000000),
+            size = snprintf(text, sizeof text, "%s%d.%0*d", i % 2 ? "-" : "", whole, digits + 1, part);
+        bool taken = kn_plain_decimal((kn_string){text, (size_t)size}, &number);
+        if (taken) assert_true(number == strtod(text, NULL));
+        if (part % 10 && size - i % 2 <= 16) assert_true(taken);
+    }
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+        double number;
+        assert_false(kn_plain_decimal(kn_string_of(none[i]), &number));
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(all_rows_in_their_order),
-                                       cmocka_unit_test(the_first_mistake_is_reported),
-                                       cmocka_unit_test(a_column_that_fails), cmocka_unit_test(memory_that_is_refused)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_rows_in_their_order), cmocka_unit_test(the_first_mistake_is_reported),
+        cmocka_unit_test(a_column_that_fails),     cmocka_unit_test(memory_that_is_refused),
+        cmocka_unit_test(numbers_as_texts),        cmocka_unit_test(texts_as_numbers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -565,7 +565,16 @@ static char *ask_diagnose(kn_context *ctx, const kn_spec *spec, const char *plac
     return both;
 }
 
-static void same_answers(asking ask)
+/* Without the line of this field. */
+static void strip(char *text, const char *field)
+{
+    char *at = strstr(text, field), *end = at ? strchr(at, '\n') : NULL;
+    while (at && at > text && at[-1] != '\n') at--;
+    if (end) memmove(at, end + 1, strlen(end + 1) + 1);
+}
+
+/* Columns are no file: what is said of its bytes (`of_bytes`; NULL: nothing) is not said of them. */
+static void same_answers(asking ask, const char *of_bytes)
 {
     kn_context *ctx = testing_context(2);
     char        place[300], release[400], columns[1000];
@@ -582,6 +591,11 @@ static void same_answers(asking ask)
         snprintf(columns, sizeof columns, "%s", asked);
         spec = spec_of(ctx, columns, "memory:");
         char *memory = ask(ctx, spec, "memory:", batches ? "memory:out" : "memory:out.csv");
+        if (batches && of_bytes) {
+            assert_null(strstr(memory, of_bytes));
+            assert_non_null(strstr(file, of_bytes));
+            strip(file, of_bytes);
+        }
         assert_string_equal(memory, file);
         free(memory);
         kn_spec_free(spec);
@@ -594,31 +608,31 @@ static void same_answers(asking ask)
 static void test_verify(void **state)
 {
     (void)state;
-    same_answers(ask_verify);
+    same_answers(ask_verify, NULL);
 }
 
 static void test_measure_and_workload(void **state)
 {
     (void)state;
-    same_answers(ask_measure);
+    same_answers(ask_measure, NULL);
 }
 
 static void test_attack(void **state)
 {
     (void)state;
-    same_answers(ask_attack);
+    same_answers(ask_attack, "\"sha256\"");
 }
 
 static void test_advise(void **state)
 {
     (void)state;
-    same_answers(ask_advise);
+    same_answers(ask_advise, NULL);
 }
 
 static void test_diagnose(void **state)
 {
     (void)state;
-    same_answers(ask_diagnose);
+    same_answers(ask_diagnose, NULL);
 }
 
 int main(void)

@@ -38,7 +38,22 @@ static const char *const texts[] = {NULL,
                                     "123456789012345678901234567890",
                                     "0.1",
                                     "38358.40",
-                                    "1_000"};
+                                    "1_000",
+                                    "-",
+                                    ".",
+                                    "-.5",
+                                    "1.2.3",
+                                    "5.-1",
+                                    "0.0",
+                                    "-0.0",
+                                    "-0.25",
+                                    "00.5",
+                                    "999999999999.999",
+                                    "1234567890123.456",
+                                    "123456789012345678",
+                                    "-999999999999999999",
+                                    "1.",
+                                    "17.50"};
 
 typedef struct rows {
     kn_string cells[ROWS][COLUMNS];
@@ -144,6 +159,7 @@ static void test_same_bytes(void **state)
     static const char *const tables[] = {
         "CREATE TABLE t(a INTEGER, b TEXT, c NUMERIC, d REAL, e BLOB, f)",
         "CREATE TABLE t(a, b VARCHAR(9), c DATE, d DOUBLE PRECISION, e BOOLEAN, f BIGINT); CREATE INDEX i ON t(c, d)",
+        "CREATE TABLE t(a ANY, b CHARINT, c FLOATING POINT, d \"\", e STRING, f DECIMAL(10, 2))",
         "PRAGMA encoding = 'UTF-16le'; CREATE TABLE t(a INTEGER, b TEXT, c NUMERIC, d REAL, e BLOB, f)",
     };
     kn_context *ctx = testing_context(1);

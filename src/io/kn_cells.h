@@ -11,6 +11,7 @@
 #include "kn_buffer.h"
 #include "kn_catalog.h"
 #include "kn_extras.h"
+#include "kn_number_text.h"
 #include "kn_string.h"
 
 /* Receives the cells of a table, row by row, in the order of the catalog's columns. Data NULL: missing; a text is
@@ -18,6 +19,9 @@
 typedef struct kn_cell_sink {
     void *state;
     kn_status (*cell)(void *state, kn_string text, kn_error *err);
+    /* Numbers of a source that holds numbers. Both NULL: they come as texts (kn_number_text.h). */
+    kn_status (*integer)(void *state, int64_t value, kn_error *err);
+    kn_status (*real)(void *state, double value, kn_error *err);
 } kn_cell_sink;
 
 typedef struct kn_cells {
@@ -48,20 +52,34 @@ void               kn_cells_close(kn_cells *cells); /* NULL is fine */
 
 enum { KN_CELL_ROWS = 8192 };
 
-/* Rows that follow each other, at most KN_CELL_ROWS. */
+/* Where a text is, or a number. */
+typedef struct kn_cell_place {
+    uint64_t at;   /* the bits of a number */
+    uint32_t size; /* or one of these      */
+} kn_cell_place;
+enum { KN_CELL_MOST = INT32_MAX }; /* bytes of a text */
+#define KN_CELL_MISSING UINT32_MAX
+#define KN_CELL_INTEGER (UINT32_MAX - 1)
+#define KN_CELL_REAL    (UINT32_MAX - 2)
+
+/* Rows that follow each other, at most KN_CELL_ROWS (kn_cell_rows.c). All zero but for ctx and what: none. */
 typedef struct kn_cell_rows {
-    int64_t   first, count;
-    size_t   *at, *size; /* columns x KN_CELL_ROWS: where a text begins, and its size; SIZE_MAX: missing */
-    kn_buffer bytes;
+    kn_context    *ctx;
+    const char    *what; /* is done, if memory runs out */
+    int64_t        first, count;
+    int            columns, column; /* column: of the next cell */
+    kn_cell_place *places;          /* of each cell, row by row */
+    size_t         capacity;
+    kn_buffer      bytes;
 } kn_cell_rows;
 
-/* The i-th cell of a column; data NULL: missing. */
-static inline kn_string kn_cell_rows_text(const kn_cell_rows *rows, int column, int64_t i)
-{
-    size_t cell = (size_t)column * KN_CELL_ROWS + (size_t)i;
-    if (rows->size[cell] == SIZE_MAX) return (kn_string){NULL, 0};
-    return rows->size[cell] == 0 ? (kn_string){"", 0} : (kn_string){rows->bytes.data + rows->at[cell], rows->size[cell]};
-}
+/* No rows yet; `first` will be the number of the first. false: out of memory. */
+KN_CHECK bool kn_cell_rows_begin(kn_cell_rows *rows, int columns, int64_t first);
+kn_cell_sink  kn_cell_rows_sink(kn_cell_rows *rows); /* adds cells; a row counts once it has all of them */
+void          kn_cell_rows_free(kn_cell_rows *rows);
+
+/* The i-th cell of a column, valid as long as the rows and `room` (of a number) are; data NULL: missing. */
+kn_string kn_cell_rows_text(const kn_cell_rows *rows, int column, int64_t i, char room[KN_NUMBER_TEXT]);
 
 /* Takes the cells of a column of such rows: several columns at a time, each front to back. *wrong: the first of the rows
  * whose text is not UTF-8, if there is one. Then, once all columns are taken, the rows themselves. */

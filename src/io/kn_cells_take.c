@@ -17,9 +17,8 @@ typedef struct taking {
     const kn_catalog_table *table;
     const kn_cell_taker    *taker;
     kn_cell_rows            rows[2];
-    int                     next;   /* of the two: the source fills it             */
-    int                     column; /* of the next cell                          */
-    int64_t                *wrong;  /* per column: a row that is not UTF-8, or -1 */
+    int                     next;  /* of the two: the source fills it              */
+    int64_t                *wrong; /* per column: a row that is not UTF-8, or -1 */
     bool                    more;
     kn_status               status; /* the source's */
     kn_error                error;
@@ -30,31 +29,15 @@ static kn_status no_memory(const taking *t, kn_error *err)
     return kn_fail_memory(err, t->cells->ctx, t->cells->name);
 }
 
-static kn_status add_cell(void *state, kn_string text, kn_error *err)
-{
-    taking       *t = state;
-    kn_cell_rows *r = &t->rows[t->next];
-    size_t        cell = (size_t)t->column * KN_CELL_ROWS + (size_t)r->count;
-    r->at[cell] = r->bytes.size;
-    r->size[cell] = text.data ? text.size : SIZE_MAX;
-    if (text.data) kn_buffer_append(&r->bytes, text.data, text.size);
-    if (r->bytes.failed) return no_memory(t, err); /* the row is not one of those that are taken */
-    if (++t->column < t->table->column_count) return KN_OK;
-    t->column = 0;
-    r->count++;
-    return KN_OK;
-}
-
 /* A failure counts once the rows before it are taken. */
 static void ask_source(taking *t)
 {
     const kn_cell_rows *before = &t->rows[!t->next];
     kn_cell_rows       *r = &t->rows[t->next];
-    kn_cell_sink        sink = {t, add_cell};
-    r->first = before->first + before->count;
-    r->count = 0;
-    t->column = 0;
-    kn_buffer_clear(&r->bytes);
+    kn_cell_sink        sink = kn_cell_rows_sink(r);
+    if (!kn_cell_rows_begin(r, t->table->column_count, before->first + before->count))
+        t->status = no_memory(t, &t->error);
+    if (t->status != KN_OK) t->more = false;
     if (!t->more) return;
     t->status = t->cells->next(t->cells->state, t->table, &sink, KN_CELL_ROWS, &t->more, &t->error);
     if (t->status != KN_OK) t->more = false;
@@ -103,17 +86,12 @@ static kn_status take_rows(taking *t, kn_error *err)
 kn_status kn_cells_take(const kn_cells *cells, const kn_catalog_table *table, const kn_cell_taker *taker, kn_error *err)
 {
     taking    t = {.cells = cells, .table = table, .taker = taker, .status = KN_OK, .error = KN_ERROR_INIT};
-    size_t    columns = (size_t)table->column_count, block = columns * KN_CELL_ROWS;
-    size_t   *room = kn_alloc_array(cells->ctx, 4 * block + 1, sizeof *room);
-    kn_status status = room && KN_ALLOC(cells->ctx, t.wrong, columns + 1) ? KN_OK : no_memory(&t, err);
-    for (size_t i = 0; i < 2; i++) kn_buffer_init(&t.rows[i].bytes, cells->ctx);
-    for (size_t i = 0; status == KN_OK && i < 2; i++) {
-        t.rows[i].at = room + 2 * i * block;
-        t.rows[i].size = t.rows[i].at + block;
-    }
+    size_t    columns = (size_t)table->column_count;
+    kn_status status = KN_ALLOC(cells->ctx, t.wrong, columns + 1) ? KN_OK : no_memory(&t, err);
+    for (size_t i = 0; i < 2; i++) t.rows[i] = (kn_cell_rows){.ctx = cells->ctx, .what = cells->name};
     for (size_t c = 0; status == KN_OK && c < columns; c++) t.wrong[c] = -1;
     if (status == KN_OK) status = take_rows(&t, err);
-    for (int i = 0; i < 2; i++) kn_buffer_free(&t.rows[i].bytes);
-    KN_FREE(room, t.wrong);
+    for (int i = 0; i < 2; i++) kn_cell_rows_free(&t.rows[i]);
+    kn_free(t.wrong);
     return status;
 }

@@ -97,7 +97,8 @@ kn_status kn_feed_cell(void *feed, kn_string text, kn_error *err)
 typedef struct waiting {
     kn_interner *known;
     kn_string    texts[TOGETHER];
-    int64_t      ends[TOGETHER]; /* the row after the last that shows it */
+    char         rooms[TOGETHER][KN_NUMBER_TEXT]; /* of those that are numbers */
+    int64_t      ends[TOGETHER];                  /* the row after the last that shows it */
     int          count;
     int64_t      rows; /* have their ids */
     uint32_t    *ids;
@@ -125,9 +126,9 @@ static kn_status take_column(void *state, int column, const kn_cell_rows *rows, 
     kn_feed *f = state;
     waiting  w = {.known = kn_builder_interner(f->builder, column, 0), .ids = f->ids + (size_t)column * KN_CELL_ROWS};
     for (int64_t i = 0; i < rows->count; i++) {
-        kn_string text = kn_cell_rows_text(rows, column, i);
+        if (w.count == TOGETHER && !give_ids(&w)) return kn_fail_memory(err, f->ctx, f->source);
+        kn_string text = kn_cell_rows_text(rows, column, i, w.rooms[w.count]);
         if (!is_above(&w, text)) {
-            if (w.count == TOGETHER && !give_ids(&w)) return kn_fail_memory(err, f->ctx, f->source);
             if (is_wrong(text)) {
                 if (*wrong < 0) *wrong = i;
                 text = (kn_string){NULL, 0};

@@ -39,7 +39,7 @@ static kn_status more(void *state, kn_buffer *to, bool *ended, kn_error *err)
 {
     rows        *r = state;
     kn_pg       *pg = r->pg;
-    kn_cell_sink sink = {&r->csv, kn_csv_rows_cell};
+    kn_cell_sink sink = {.state = &r->csv, .cell = kn_csv_rows_cell};
     r->csv.to = to;
     kn_buffer_append(to, r->head.data, r->head.size);
     kn_buffer_clear(&r->head);

@@ -4,10 +4,11 @@
  * names, types and keys, free pages, numbers in the header, files beside it. Then the bytes: the same cells are
  * written into a new file as kn_sqlite_write.c does and both are compared, except for counters and version numbers in
  * the header. So nothing can hide in unused space, in row numbers, in the way a cell is stored or in the order of
- * pages. A release that another program wrote passes once it is vacuumed.
+ * pages. If they differ, the new file is vacuumed and compared once more: a release that another program wrote passes
+ * once it is vacuumed.
  *
- * Cost: the file is read, written to a temporary one and read again. Memory: as much as a small file (IN_MEMORY); the copy of a larger
- * one is a file without a name in TMPDIR, or /tmp.
+ * Cost: the file is read, written to a temporary one and read again; one that is not kanon's twice. Memory: as much as a small
+ * file (IN_MEMORY); the copy of a larger one is a file without a name in TMPDIR, or /tmp.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
@@ -250,8 +251,8 @@ static kn_status run_fresh(const looking *l, const char *sql, kn_error *err)
 typedef struct copying {
     const looking *l;
     sqlite3_stmt  *from;
-    char (*rooms)[KN_SQLITE_NUMBER]; /* one for the number of each column */
-    kn_buffer scratch;               /* of binary values, which share it  */
+    char (*rooms)[KN_NUMBER_TEXT]; /* one for the number of each column */
+    kn_buffer scratch;             /* of binary values, which share it  */
     int64_t   rows;
     kn_status status; /* of reading */
     kn_error *err;
@@ -354,6 +355,7 @@ static kn_status open_copy(looking *l, kn_error *err)
     char *path = (char *)(uintptr_t)kn_buffer_text(&name);
     int   fd = path ? mkstemp(path) : -1;
     if (fd >= 0 && !(l->copy = fdopen(fd, "rb"))) (void)close(fd);
+    if (l->copy) (void)setvbuf(l->copy, NULL, _IONBF, 0); /* what was read is not what is there once it is vacuumed */
     kn_status status = !path      ? kn_fail_memory(err, l->ctx, l->path)
                        : !l->copy ? kn_fail(err, KN_IO, "%s: cannot be written: %s", path, strerror(errno))
                                   : open_fresh(l, path, err);
@@ -379,7 +381,7 @@ static kn_status make_fresh(looking *l, bool small, kn_error *err)
     }
     KN_TRY(run_fresh(l, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN", err));
     KN_TRY(copy_tables(l, err));
-    return run_fresh(l, "COMMIT; VACUUM", err);
+    return run_fresh(l, "COMMIT", err);
 }
 
 /* Change counters, the program's version, and whether a log was used: they differ between writings. */
@@ -389,42 +391,50 @@ static bool is_counter(int64_t at)
 }
 
 /* `fresh` NULL: the copy's. */
-static kn_status compare_bytes(looking *l, const unsigned char *fresh, int64_t size, kn_error *err)
+static kn_status compare_bytes(const looking *l, const unsigned char *fresh, int64_t size, bool *same, kn_error *err)
 {
     unsigned char piece[1 << 14], other[1 << 14];
     int64_t       at = 0;
-    bool          same = true;
     FILE         *file = fopen(l->path, "rb");
     if (!file) return kn_fail(err, KN_IO, "%s: cannot be read: %s", l->path, strerror(errno));
-    for (size_t got; same && (got = fread(piece, 1, sizeof piece, file)) > 0; at += (int64_t)got) {
+    *same = true;
+    if (!fresh) rewind(l->copy);
+    for (size_t got; *same && (got = fread(piece, 1, sizeof piece, file)) > 0; at += (int64_t)got) {
         const unsigned char *there = fresh ? fresh + at : other;
-        same = fresh ? at + (int64_t)got <= size : fread(other, 1, got, l->copy) == got;
-        for (size_t i = 0; same && i < got; i++) same = piece[i] == there[i] || is_counter(at + (int64_t)i);
+        *same = fresh ? at + (int64_t)got <= size : fread(other, 1, got, l->copy) == got;
+        for (size_t i = 0; *same && i < got; i++) *same = piece[i] == there[i] || is_counter(at + (int64_t)i);
     }
-    if (same && !fresh) size = fgetc(l->copy) == EOF ? at : at + 1;
+    if (*same && !fresh) size = fgetc(l->copy) == EOF ? at : at + 1;
     bool failed = ferror(file) != 0 || (l->copy && ferror(l->copy) != 0);
     fclose(file);
-    if (failed) return kn_fail(err, KN_IO, "%s: cannot be read", l->path);
-    if (!same || at != size) tell(l, not_fresh);
-    return KN_OK;
+    *same = *same && at == size;
+    return failed ? kn_fail(err, KN_IO, "%s: cannot be read", l->path) : KN_OK;
+}
+
+static kn_status compare_fresh(const looking *l, bool *same, kn_error *err)
+{
+    sqlite3_int64 size = 0;
+    if (l->copy) return compare_bytes(l, NULL, 0, same, err);
+    unsigned char *bytes = sqlite3_serialize(l->fresh, "main", &size, 0);
+    kn_status      status = bytes ? compare_bytes(l, bytes, size, same, err) : kn_fail_memory(err, l->ctx, l->path);
+    sqlite3_free(bytes);
+    return status;
 }
 
 static kn_status look_at_bytes(looking *l, kn_error *err)
 {
-    sqlite3_int64 size = 0;
-    struct stat   file;
-    bool          small = stat(l->path, &file) == 0 && file.st_size <= IN_MEMORY;
-    kn_status     status = make_fresh(l, small, err);
-    int           code = status == KN_OK ? SQLITE_OK : sqlite3_errcode(l->fresh) & 0xff;
+    struct stat file;
+    bool        small = stat(l->path, &file) == 0 && file.st_size <= IN_MEMORY, same = false;
+    kn_status   status = make_fresh(l, small, err);
+    int         code = status == KN_OK ? SQLITE_OK : sqlite3_errcode(l->fresh) & 0xff;
     if (code == SQLITE_CONSTRAINT || code == SQLITE_MISMATCH) { /* two keys with one text, or a key that is none */
         tell(l, not_fresh);
         status = KN_OK;
-    } else if (status == KN_OK && !small) {
-        status = compare_bytes(l, NULL, 0, err);
-    } else if (status == KN_OK) {
-        unsigned char *bytes = sqlite3_serialize(l->fresh, "main", &size, 0);
-        status = bytes ? compare_bytes(l, bytes, size, err) : kn_fail_memory(err, l->ctx, l->path);
-        sqlite3_free(bytes);
+    } else {
+        if (status == KN_OK) status = compare_fresh(l, &same, err);
+        if (status == KN_OK && !same) status = run_fresh(l, "VACUUM", err);
+        if (status == KN_OK && !same) status = compare_fresh(l, &same, err);
+        if (status == KN_OK && !same) tell(l, not_fresh);
     }
     (void)sqlite3_close(l->fresh);
     if (l->copy) fclose(l->copy);

@@ -3,6 +3,7 @@
  * A statement per row costs more than its row: SQLite opens and closes its cursors each time. Here the rows are a virtual
  * table, INSERT INTO t SELECT * FROM it, whose cells SQLite asks for one after the other. Cells are texts; SQLite's own
  * rule of affinity turns them into numbers in columns declared so, as it does with texts that are bound to a statement.
+ * Plain numbers are given to such columns as numbers, which is the same in half the time.
  *
  * The table's name begins with sqlite_, so no table of a file can have it. A connection has one such table at a time.
  * SPDX-License-Identifier: Apache-2.0
@@ -19,6 +20,7 @@ struct kn_sqlite_insert {
     kn_context      *ctx;
     sqlite3_stmt    *statement;
     int              columns;
+    bool            *numeric; /* per column: its affinity is one of numbers */
     kn_sqlite_source source;
 };
 
@@ -88,15 +90,15 @@ static int close_cursor(sqlite3_vtab_cursor *cursor)
     return SQLITE_OK;
 }
 
-static const kn_sqlite_source *source_of(const sqlite3_vtab_cursor *cursor)
+static const kn_sqlite_insert *insert_of(const sqlite3_vtab_cursor *cursor)
 {
-    return &((const row_table *)(const void *)cursor->pVtab)->insert->source;
+    return ((const row_table *)(const void *)cursor->pVtab)->insert;
 }
 
 static int next_row(sqlite3_vtab_cursor *cursor)
 {
     row_cursor             *c = (row_cursor *)(void *)cursor;
-    const kn_sqlite_source *source = source_of(cursor);
+    const kn_sqlite_source *source = &insert_of(cursor)->source;
     int                     step = source->next(source->state);
     c->ended = step != SQLITE_ROW;
     return step == SQLITE_ROW || step == SQLITE_DONE ? SQLITE_OK : step;
@@ -118,13 +120,19 @@ static int at_end(sqlite3_vtab_cursor *cursor)
 
 static int give_cell(sqlite3_vtab_cursor *cursor, sqlite3_context *to, int column)
 {
-    const kn_sqlite_source *source = source_of(cursor);
+    const kn_sqlite_insert *insert = insert_of(cursor);
     kn_string               text;
-    sqlite3_destructor_type stays = source->cell(source->state, column, &text) ? SQLITE_STATIC : SQLITE_TRANSIENT;
-    if (text.data)
-        sqlite3_result_text64(to, text.data, text.size, stays, SQLITE_UTF8);
-    else
+    int64_t                 integer;
+    double                  decimal;
+    bool                    stays = insert->source.cell(insert->source.state, column, &text);
+    if (!text.data)
         sqlite3_result_null(to);
+    else if (insert->numeric[column] && kn_plain_integer(text, &integer))
+        sqlite3_result_int64(to, integer);
+    else if (insert->numeric[column] && kn_plain_decimal(text, &decimal))
+        sqlite3_result_double(to, decimal);
+    else
+        sqlite3_result_text64(to, text.data, text.size, stays ? SQLITE_STATIC : SQLITE_TRANSIENT, SQLITE_UTF8);
     return SQLITE_OK;
 }
 
@@ -148,6 +156,31 @@ static const sqlite3_module rows_module = {.xConnect = connect_rows,
 
 /* ---- The statement ---- */
 
+/* SQLite's rule: what a declared type contains, in this order. */
+static bool is_numeric(const char *type)
+{
+    static const char *const texts[] = {"%char%", "%clob%", "%text%", "%blob%"};
+    if (sqlite3_strlike("%int%", type, 0) == 0) return true;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (sqlite3_strlike(texts[i], type, 0) == 0) return false;
+    return *type != '\0' && sqlite3_stricmp(type, "any") != 0; /* of a strict table: as it is */
+}
+
+static int find_numeric(kn_sqlite_insert *insert, sqlite3 *db, const char *table)
+{
+    sqlite3_stmt *s = NULL;
+    insert->numeric = kn_alloc_zero(insert->ctx, (size_t)insert->columns + 1);
+    if (!insert->numeric) return SQLITE_NOMEM;
+    int code = sqlite3_prepare_v2(db, "SELECT type FROM pragma_table_info(?1) ORDER BY cid", -1, &s, NULL);
+    if (code == SQLITE_OK) code = sqlite3_bind_text(s, 1, table, -1, SQLITE_STATIC);
+    for (int c = 0; code == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW; c++) {
+        const char *type = (const char *)sqlite3_column_text(s, 0);
+        if (c < insert->columns) insert->numeric[c] = type && is_numeric(type);
+    }
+    int end = sqlite3_finalize(s);
+    return code == SQLITE_OK ? end : code;
+}
+
 int kn_sqlite_insert_open(kn_sqlite_insert **out, kn_context *ctx, sqlite3 *db, const char *table, int columns,
                           const kn_sqlite_source *source)
 {
@@ -161,6 +194,7 @@ int kn_sqlite_insert_open(kn_sqlite_insert **out, kn_context *ctx, sqlite3 *db, 
     kn_buffer_add(&sql, " SELECT * FROM " ROWS_NAME);
     const char *text = kn_buffer_text(&sql);
     int         code = text ? sqlite3_create_module(db, ROWS_NAME, &rows_module, insert) : SQLITE_NOMEM;
+    if (code == SQLITE_OK) code = find_numeric(insert, db, table);
     if (code == SQLITE_OK) code = sqlite3_prepare_v2(db, text, -1, &insert->statement, NULL);
     kn_buffer_free(&sql);
     return code;
@@ -176,5 +210,5 @@ void kn_sqlite_insert_close(kn_sqlite_insert *insert)
 {
     if (!insert) return;
     sqlite3_finalize(insert->statement);
-    kn_free(insert);
+    KN_FREE(insert->numeric, insert);
 }

@@ -6,15 +6,14 @@
 #include <sqlite3.h>
 
 #include "kn_buffer.h"
+#include "kn_number_text.h"
 #include "kn_sqlite.h"
 #include "kn_string.h"
 #include "kn_table_stream.h"
 
-enum { KN_SQLITE_NUMBER = 40 }; /* bytes: space for a number as text */
-
 /* The text of a cell: numbers in their shortest exact spelling, binary values as \x and hexadecimal digits; data
  * NULL: NULL. It is valid until the next step, or is in `room` or `scratch`. false: out of memory. */
-bool kn_sqlite_cell(kn_string *out, sqlite3_stmt *statement, int column, char room[KN_SQLITE_NUMBER], kn_buffer *scratch);
+bool kn_sqlite_cell(kn_string *out, sqlite3_stmt *statement, int column, char room[KN_NUMBER_TEXT], kn_buffer *scratch);
 
 /* The connection of what kn_sqlite_cells opened. */
 sqlite3 *kn_sqlite_handle(const kn_cells *cells);

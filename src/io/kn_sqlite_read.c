@@ -8,8 +8,6 @@
  * Cost: one pass over each table, on one thread at a time.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "kn_alloc.h"
@@ -154,54 +152,6 @@ static kn_status list(void *state, kn_catalog *c, const kn_database_options *opt
 
 /* ---- Rows ---- */
 
-static int integer_text(int64_t value, char *room)
-{
-    char     digits[24];
-    int      size = 0, at = 0;
-    uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-    do digits[size++] = (char)('0' + rest % 10);
-    while (rest /= 10);
-    if (value < 0) room[at++] = '-';
-    while (size > 0) room[at++] = digits[--size];
-    return at;
-}
-
-/* Amounts of money and the like: up to four digits after the point and fifteen in all. The quotient of two exact
- * numbers is rounded once, so it is the number if and only if that is the nearest one to the decimal. Returns the
- * size, 0: it is no such number. */
-static int short_number(double value, char *room)
-{
-    double  size = value < 0 ? -value : value, power = 1;
-    int64_t whole = 0, unit = 1;
-    int     digits = 0, at = 0;
-    if (!(size < 1e11) || size < 1e-4) return 0; /* zero has a sign: not here */
-    for (; digits <= 4; digits++, power *= 10, unit *= 10) {
-        whole = (int64_t)(size * power + 0.5);
-        if ((double)whole / power == size) break;
-    }
-    if (digits > 4) return 0;
-    if (value < 0) room[at++] = '-';
-    at += integer_text(whole / unit, room + at);
-    if (digits == 0) return at;
-    room[at++] = '.';
-    for (unit /= 10; unit > 0; unit /= 10) room[at++] = (char)('0' + whole / unit % 10);
-    return at;
-}
-
-/* The shortest decimal that is this number again; the host's locale may have a decimal comma. */
-static kn_string number_text(double value, char *room)
-{
-    int size = short_number(value, room);
-    if (size > 0) return (kn_string){room, (size_t)size};
-    for (int digits = 15; digits <= 17; digits++) {
-        size = snprintf(room, KN_SQLITE_NUMBER, "%.*g", digits, value);
-        if (strtod(room, NULL) == value) break;
-    }
-    for (int i = 0; i < size; i++)
-        if (room[i] == ',') room[i] = '.';
-    return (kn_string){room, (size_t)size};
-}
-
 static kn_string blob_text(kn_buffer *to, const unsigned char *bytes, int size)
 {
     static const char hex[] = "0123456789abcdef";
@@ -214,13 +164,13 @@ static kn_string blob_text(kn_buffer *to, const unsigned char *bytes, int size)
     return (kn_string){to->data, to->size};
 }
 
-bool kn_sqlite_cell(kn_string *out, sqlite3_stmt *s, int c, char room[KN_SQLITE_NUMBER], kn_buffer *scratch)
+bool kn_sqlite_cell(kn_string *out, sqlite3_stmt *s, int c, char room[KN_NUMBER_TEXT], kn_buffer *scratch)
 {
     *out = (kn_string){NULL, 0};
     switch (sqlite3_column_type(s, c)) {
     case SQLITE_NULL: return true;
-    case SQLITE_INTEGER: *out = (kn_string){room, (size_t)integer_text(sqlite3_column_int64(s, c), room)}; return true;
-    case SQLITE_FLOAT: *out = number_text(sqlite3_column_double(s, c), room); return true;
+    case SQLITE_INTEGER: *out = kn_integer_text(sqlite3_column_int64(s, c), room); return true;
+    case SQLITE_FLOAT: *out = kn_real_text(sqlite3_column_double(s, c), room); return true;
     case SQLITE_BLOB:
         *out = blob_text(scratch, sqlite3_column_blob(s, c), sqlite3_column_bytes(s, c));
         return !scratch->failed;
@@ -257,20 +207,28 @@ static kn_status begin_rows(void *state, const kn_catalog_table *t, kn_error *er
     return select_all(r, &r->rows, t, err);
 }
 
+/* Numbers are spelled by whoever takes them, where that is not the thread that reads. */
+static kn_status give_cell(const reader *r, int c, const kn_cell_sink *sink, kn_buffer *scratch, kn_error *err)
+{
+    char      room[KN_NUMBER_TEXT];
+    kn_string text;
+    int       type = sink->integer ? sqlite3_column_type(r->rows, c) : SQLITE_NULL;
+    if (type == SQLITE_INTEGER) return sink->integer(sink->state, sqlite3_column_int64(r->rows, c), err);
+    if (type == SQLITE_FLOAT) return sink->real(sink->state, sqlite3_column_double(r->rows, c), err);
+    if (!kn_sqlite_cell(&text, r->rows, c, room, scratch)) return kn_fail_memory(err, r->ctx, r->path);
+    return sink->cell(sink->state, text, err);
+}
+
 static kn_status next_rows(void *state, const kn_catalog_table *t, const kn_cell_sink *sink, int64_t most, bool *more,
                            kn_error *err)
 {
     reader   *r = state;
     kn_buffer scratch;
-    char      room[KN_SQLITE_NUMBER];
-    kn_string text;
     kn_status status = KN_OK;
     int       step = SQLITE_ROW;
     kn_buffer_init(&scratch, r->ctx);
     for (int64_t i = 0; i < most && status == KN_OK && (step = sqlite3_step(r->rows)) == SQLITE_ROW; i++)
-        for (int c = 0; c < t->column_count && status == KN_OK; c++)
-            status = kn_sqlite_cell(&text, r->rows, c, room, &scratch) ? sink->cell(sink->state, text, err)
-                                                                       : kn_fail_memory(err, r->ctx, r->path);
+        for (int c = 0; c < t->column_count && status == KN_OK; c++) status = give_cell(r, c, sink, &scratch, err);
     if (status == KN_OK && step != SQLITE_ROW && step != SQLITE_DONE) status = fail_sqlite(r, err);
     *more = status == KN_OK && step == SQLITE_ROW;
     kn_buffer_free(&scratch);

@@ -42,7 +42,7 @@ static kn_status add_names(rows *r, kn_error *err)
 static kn_status more(void *state, kn_buffer *to, bool *ended, kn_error *err)
 {
     rows *r = state;
-    char  room[KN_SQLITE_NUMBER];
+    char  room[KN_NUMBER_TEXT];
     r->csv.to = to;
     if (r->csv.rows == 0) KN_TRY(add_names(r, err));
     while (to->size < KN_TABLE_CHUNK) {

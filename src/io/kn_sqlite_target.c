@@ -93,25 +93,11 @@ static kn_status sink_table(void *state, const kn_sink_table *table, kn_error *e
     return status;
 }
 
-/* Is this the spelling that SQLite gives an integer? */
-static bool is_integer(kn_string text, int64_t *out)
-{
-    size_t sign = text.size > 1 && text.data[0] == '-', digits = text.size - sign;
-    if (digits == 0 || digits > 18 || (text.data[sign] == '0' && (digits > 1 || sign))) return false;
-    *out = 0;
-    for (size_t i = sign; i < text.size; i++) {
-        if (!kn_is_digit(text.data[i])) return false;
-        *out = *out * 10 + (text.data[i] - '0');
-    }
-    if (sign) *out = -*out;
-    return true;
-}
-
 static int bind(const target *t, int at, kn_string cell)
 {
     int64_t number;
     if (!cell.data) return sqlite3_bind_null(t->insert, at);
-    if (is_integer(cell, &number)) return sqlite3_bind_int64(t->insert, at, number);
+    if (kn_plain_integer(cell, &number)) return sqlite3_bind_int64(t->insert, at, number);
     return sqlite3_bind_text64(t->insert, at, cell.data, cell.size, SQLITE_STATIC, SQLITE_UTF8);
 }
 

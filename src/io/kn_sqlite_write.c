@@ -1,8 +1,10 @@
 /* kn_sqlite_write.c: a database → a new SQLite file. Interface: kn_sqlite.h.
  *
  * The file is made under the temporary name of an output (kn_output.h), without a journal: if anything fails it is
- * discarded. At the end it is vacuumed: its bytes are then a function of its cells (kn_sqlite_extras.c checks that).
- * Commit closes, syncs and renames it. Cells are given as text (kn_sqlite_insert.c).
+ * discarded. Nothing but cells goes into it, row after row, so its bytes are a function of them (kn_sqlite_extras.c checks
+ * that). Where a key is the row number (INTEGER PRIMARY KEY) and rows do not come in its order, as those of references,
+ * bytes depend on that order too, and the file is vacuumed at the end. Commit closes, syncs and renames it. Cells are
+ * given as text (kn_sqlite_insert.c).
  *
  * Limit: SQLite writes the file itself, so if the size of files is limited (RLIMIT_FSIZE) a host must ignore SIGXFSZ,
  * as the program does; the write then fails, and with it the release.
@@ -28,6 +30,9 @@ typedef struct sqlite_sink {
     int               columns;
     const kn_string  *cells;     /* of the rows that are inserted */
     int64_t           row, rows; /* the one at hand, and how many */
+    int               numbered;  /* the column that is the row number; -1: none */
+    int64_t           last;      /* row number that was written                 */
+    bool              unordered; /* some rows did not come in the order of their numbers */
 } sqlite_sink;
 
 /* Only the kind of failure: SQLite's messages about constraints name columns, but a message must never hold a cell. */
@@ -96,12 +101,31 @@ static bool cell_of_row(void *state, int column, kn_string *out)
     return true;
 }
 
+/* SQLite's rule: a key of one column that is declared so. */
+static int number_column(const kn_sink_table *t)
+{
+    const char *type = t->primary_count == 1 ? t->columns[t->primary[0]].type : NULL;
+    return type && sqlite3_stricmp(type, "integer") == 0 ? t->primary[0] : -1;
+}
+
+static void check_order(sqlite_sink *s)
+{
+    for (int64_t r = 0; r < s->rows && s->numbered >= 0 && !s->unordered; r++) {
+        kn_string cell = s->cells[(size_t)r * (size_t)s->columns + (size_t)s->numbered];
+        int64_t   number = 0;
+        s->unordered = !cell.data || !kn_plain_integer(cell, &number) || number < s->last;
+        s->last = number;
+    }
+}
+
 static kn_status sink_table(void *state, const kn_sink_table *t, kn_error *err)
 {
     sqlite_sink     *s = state;
     kn_sqlite_source source = {s, next_row, cell_of_row};
     KN_TRY(create_table(s, t, err));
     s->columns = t->column_count;
+    s->numbered = number_column(t);
+    s->last = INT64_MIN;
     int code = kn_sqlite_insert_open(&s->insert, s->ctx, s->db, t->name, t->column_count, &source);
     if (code == SQLITE_NOMEM) return kn_fail_memory(err, s->ctx, s->path);
     return code == SQLITE_OK ? KN_OK : fail_sqlite(s, err);
@@ -113,6 +137,7 @@ static kn_status sink_rows(void *state, const kn_string *cells, int64_t count, k
     s->cells = cells;
     s->row = -1;
     s->rows = count;
+    check_order(s);
     return kn_sqlite_insert_run(s->insert) == SQLITE_OK ? KN_OK : fail_sqlite(s, err);
 }
 
@@ -133,7 +158,7 @@ static kn_status sink_table_end(void *state, kn_error *err)
 static kn_status sink_finish(void *state, kn_error *err)
 {
     sqlite_sink *s = state;
-    KN_TRY(run(s, "COMMIT; VACUUM", err));
+    KN_TRY(run(s, s->unordered ? "COMMIT; VACUUM" : "COMMIT", err));
     close_database(s);
     return KN_OK;
 }

@@ -18,6 +18,7 @@
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_memory.h"
+#include "kn_number_text.h"
 #include "kn_table_stream.h"
 
 enum { ROOM = 40 };
@@ -162,18 +163,6 @@ static size_t date_text(const variable *v, double seconds, char room[ROOM])
     return (size_t)size;
 }
 
-static size_t number_text(double value, char room[ROOM])
-{
-    int size = 0;
-    for (int digits = 15; digits <= 17; digits++) {
-        size = snprintf(room, ROOM, "%.*g", digits, value);
-        if (strtod(room, NULL) == value) break;
-    }
-    for (int i = 0; i < size; i++)
-        if (room[i] == ',') room[i] = '.'; /* of the host's locale */
-    return (size_t)size;
-}
-
 static int on_value(int row, readstat_variable_t *from, readstat_value_t value, void *state)
 {
     statistics *s = state;
@@ -194,7 +183,7 @@ static int on_value(int row, readstat_variable_t *from, readstat_value_t value, 
     } else if (!missing) {
         double number = readstat_double_value(value), seconds = seconds_of(v, number);
         bool   dated = v->unit != PLAIN && fabs(seconds) < 4e14; /* millions of years */
-        text = (kn_string){room, dated ? date_text(v, seconds, room) : number_text(number, room)};
+        text = (kn_string){room, dated ? date_text(v, seconds, room) : kn_real_text(number, room).size};
     }
     kn_status status = kn_csv_rows_cell(&s->csv, text, s->err);
     return status == KN_OK ? READSTAT_HANDLER_OK : stop(s, status);
@@ -333,7 +322,7 @@ static kn_status put_labels(kn_csv_rows *to, const statistics *s, const variable
         else
             code.size = v->unit != PLAIN && isfinite(l->number) && fabs(l->number) < 4e14
                             ? date_text(v, l->number, room)
-                            : number_text(l->number, room);
+                            : kn_real_text(l->number, room).size;
         KN_TRY(put_label(to, s, v, code, l->text, err));
     }
     return KN_OK;

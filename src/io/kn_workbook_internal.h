@@ -57,7 +57,4 @@ typedef struct kn_workbook {
 KN_CHECK kn_status kn_workbook_open(kn_workbook **out, kn_context *ctx, const char *name, kn_error *err);
 void               kn_workbook_close(kn_workbook *book);
 
-/* A cell's number as text, by its style. Returns the size; `room` has 40 bytes. */
-size_t kn_workbook_number(const kn_workbook *book, const char *text, kn_cell_style style, char room[40]);
-
 #endif

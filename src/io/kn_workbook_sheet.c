@@ -46,7 +46,8 @@ static void date_of(long long day, char *out)
     snprintf(out, ROOM, "%04lld-%02u-%02u", (long long)yoe + era * 400 + (m <= 2), m, d);
 }
 
-size_t kn_workbook_number(const kn_workbook *b, const char *text, kn_cell_style style, char room[40])
+/* A cell's number as text, by its style. Returns the size. */
+static size_t number_text(const kn_workbook *b, const char *text, kn_cell_style style, char room[40])
 {
     char  *end = NULL;
     double value = strtod(text, &end);
@@ -117,7 +118,7 @@ static kn_string value_of(kn_part *p, sheet *s, char room[ROOM])
     }
     if (s->type == 'b') return kn_string_of(*text == '1' || *text == 't' ? "true" : "false");
     if (s->type == 'e') refuse(p, s, "an error of the spreadsheet stands here; mend it there, or make the cell empty");
-    value = (kn_string){room, kn_workbook_number(s->book, text, s->style, room)};
+    value = (kn_string){room, number_text(s->book, text, s->style, room)};
     if (value.size == 0 && s->type != 'e') refuse(p, s, "not a number, though the workbook says so");
     return value;
 }

@@ -49,6 +49,14 @@ void kn_database_measure_report_free(kn_database_measure_report *public_part)
 
 /* ---- Reading ---- */
 
+/* A junction whose key refers to a reference: the release has another key, which nothing refers to. */
+static bool has_drawn_key(const kn_database *original, const char *name)
+{
+    for (int t = 0; t < original->table_count; t++)
+        if (strcmp(original->tables[t].name, name) == 0) return original->tables[t].drawn_key != NULL;
+    return false;
+}
+
 /* The quasi-identifiers as text; the rest is keys. */
 static kn_status released_tables(job *j, kn_spec_table *tables, int *count, kn_error *err)
 {
@@ -61,6 +69,10 @@ static kn_status released_tables(job *j, kn_spec_table *tables, int *count, kn_e
         *to = *said;
         to->attributes = list;
         to->attribute_count = to->link_count = to->ignored_count = 0;
+        if (has_drawn_key(j->original, said->name)) {
+            to->has_key = true;
+            to->key_count = 0;
+        }
         for (int a = 0; a < said->attribute_count; a++) {
             if (said->attributes[a].role != KN_ROLE_QUASI) continue;
             kn_attribute *copy = &list[to->attribute_count++];

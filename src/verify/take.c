@@ -25,13 +25,11 @@ typedef struct stream {
     kn_vsheets               *sheets;
     const kn_vsheets_options *options;
     batch                     batches[2];
-    int                       next;   /* of the two: the source fills it                   */
-    int                       table;  /* that the source is at; `count` of them: none      */
-    bool                      begun;  /* it gave rows of that                              */
-    int64_t                   row;    /* of the table: the next one                        */
-    int                       column; /* of the next cell                                  */
-    int64_t                  *wrong;  /* per column: a row that is not UTF-8, or -1        */
-    size_t                   *room;
+    int                       next;  /* of the two: the source fills it                   */
+    int                       table; /* that the source is at; `count` of them: none      */
+    bool                      begun; /* it gave rows of that                              */
+    int64_t                   row;   /* of the table: the next one                        */
+    int64_t                  *wrong; /* per column: a row that is not UTF-8, or -1        */
     kn_status                 asked; /* the source's: counts once the rows before are taken */
     kn_error                  refused;
     kn_status                 status;
@@ -45,21 +43,6 @@ static kn_status no_memory(const stream *s, kn_error *err)
 }
 
 /* ---- The source ---- */
-
-static kn_status add_cell(void *state, kn_string text, kn_error *err)
-{
-    stream       *s = state;
-    kn_cell_rows *r = &s->batches[s->next].rows;
-    size_t        cell = (size_t)s->column * KN_CELL_ROWS + (size_t)r->count;
-    r->at[cell] = r->bytes.size;
-    r->size[cell] = text.data ? text.size : SIZE_MAX;
-    if (text.data) kn_buffer_append(&r->bytes, text.data, text.size);
-    if (r->bytes.failed) return no_memory(s, err); /* the row is not one of those that are taken */
-    if (++s->column < s->sheets->list[s->table].declared->column_count) return KN_OK;
-    s->column = 0;
-    r->count++;
-    return KN_OK;
-}
 
 static bool is_key(const kn_catalog_table *t, const char *column)
 {
@@ -93,7 +76,7 @@ static kn_status begin_table(stream *s, kn_error *err)
 static void ask_source(stream *s)
 {
     batch       *b = &s->batches[s->next];
-    kn_cell_sink sink = {s, add_cell};
+    kn_cell_sink sink = kn_cell_rows_sink(&b->rows);
     bool         more = false, begin = !s->begun;
     b->table = -1;
     b->rows.count = 0;
@@ -103,14 +86,12 @@ static void ask_source(stream *s)
         s->asked = begin_table(s, &s->refused);
     }
     s->begun = true;
-    s->column = 0;
     b->table = s->table;
-    b->rows.first = s->row;
-    kn_buffer_clear(&b->rows.bytes);
-    const kn_cells *cells = s->sheets->cells;
-    if (s->asked == KN_OK)
-        s->asked =
-            cells->next(cells->state, s->sheets->list[s->table].declared, &sink, KN_CELL_ROWS, &more, &s->refused);
+    const kn_cells         *cells = s->sheets->cells;
+    const kn_catalog_table *declared = s->sheets->list[s->table].declared;
+    if (s->asked == KN_OK && !kn_cell_rows_begin(&b->rows, declared->column_count, s->row))
+        s->asked = no_memory(s, &s->refused);
+    if (s->asked == KN_OK) s->asked = cells->next(cells->state, declared, &sink, KN_CELL_ROWS, &more, &s->refused);
     s->row += b->rows.count;
     b->last = s->asked == KN_OK && !more;
     if (!b->last) return;
@@ -135,8 +116,9 @@ static kn_status take_column(stream *s, int column, kn_error *err)
     uint32_t *codes = (uint32_t *)c->cells.codes + row, known = words->count;
     for (int64_t begin = 0; begin < rows->count; begin += PIECE) {
         kn_string texts[PIECE];
+        char      rooms[PIECE][KN_NUMBER_TEXT];
         int       count = rows->count - begin < PIECE ? (int)(rows->count - begin) : PIECE;
-        for (int i = 0; i < count; i++) texts[i] = kn_cell_rows_text(rows, column, begin + i);
+        for (int i = 0; i < count; i++) texts[i] = kn_cell_rows_text(rows, column, begin + i, rooms[i]);
         if (!kn_vwords_add_all(words, ctx, texts, count, codes + begin)) return no_memory(s, err);
         if (words->count == known) continue;
         for (int i = 0; i < count; i++) { /* each text once: where it is new */
@@ -240,20 +222,13 @@ static kn_status init_stream(stream *s, kn_error *err)
     int most = 0;
     for (int t = 0; t < s->sheets->count; t++)
         if (s->sheets->list[t].declared->column_count > most) most = s->sheets->list[t].declared->column_count;
-    size_t block = (size_t)most * KN_CELL_ROWS;
     s->asked = s->status = KN_OK;
     s->refused = s->error = (kn_error)KN_ERROR_INIT;
-    s->room = kn_alloc_array(s->sheets->ctx, 4 * block + 1, sizeof *s->room);
     s->wrong = kn_alloc_array(s->sheets->ctx, (size_t)most + 1, sizeof *s->wrong);
-    for (size_t i = 0; i < 2; i++) {
-        kn_buffer_init(&s->batches[i].rows.bytes, s->sheets->ctx);
-        if (!s->room) continue;
-        s->batches[i].table = -1;
-        s->batches[i].rows.at = s->room + 2 * i * block;
-        s->batches[i].rows.size = s->batches[i].rows.at + block;
-    }
+    for (size_t i = 0; i < 2; i++)
+        s->batches[i] = (batch){.table = -1, .rows = {.ctx = s->sheets->ctx, .what = "verifying a database"}};
     for (int c = 0; s->wrong && c < most; c++) s->wrong[c] = -1;
-    return s->room && s->wrong ? KN_OK : no_memory(s, err);
+    return s->wrong ? KN_OK : no_memory(s, err);
 }
 
 static kn_status result_of(const stream *s, kn_error *err)
@@ -281,8 +256,8 @@ kn_status kn_vsheets_take(kn_vsheets *const *sheets, const kn_vsheets_options *c
     if (status == KN_OK) status = take_all(&t, ctx, err);
     for (int i = 0; status == KN_OK && i < count; i++) status = result_of(&t.streams[i], err);
     for (int i = 0; t.streams && i < count; i++) {
-        for (int k = 0; k < 2; k++) kn_buffer_free(&t.streams[i].batches[k].rows.bytes);
-        KN_FREE(t.streams[i].room, t.streams[i].wrong);
+        for (int k = 0; k < 2; k++) kn_cell_rows_free(&t.streams[i].batches[k].rows);
+        kn_free(t.streams[i].wrong);
     }
     KN_FREE(t.streams, t.items);
     return status;

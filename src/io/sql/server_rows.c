@@ -23,7 +23,7 @@ static kn_status take_cell(void *state, kn_string text, kn_error *err)
 
 static kn_status take_line(lines *l, char *line, int size, kn_error *err)
 {
-    kn_cell_sink sink = {l, take_cell};
+    kn_cell_sink sink = {.state = l, .cell = take_cell};
     l->at = 0;
     KN_TRY(kn_pg_take_line(l->pg, l->count, &sink, line, size, err));
     kn_row_batch_rows(l->to, 1);
