@@ -193,7 +193,9 @@ void kn_outline_free(kn_outline *o)
     kn_arena_free(&o->arena);
 }
 
-bool kn_records_are_lists(kn_context *ctx, const char *path)
+/* ---- A look at the first document ---- */
+
+bool kn_outline_first(kn_context *ctx, const char *path, kn_outline_look look)
 {
     kn_arena         arena = {.ctx = ctx};
     kn_records_files files = {0};
@@ -207,15 +209,25 @@ bool kn_records_are_lists(kn_context *ctx, const char *path)
     if (st == KN_OK) st = kn_source_open(&source, ctx, files.paths[0], &why);
     if (st == KN_OK) {
         st = kn_json_open(&json, ctx, source, form == KN_RECORDS_JSON_LINES, &why);
-        if (st == KN_OK) st = kn_json_next(&json, &why);
-        if (st == KN_OK && form == KN_RECORDS_JSON && json.kind == KN_JSON_LIST)
-            st = kn_json_next(&json, &why);
-        else if (form == KN_RECORDS_JSON)
-            st = KN_INPUT;
-        found = st == KN_OK && json.kind == KN_JSON_LIST;
+        if (st == KN_OK) st = look(&json, &found, &why);
         kn_json_close(&json);
     }
     kn_source_free(source);
     kn_arena_free(&arena);
-    return found;
+    return st == KN_OK && found;
+}
+
+/* The records of JSON that is not one per line are the items of a list. */
+static kn_status look_for_list(kn_json *json, bool *found, kn_error *err)
+{
+    KN_TRY(kn_json_next(json, err));
+    if (!json->many && json->kind != KN_JSON_LIST) return KN_OK;
+    if (!json->many) KN_TRY(kn_json_next(json, err));
+    *found = json->kind == KN_JSON_LIST;
+    return KN_OK;
+}
+
+bool kn_records_are_lists(kn_context *ctx, const char *path)
+{
+    return kn_outline_first(ctx, path, look_for_list);
 }

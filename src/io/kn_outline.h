@@ -39,6 +39,12 @@ bool kn_records_are_lists(kn_context *ctx, const char *path);
 
 /* ---- For the forms ---- */
 
+/* Does `look` find something in the first document of a file, or of a folder's first file? False also where it is no JSON or cannot
+ * be read. `look` begins before the first token. */
+struct kn_json;
+typedef kn_status (*kn_outline_look)(struct kn_json *json, bool *found, kn_error *err);
+bool kn_outline_first(kn_context *ctx, const char *path, kn_outline_look look);
+
 /* Finds or adds the node of that name below another (-1: the document) and counts it; KN_INPUT: too many nodes. */
 KN_CHECK kn_status kn_outline_enter(int *node, kn_outline *o, int parent, kn_string name, bool attribute, kn_error *err);
 

@@ -13,7 +13,7 @@
 #include "kn_buffer.h"
 #include "kn_error.h"
 #include "kn_interner.h"
-#include "kn_records_files.h"
+#include "kn_outline.h"
 #include "kn_resources_scan.h"
 
 #define NONE KN_RESOURCE_NONE
@@ -273,22 +273,5 @@ static kn_status look_for_type(kn_json *json, bool *found, kn_error *err)
 
 bool kn_resources_are(kn_context *ctx, const char *path)
 {
-    kn_arena         arena = {.ctx = ctx};
-    kn_records_files files = {0};
-    kn_source       *source = NULL;
-    kn_json          json;
-    kn_error         why = KN_ERROR_INIT;
-    bool             found = false;
-    kn_records_form  form = kn_records_form_of(path);
-    if (form != KN_RECORDS_JSON && form != KN_RECORDS_JSON_LINES) return false;
-    kn_status st = kn_records_files_list(&files, &arena, path, NULL, 0, &why);
-    if (st == KN_OK) st = kn_source_open(&source, ctx, files.paths[0], &why);
-    if (st == KN_OK) {
-        st = kn_json_open(&json, ctx, source, form == KN_RECORDS_JSON_LINES, &why);
-        if (st == KN_OK) st = look_for_type(&json, &found, &why);
-        kn_json_close(&json);
-    }
-    kn_source_free(source);
-    kn_arena_free(&arena);
-    return st == KN_OK && found;
+    return kn_outline_first(ctx, path, look_for_type);
 }
