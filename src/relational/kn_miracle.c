@@ -6,9 +6,10 @@
  * - A cluster whose lower bound (kn_miracle_bound.c) cannot win is skipped: a coarse bound first, more expensive ones
  * if it does not exclude. The most promising cluster goes first.
  * - The next LANES persons are compared with all clusters in parallel, before the changes by earlier persons are
- * known; then they are placed one by one, and only clusters that changed meanwhile are compared again.
+ * known; then they are placed one by one, and only clusters that changed meanwhile are compared again. Where nothing is
+ * interned, the persons after them are compared while they are placed, with the clusters as they were before.
  *
- * Each person of such a group has a lane, for any number of threads.
+ * Each person of such a group has a lane, for any number of threads; two groups are at hand.
  *
  * Memory: open clusters, finished ones (they are the plan), and for whole subtrees STORE_LIMIT of them or four times
  * those of the open clusters, and LANES memories of costs.
@@ -43,6 +44,19 @@ typedef struct candidate {
     size_t  at; /* SIZE_MAX: none yet */
 } candidate;
 
+/* Persons that are placed one after the other, and what is known of them and the clusters before the first is. */
+typedef struct group {
+    int          parity; /* which of two: the clusters' slot */
+    kn_lane     *lanes;
+    kn_cluster  *persons[LANES];
+    int64_t      first; /* in the order of persons */
+    int          count;
+    kn_cluster **seen; /* open clusters when it began: a cluster's slot is its place here */
+    size_t       seen_capacity, slots;
+    known       *known; /* LANES × slots */
+    size_t       known_capacity;
+} group;
+
 typedef struct fast {
     kn_relational_work *work;
     bool                flat; /* siblings are matched by their own values: nothing is interned */
@@ -50,16 +64,17 @@ typedef struct fast {
     uint32_t            store_limit; /* of subtrees: beyond it all are forgotten */
     kn_tree_bounds      bounds;
     kn_tables           tables;
-    kn_lane             lanes[LANES];
+    kn_lane             lanes[2 * LANES];
     kn_codes            codes;
     bool               *barred; /* places of open clusters to skip; all false except in nearest_allowed              */
     size_t              barred_capacity;
     /* Placing persons. */
     kn_cluster_list open;
-    kn_cluster     *persons[LANES];
-    int64_t         first; /* of the group, in the order of persons */
-    known          *known; /* LANES × open clusters when the group began */
-    size_t          known_capacity, slots;
+    group           groups[2];
+    group          *now, *ahead; /* the one that is placed; the one that is compared       */
+    bool            beside;      /* both at the same time: what is replaced stays for now  */
+    kn_cluster     *replaced[LANES];
+    int             replaced_count;
     /* Looking for the nearest. */
     kn_cluster        **items;
     const bool         *skip;
@@ -136,7 +151,7 @@ static kn_status make_ready(fast *f, kn_lane *lane, kn_cluster *c, kn_error *err
 static void forget(fast *f)
 {
     kn_store_forget(&f->store);
-    for (int i = 0; i < LANES; i++) kn_lane_forget(&f->lanes[i]);
+    for (int i = 0; i < 2 * LANES; i++) kn_lane_forget(&f->lanes[i]);
 }
 
 /* ---- Merging ---- */
@@ -160,7 +175,10 @@ static kn_status merge_into(fast *f, kn_lane *lane, kn_cluster_list *list, size_
 {
     kn_cluster *both;
     KN_TRY(merged(f, lane, &both, list->items[at], other, err));
-    kn_cluster_free(list->items[at]);
+    if (f->beside)
+        f->replaced[f->replaced_count++] = list->items[at];
+    else
+        kn_cluster_free(list->items[at]);
     list->items[at] = both;
     return KN_OK;
 }
@@ -176,39 +194,41 @@ static kn_status finish(fast *f, kn_cluster *c, kn_error *err)
 
 static kn_status load_person(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
 {
-    fast *f = arg;
+    fast  *f = arg;
+    group *g = f->ahead;
     (void)worker;
     for (int64_t i = begin; i < end; i++) {
-        KN_TRY(kn_cluster_of_entity(&f->persons[i], f->work->ctx, f->work->problem->forest, f->work->losses,
-                                    f->work->order[f->first + i], err));
-        KN_TRY(sign(f, &f->lanes[i], f->persons[i], err));
-        KN_TRY(kn_lane_room(&f->lanes[i], f->persons[i]->nodes, err));
+        KN_TRY(kn_cluster_of_entity(&g->persons[i], f->work->ctx, f->work->problem->forest, f->work->losses,
+                                    f->work->order[g->first + i], err));
+        KN_TRY(sign(f, &g->lanes[i], g->persons[i], err));
+        KN_TRY(kn_lane_room(&g->lanes[i], g->persons[i]->nodes, err));
     }
     return KN_OK;
 }
 
-/* Compares one person with the clusters as they are now. */
+/* Compares one person with the clusters that were open when its group began. */
 static kn_status look_ahead(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
 {
-    fast *f = arg;
+    fast        *f = arg;
+    const group *g = f->ahead;
     (void)worker;
     (void)err;
     for (int64_t i = begin; i < end; i++) {
-        kn_lane            *lane = &f->lanes[i];
-        const kn_signature *person = f->persons[i]->signature;
-        known              *row = f->known + (size_t)i * f->slots;
+        kn_lane            *lane = &g->lanes[i];
+        const kn_signature *person = g->persons[i]->signature;
+        known              *row = g->known + (size_t)i * g->slots;
         candidate           lowest = {{0, 0}, SIZE_MAX}, best = lowest;
         kn_signature_spread(person, &f->bounds, lane->counts);
-        for (size_t s = 0; s < f->slots; s++) {
-            row[s] = (known){kn_signature_coarse_bound(&f->bounds, f->open.items[s]->signature, person), false};
+        for (size_t s = 0; s < g->slots; s++) {
+            row[s] = (known){kn_signature_coarse_bound(&f->bounds, g->seen[s]->signature, person), false};
             if (better(row[s].loss, s, &lowest)) lowest = (candidate){row[s].loss, s};
         }
-        for (size_t round = 0; round <= f->slots; round++) {
+        for (size_t round = 0; round <= g->slots; round++) {
             size_t s = round == 0 ? lowest.at : round - 1;
             if (s == SIZE_MAX || row[s].exact) continue;
-            row[s].loss = raised(f, lane, row[s].loss, f->open.items[s]->signature, person, false, s, &best);
+            row[s].loss = raised(f, lane, row[s].loss, g->seen[s]->signature, person, false, s, &best);
             if (!better(row[s].loss, s, &best)) continue;
-            row[s].exact = distance(lane, f->open.items[s], f->persons[i], s, &best, &row[s].loss);
+            row[s].exact = distance(lane, g->seen[s], g->persons[i], s, &best, &row[s].loss);
             if (row[s].exact && better(row[s].loss, s, &best)) best = (candidate){row[s].loss, s};
         }
         kn_signature_clear(person, &f->bounds, lane->counts);
@@ -219,35 +239,38 @@ static kn_status look_ahead(void *arg, int64_t begin, int64_t end, int worker, k
 /* The nearest open cluster of the i-th person of the group. Clusters keep their order: places compare as slots do. */
 static candidate nearest_open(fast *f, int i)
 {
-    kn_lane            *lane = &f->lanes[i];
-    const kn_signature *person = f->persons[i]->signature;
+    const group        *g = f->now;
+    kn_lane            *lane = &g->lanes[i];
+    const kn_signature *person = g->persons[i]->signature;
     candidate           best = {{0, 0}, SIZE_MAX}, lowest = best;
-    known              *row = f->known + (size_t)i * f->slots;
+    known              *row = g->known + (size_t)i * g->slots;
     kn_signature_spread(person, &f->bounds, lane->counts);
     for (size_t at = 0; at < f->open.count; at++) {
         const kn_cluster *c = f->open.items[at];
         if (f->barred && f->barred[at]) continue;
-        if (c->slot != KN_FOREST_NONE) {
-            if (row[c->slot].exact && better(row[c->slot].loss, at, &best)) best = (candidate){row[c->slot].loss, at};
+        uint32_t slot = c->slot[g->parity];
+        if (slot != KN_FOREST_NONE) {
+            if (row[slot].exact && better(row[slot].loss, at, &best)) best = (candidate){row[slot].loss, at};
             continue;
         }
         kn_loss bound = kn_signature_coarse_bound(&f->bounds, c->signature, person);
         if (better(bound, at, &lowest)) lowest = (candidate){bound, at};
     }
     if (lowest.at != SIZE_MAX && better(lowest.loss, lowest.at, &best))
-        try_distance(lane, f->open.items[lowest.at], f->persons[i], lowest.at, &best);
+        try_distance(lane, f->open.items[lowest.at], g->persons[i], lowest.at, &best);
     for (size_t at = 0; at < f->open.count; at++) {
         const kn_cluster *c = f->open.items[at];
-        if (at == lowest.at || (c->slot != KN_FOREST_NONE && row[c->slot].exact)) continue;
+        uint32_t          slot = c->slot[g->parity];
+        if (at == lowest.at || (slot != KN_FOREST_NONE && row[slot].exact)) continue;
         if (f->barred && f->barred[at]) continue;
         kn_loss bound =
-            c->slot != KN_FOREST_NONE ? row[c->slot].loss : kn_signature_coarse_bound(&f->bounds, c->signature, person);
+            slot != KN_FOREST_NONE ? row[slot].loss : kn_signature_coarse_bound(&f->bounds, c->signature, person);
         bound = raised(f, lane, bound, c->signature, person, false, at, &best);
         if (!better(bound, at, &best)) {
             lane->skipped++;
             continue;
         }
-        try_distance(lane, f->open.items[at], f->persons[i], at, &best);
+        try_distance(lane, f->open.items[at], g->persons[i], at, &best);
     }
     kn_signature_clear(person, &f->bounds, lane->counts);
     return best;
@@ -267,7 +290,7 @@ static kn_status nearest_allowed(fast *f, int i, candidate *best, kn_error *err)
 {
     const kn_relational_problem *problem = f->work->problem;
     kn_context                  *ctx = f->work->ctx;
-    const kn_cluster            *person = f->persons[i];
+    const kn_cluster            *person = f->now->persons[i];
     candidate                    first = *best;
     bool                         apart = true;
     kn_status                    st = KN_OK;
@@ -279,7 +302,7 @@ static kn_status nearest_allowed(fast *f, int i, candidate *best, kn_error *err)
     if (!pairs) return kn_fail_memory(err, ctx, "pairing rows");
     while (st == KN_OK && !begins(f, best)) {
         const kn_cluster *c = f->open.items[best->at];
-        uint32_t          count = kn_lane_pairs(&f->lanes[i], c, person, pairs);
+        uint32_t          count = kn_lane_pairs(&f->now->lanes[i], c, person, pairs);
         st = kn_cluster_apart(&apart, ctx, problem, c, person, pairs, count, &f->codes, err);
         if (st != KN_OK || !apart) break;
         f->barred[best->at] = true;
@@ -294,68 +317,119 @@ static kn_status nearest_allowed(fast *f, int i, candidate *best, kn_error *err)
 static kn_status put(fast *f, int i, kn_error *err)
 {
     candidate   best = nearest_open(f, i);
-    kn_cluster *person = f->persons[i];
+    kn_cluster *person = f->now->persons[i];
+    kn_lane    *lane = &f->now->lanes[i];
     if (f->work->problem->repair == KN_DIVERSITY_DISTANCE && f->work->problem->promise_count > 0)
         KN_TRY(nearest_allowed(f, i, &best, err));
     if (begins(f, &best)) {
         f->work->counters->clusters++;
         best.at = f->open.count;
-        f->persons[i] = NULL;
+        f->now->persons[i] = NULL;
         KN_TRY(kn_cluster_list_add(&f->open, f->work->ctx, person, err));
     } else {
-        KN_TRY(merge_into(f, &f->lanes[i], &f->open, best.at, person, err));
+        KN_TRY(merge_into(f, lane, &f->open, best.at, person, err));
     }
     if (f->open.items[best.at]->size >= f->work->k) return finish(f, kn_cluster_list_take(&f->open, best.at), err);
-    KN_TRY(sign(f, &f->lanes[i], f->open.items[best.at], err));
-    return make_ready(f, &f->lanes[i], f->open.items[best.at], err);
+    KN_TRY(sign(f, lane, f->open.items[best.at], err));
+    return make_ready(f, lane, f->open.items[best.at], err);
 }
 
-static void drop_persons(fast *f)
+static kn_status put_all(fast *f, kn_error *err)
+{
+    for (int i = 0; i < f->now->count; i++) KN_TRY(put(f, i, err));
+    return KN_OK;
+}
+
+static void drop_persons(group *g)
 {
     for (int i = 0; i < LANES; i++) {
-        kn_cluster_free(f->persons[i]);
-        f->persons[i] = NULL;
+        kn_cluster_free(g->persons[i]);
+        g->persons[i] = NULL;
     }
 }
 
-/* Loads and looks ahead in one step, if nothing has to be interned in between. */
-static kn_status load_and_look(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+static void drop_replaced(fast *f)
 {
-    KN_TRY(load_person(arg, begin, end, worker, err));
-    return look_ahead(arg, begin, end, worker, err);
+    while (f->replaced_count > 0) kn_cluster_free(f->replaced[--f->replaced_count]);
 }
 
-/* Prepares the open clusters for comparison with the next persons. */
-static kn_status number_open(fast *f, kn_error *err)
+/* The group of persons from `first` on, and the open clusters they are compared with. */
+static kn_status begin_group(fast *f, group *g, int64_t first, kn_error *err)
 {
     kn_context *ctx = f->work->ctx;
+    int64_t     left = f->work->problem->forest->entities - first;
     bool        forgot = f->store.count > f->store_limit;
-    f->slots = f->open.count;
-    if (!KN_GROW(ctx, &f->known, &f->known_capacity, LANES * f->slots + 1))
+    g->first = first;
+    g->count = left < 0 ? 0 : left < LANES ? (int)left : LANES;
+    g->slots = f->open.count;
+    if (!KN_GROW(ctx, &g->known, &g->known_capacity, LANES * g->slots + 1) ||
+        !KN_GROW(ctx, &g->seen, &g->seen_capacity, g->slots + 1))
         return kn_fail_memory(err, ctx, "comparing persons with clusters");
     if (forgot) forget(f);
-    for (size_t s = 0; s < f->slots; s++) {
-        f->open.items[s]->slot = (uint32_t)s;
-        KN_TRY(make_ready(f, &f->lanes[0], f->open.items[s], err));
+    for (size_t s = 0; s < g->slots; s++) {
+        g->seen[s] = f->open.items[s];
+        g->seen[s]->slot[g->parity] = (uint32_t)s;
+        KN_TRY(make_ready(f, &f->lanes[0], g->seen[s], err));
     }
     if (forgot) f->store_limit = f->store.count * 4 > STORE_LIMIT ? f->store.count * 4 : STORE_LIMIT;
     return KN_OK;
 }
 
-static kn_status put_group(fast *f, int count, kn_error *err)
+/* Loads persons, interns them, looks ahead, and then places them. */
+static kn_status put_group(fast *f, int64_t first, kn_error *err)
 {
     kn_context *ctx = f->work->ctx;
-    KN_TRY(number_open(f, err));
-    if (f->flat) {
-        KN_TRY(kn_parallel_for(ctx, count, 1, load_and_look, f, err));
-    } else {
-        KN_TRY(kn_parallel_for(ctx, count, 1, load_person, f, err));
-        for (int i = 0; i < count; i++) KN_TRY(make_ready(f, &f->lanes[i], f->persons[i], err));
-        KN_TRY(kn_parallel_for(ctx, count, 1, look_ahead, f, err));
+    group      *g = f->now = f->ahead = &f->groups[0];
+    KN_TRY(begin_group(f, g, first, err));
+    KN_TRY(kn_parallel_for(ctx, g->count, 1, load_person, f, err));
+    for (int i = 0; i < g->count; i++) KN_TRY(make_ready(f, &g->lanes[i], g->persons[i], err));
+    KN_TRY(kn_parallel_for(ctx, g->count, 1, look_ahead, f, err));
+    return put_all(f, err);
+}
+
+/* The first piece places persons; each of the others loads one of the next group and looks ahead. */
+static kn_status put_beside(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    fast *f = arg;
+    for (int64_t i = begin; i < end; i++) {
+        if (i == 0) {
+            KN_TRY(put_all(f, err));
+            continue;
+        }
+        KN_TRY(load_person(f, i - 1, i, worker, err));
+        KN_TRY(look_ahead(f, i - 1, i, worker, err));
     }
-    for (int i = 0; i < count; i++) KN_TRY(put(f, i, err));
-    drop_persons(f);
-    kn_progress_add(ctx, (uint64_t)count);
+    return KN_OK;
+}
+
+/* Likewise where nothing is interned, which two threads cannot do at a time: the next group is compared meanwhile. */
+static kn_status put_group_beside(fast *f, int64_t first, kn_error *err)
+{
+    f->now = &f->groups[first / LANES % 2];
+    f->ahead = &f->groups[!f->now->parity];
+    if (first == 0) f->now->count = 0; /* nobody is placed yet */
+    KN_TRY(begin_group(f, f->ahead, first, err));
+    f->beside = true;
+    kn_status st = kn_parallel_for(f->work->ctx, 1 + f->ahead->count, 1, put_beside, f, err);
+    f->beside = false;
+    drop_replaced(f);
+    return st;
+}
+
+/* All persons, in their order. */
+static kn_status put_persons(fast *f, kn_error *err)
+{
+    int64_t entities = f->work->problem->forest->entities;
+    for (int i = 0; i < 2; i++) {
+        f->groups[i].parity = i;
+        f->groups[i].lanes = f->lanes + i * LANES;
+    }
+    for (int64_t first = 0; first < entities + (f->flat ? LANES : 0); first += LANES) {
+        if (kn_cancelled(f->work->ctx)) return kn_fail_cancelled(err);
+        KN_TRY(f->flat ? put_group_beside(f, first, err) : put_group(f, first, err));
+        kn_progress_add(f->work->ctx, (uint64_t)f->now->count);
+        drop_persons(f->now);
+    }
     return KN_OK;
 }
 
@@ -543,12 +617,7 @@ static kn_status miracle(fast *f, kn_error *err)
         KN_TRY(kn_skeleton_cluster(f->work, &by, &f->open, err));
         return absorb(f, err);
     }
-    int64_t entities = f->work->problem->forest->entities;
-    for (f->first = 0; f->first < entities; f->first += LANES) {
-        if (kn_cancelled(f->work->ctx)) return kn_fail_cancelled(err);
-        int64_t left = entities - f->first;
-        KN_TRY(put_group(f, left < LANES ? (int)left : LANES, err));
-    }
+    KN_TRY(put_persons(f, err));
     while (f->open.count > 1) {
         KN_TRY(merge_first(f, &f->open, err));
         if (f->open.items[0]->size >= f->work->k) KN_TRY(finish(f, kn_cluster_list_take(&f->open, 0), err));
@@ -630,7 +699,7 @@ static kn_status prepare(fast *f, kn_error *err)
     KN_TRY(kn_store_make(&f->store, work->ctx, work->losses, err));
     KN_TRY(kn_tree_bounds_make(&f->bounds, work->ctx, work->losses, err));
     KN_TRY(kn_tables_make(&f->tables, work->ctx, work->losses, work->problem->forest->nodes * 2, err));
-    for (int i = 0; i < LANES; i++) {
+    for (int i = 0; i < (f->flat ? 2 : 1) * LANES; i++) {
         KN_TRY(kn_lane_make(&f->lanes[i], work, &f->store, &f->tables, f->flat ? 0 : places, err));
         KN_TRY(kn_signature_create(&f->lanes[i].signature, &f->bounds, 0, 0, err));
         if (!KN_ALLOC_ZERO(work->ctx, f->lanes[i].counts, f->bounds.nodes + 1) ||
@@ -642,16 +711,19 @@ static kn_status prepare(fast *f, kn_error *err)
 
 static void clean_up(fast *f, kn_cluster_list *bad)
 {
-    for (int i = 0; i < LANES; i++) {
+    for (int i = 0; i < 2 * LANES; i++) {
         f->work->counters->pair_evaluations += f->lanes[i].evaluations;
         f->work->counters->distances += f->lanes[i].distances + f->lanes[i].skipped;
         f->work->counters->skipped += f->lanes[i].skipped;
         kn_lane_free(&f->lanes[i]);
     }
-    drop_persons(f);
+    for (int i = 0; i < 2; i++) {
+        drop_persons(&f->groups[i]);
+        KN_FREE(f->groups[i].seen, f->groups[i].known);
+    }
     kn_cluster_list_free(&f->open);
     kn_cluster_list_free(bad);
-    KN_FREE(f->known, f->barred);
+    kn_free(f->barred);
     kn_codes_free(&f->codes);
     kn_tree_bounds_free(&f->bounds);
     kn_tables_free(&f->tables);

@@ -55,7 +55,7 @@ typedef struct kn_cluster {
     /* The fast path's. */
     uint32_t *ids;    /* per node: interned subtree               */
     uint32_t  epoch;  /* of the store that gave them; 0: of none  */
-    uint32_t  slot;   /* its place when distances were last computed ahead; KN_FOREST_NONE: changed since   */
+    uint32_t  slot[2]; /* its places when distances were computed ahead; KN_FOREST_NONE: changed since      */
     struct kn_signature *signature; /* owned; NULL: none          */
 } kn_cluster;
 
