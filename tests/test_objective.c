@@ -4,6 +4,7 @@
 #include "utility_testing.h"
 
 #include "kn_alloc.h"
+#include "kn_marginal.h"
 #include "kn_objective.h"
 
 /* The sums of a node with some classes suppressed, as a search would have them. */
@@ -254,12 +255,56 @@ static void every_allocation_may_fail(void **state)
     testing_context_free(plain);
 }
 
+/* ---- Values of several columns, counted on all threads ---- */
+
+/* One column of each width; the last has more values than are counted by pieces. */
+static void marginals_are_those_of_the_twin(void **state)
+{
+    enum { ROWS = 300000, COLUMNS = 4 };
+    static const uint32_t values[COLUMNS] = {7, 2000, 1, 5000};
+    static const int      widths[COLUMNS] = {1, 2, 4, 4}, chosen[] = {3, 0, 2, 1};
+    (void)state;
+    for (int round = 0; round < 6; round++) {
+        kn_context *ctx = testing_context(round % 3 + 1);
+        kn_rng      rng;
+        kn_column   columns[COLUMNS] = {0};
+        int64_t    *weights = kn_alloc_array(ctx, ROWS, sizeof *weights), counts[5001], twin[5001];
+        kn_table    table = {.ctx = ctx, .columns = columns, .column_count = COLUMNS, .rows = round == 2 ? 1000 : ROWS};
+        kn_rng_init(&rng, testing_seed(), (uint64_t)round);
+        for (int i = 0; i < ROWS; i++) weights[i] = (int64_t)kn_rng_below(&rng, 4);
+        if (round > 3) table.counts = weights;
+        for (int c = 0; c < COLUMNS; c++) {
+            char *codes = kn_alloc_array(ctx, ROWS, (size_t)widths[c]);
+            for (int i = 0; i < ROWS; i++) {
+                uint64_t code = kn_rng_below(&rng, values[c] + 1); /* the last one: missing */
+                memcpy(codes + (size_t)i * (size_t)widths[c], &code, (size_t)widths[c]);
+            }
+            columns[c].width = widths[c];
+            columns[c].codes = codes;
+            columns[c].dict.count = values[c];
+        }
+        kn_error      err = KN_ERROR_INIT;
+        kn_marginals *marginals = NULL;
+        assert_ok(kn_marginals_make(&marginals, ctx, &table, chosen, COLUMNS, &err), err);
+        for (int i = 0; i < COLUMNS; i++) {
+            for (int v = 0; v <= 5000; v++) counts[v] = twin[v] = v;
+            kn_marginals_add(counts, marginals, i);
+            kn_marginal_count(twin, &table, chosen[i]);
+            assert_memory_equal(counts, twin, sizeof counts);
+        }
+        kn_marginals_free(marginals);
+        for (int c = 0; c < COLUMNS; c++) kn_free(columns[c].codes);
+        kn_free(weights);
+        testing_context_free(ctx);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_agree_with_the_twin), cmocka_unit_test(bounds_are_below_every_loss),
         cmocka_unit_test(exact_where_it_fits),        cmocka_unit_test(a_single_leaf_costs_nothing),
-        cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(every_allocation_may_fail),  cmocka_unit_test(marginals_are_those_of_the_twin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

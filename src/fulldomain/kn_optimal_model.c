@@ -117,6 +117,7 @@ typedef struct guessing {
     kn_context                  *ctx;
     const kn_fulldomain_problem *problem;
     double                      *out;
+    const kn_marginals          *marginals;
 } guessing;
 
 static kn_status features_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
@@ -130,7 +131,7 @@ static kn_status features_range(void *arg, int64_t begin, int64_t end, int worke
         double          *out = g->out;
         if (!counts) return kn_fail_memory(err, g->ctx, "searching the lattice");
         for (int64_t before = 0; before < q; before++) out += p->hierarchies[before]->height + 1;
-        kn_marginal_count(counts, p->table, p->quasi[q]);
+        kn_marginals_add(counts, g->marginals, (int)q);
         kn_status st = attribute_features(out, g->ctx, p, (int)q, counts, err);
         kn_free(counts);
         if (st != KN_OK) return st;
@@ -140,6 +141,10 @@ static kn_status features_range(void *arg, int64_t begin, int64_t end, int worke
 
 kn_status kn_guess_features(double *out, kn_context *ctx, const kn_fulldomain_problem *p, kn_error *err)
 {
-    guessing g = {ctx, p, out};
-    return kn_parallel_for(ctx, p->quasi_count, 1, features_range, &g, err);
+    kn_marginals *marginals = NULL;
+    KN_TRY(kn_marginals_make(&marginals, ctx, p->table, p->quasi, p->quasi_count, err));
+    guessing  g = {ctx, p, out, marginals};
+    kn_status st = kn_parallel_for(ctx, p->quasi_count, 1, features_range, &g, err);
+    kn_marginals_free(marginals);
+    return st;
 }

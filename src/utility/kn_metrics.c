@@ -61,6 +61,7 @@ typedef struct measuring {
     const kn_plan  *plan;
     attribute      *attributes;
     sums           *found; /* per range of classes and attribute */
+    kn_marginals   *marginals;
 } measuring;
 
 /* ---- Preparing an attribute ---- */
@@ -90,10 +91,11 @@ static bool has_spans(const attribute *a)
     return !a->h && a->column->dict.count > 0 && (a->column->dict.integers || a->column->dict.decimals);
 }
 
-static kn_status attribute_make(attribute *a, kn_context *ctx, const kn_table *table, kn_error *err)
+static kn_status attribute_make(attribute *a, const measuring *m, int q, kn_error *err)
 {
-    uint32_t values = a->column->dict.count, nodes = a->h ? a->h->nodes : 0;
-    int64_t *node_rows = kn_alloc_array_zero(ctx, (size_t)nodes + 1, sizeof *node_rows);
+    kn_context *ctx = m->ctx;
+    uint32_t    values = a->column->dict.count, nodes = a->h ? a->h->nodes : 0;
+    int64_t    *node_rows = kn_alloc_array_zero(ctx, (size_t)nodes + 1, sizeof *node_rows);
     a->below = kn_alloc_array_zero(ctx, (size_t)values + 2, sizeof *a->below);
     a->code_logs = kn_alloc_array(ctx, (size_t)values + 1, sizeof *a->code_logs);
     a->node_logs = kn_alloc_array(ctx, (size_t)nodes + 1, sizeof *a->node_logs);
@@ -101,7 +103,7 @@ static kn_status attribute_make(attribute *a, kn_context *ctx, const kn_table *t
         kn_free(node_rows);
         return kn_fail_memory(err, ctx, "measuring the loss");
     }
-    kn_marginal_count(a->below + 1, table, (int)(a->column - table->columns));
+    kn_marginals_add(a->below + 1, m->marginals, q);
     if (a->h) kn_marginal_nodes(node_rows, a->h, a->below + 1);
     for (uint32_t c = 0; c <= values; c++) {
         a->code_logs[c] = log_units(a->below[c + 1]);
@@ -114,7 +116,7 @@ static kn_status attribute_make(attribute *a, kn_context *ctx, const kn_table *t
         a->ordered = a->ordered && a->h->leaf_of_code[c - 1] <= a->h->leaf_of_code[c];
     a->values = a->h ? a->h->leaves : values;
     a->width = has_spans(a) ? span_of(a, 0, values - 1) : 0;
-    a->star_log = log_units(kn_table_total(table));
+    a->star_log = log_units(kn_table_total(m->table));
     return KN_OK;
 }
 
@@ -122,7 +124,7 @@ static kn_status attribute_range(void *arg, int64_t begin, int64_t end, int work
 {
     const measuring *m = arg;
     (void)worker;
-    for (int64_t q = begin; q < end; q++) KN_TRY(attribute_make(&m->attributes[q], m->ctx, m->table, err));
+    for (int64_t q = begin; q < end; q++) KN_TRY(attribute_make(&m->attributes[q], m, (int)q, err));
     return KN_OK;
 }
 
@@ -408,7 +410,10 @@ static bool weightless(const kn_ratio *weights, int count)
 static kn_status measure(kn_metrics *out, measuring *m, const int *quasi, const kn_ratio *weights, int64_t k,
                          bool rows_known, kn_error *err)
 {
-    KN_TRY(kn_parallel_for(m->ctx, m->plan->quasi_count, 1, attribute_range, m, err));
+    KN_TRY(kn_marginals_make(&m->marginals, m->ctx, m->table, quasi, m->plan->quasi_count, err));
+    kn_status st = kn_parallel_for(m->ctx, m->plan->quasi_count, 1, attribute_range, m, err);
+    kn_marginals_free(m->marginals);
+    KN_TRY(st);
     KN_TRY(add_up(m, err));
     cell_metrics(out, m, weights);
     class_metrics(out, m, k);
@@ -422,7 +427,7 @@ static kn_status measure_plan(kn_metrics **out, kn_context *ctx, const kn_table 
     size_t count = (size_t)plan->quasi_count;
     if (weightless(weights, plan->quasi_count))
         return kn_fail(err, KN_USAGE, "the weights of all quasi-identifiers are 0");
-    measuring   m = {ctx, table, plan, kn_alloc_array_zero(ctx, count + 1, sizeof *m.attributes), NULL};
+    measuring   m = {ctx, table, plan, kn_alloc_array_zero(ctx, count + 1, sizeof *m.attributes), NULL, NULL};
     kn_metrics *metrics = kn_alloc_zero(ctx, sizeof *metrics);
     if (metrics) metrics->per_attribute = kn_alloc_array_zero(ctx, count + 1, sizeof *metrics->per_attribute);
     kn_status st = KN_OK;

@@ -185,6 +185,7 @@ typedef struct fill {
     const kn_hierarchy *const *hierarchies;
     const kn_ratio            *weights;
     unit_choice                unit;
+    kn_marginals              *marginals;
 } fill;
 
 static uint64_t node_cost(const fill *f, int q, uint32_t node, int64_t rows_below)
@@ -211,7 +212,7 @@ static kn_status fill_attribute(const fill *f, int q, int64_t *counts, int64_t *
     o->totals[q] = kn_alloc_array_zero(o->ctx, levels, sizeof *o->totals[q]);
     if (!o->costs[q] || !o->totals[q] || !counts || !node_rows || !by_node)
         return kn_fail_memory(err, o->ctx, "preparing the metric");
-    kn_marginal_count(counts, f->table, f->quasi[q]);
+    kn_marginals_add(counts, f->marginals, q);
     kn_marginal_nodes(node_rows, h, counts);
     for (uint32_t n = 0; n < h->nodes; n++) by_node[n] = node_cost(f, q, n, node_rows[n]);
     for (uint32_t level = 0; level < levels; level++) {
@@ -249,7 +250,10 @@ static kn_status fill_cells(fill *f, kn_error *err)
     if (!any) return kn_fail(err, KN_USAGE, "the weights of all quasi-identifiers are 0");
     if (!exact_unit(&f->unit, o, f->hierarchies, f->weights) && !prime_unit(&f->unit, o, f->weights))
         rounded_unit(&f->unit, o, f->weights);
-    KN_TRY(kn_parallel_for(o->ctx, o->quasi_count, 1, fill_range, f, err));
+    KN_TRY(kn_marginals_make(&f->marginals, o->ctx, f->table, f->quasi, o->quasi_count, err));
+    kn_status st = kn_parallel_for(o->ctx, o->quasi_count, 1, fill_range, f, err);
+    kn_marginals_free(f->marginals);
+    KN_TRY(st);
     kn_u128 suppressed_row = 0;
     for (int q = 0; q < o->quasi_count; q++) {
         suppressed_row += o->star[q];
@@ -289,7 +293,7 @@ kn_status kn_objective_make(kn_objective **out, kn_context *ctx, const kn_table 
         o->heights[q] = (int)hierarchies[q]->height;
         o->codes[q] = table->columns[quasi[q]].dict.count;
     }
-    fill f = {o, table, quasi, hierarchies, weights, {.exact = false}};
+    fill f = {o, table, quasi, hierarchies, weights, {.exact = false}, NULL};
     if (st == KN_OK && o->cells) st = fill_cells(&f, err);
     if (st != KN_OK) {
         kn_objective_free(o);

@@ -176,7 +176,6 @@ KN_CHECK kn_status kn_table_run_columns(kn_table_run *run, kn_error *err);
 KN_CHECK kn_status kn_table_run_warn_of_table(kn_table_run *run, kn_error *err);
 KN_CHECK kn_status kn_table_run_prepare(kn_table_run *run, kn_error *err); /* hierarchies, population, requirements, objective */
 KN_CHECK kn_status kn_table_run_warn_of_hierarchies(kn_table_run *run, kn_error *err); /* once prepared */
-KN_CHECK kn_status kn_table_run_warn_of_classes(kn_table_run *run, kn_error *err); /* there is a plan */
 KN_CHECK kn_status kn_table_run_warn_of_force(kn_table_run *run, kn_error *err);   /* there is a plan */
 
 /* By a recipe: hierarchies that lack values of these rows are continued, before they are made; then plan and result, or why there

@@ -10,6 +10,7 @@
 
 #include "kn_alloc.h"
 #include "kn_error.h"
+#include "kn_parallel.h"
 #include "kn_table_run.h"
 
 static const char measuring[] = "measuring the release";
@@ -70,18 +71,48 @@ static kn_status measure_before(kn_table_run *run, kn_cut_figures *figures, kn_e
 
 /* ---- After ---- */
 
-static void fill_classes(const kn_table_run *run, view_table *v, int64_t *first_rows)
+typedef struct filling {
+    const kn_plan   *plan;
+    uint32_t        *codes;
+    _Atomic int64_t *first_rows;
+    _Atomic int64_t  suppressed;
+} filling;
+
+static kn_status fill_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    filling       *f = arg;
+    const kn_plan *plan = f->plan;
+    int64_t        suppressed = 0;
+    (void)worker;
+    (void)err;
+    for (int64_t row = begin; row < end; row++) {
+        uint32_t c = plan->class_of_row[row];
+        suppressed += c == KN_CLASS_SUPPRESSED;
+        f->codes[row] = c == KN_CLASS_SUPPRESSED ? plan->classes : c;
+        /* Seldom: of the rows of a range only the first of a class comes before what was found. */
+        int64_t first = atomic_load_explicit(&f->first_rows[f->codes[row]], memory_order_relaxed);
+        while (row < first && !atomic_compare_exchange_weak_explicit(&f->first_rows[f->codes[row]], &first, row,
+                                                                     memory_order_relaxed, memory_order_relaxed)) {
+        }
+    }
+    atomic_fetch_add(&f->suppressed, suppressed);
+    return KN_OK;
+}
+
+static kn_status fill_classes(const kn_table_run *run, view_table *v, int64_t *first_rows, kn_error *err)
 {
     const kn_plan *plan = run->plan;
-    uint32_t      *codes = v->columns[0].codes;
-    for (int64_t row = plan->rows - 1; row >= 0; row--) {
-        uint32_t c = plan->class_of_row[row];
-        bool     suppressed = c == KN_CLASS_SUPPRESSED;
-        codes[row] = suppressed ? plan->classes : c;
-        first_rows[codes[row]] = row;
-        v->columns[0].missing += suppressed;
-    }
+    size_t         classes = (size_t)plan->classes + 1;
+    filling        f = {.plan = plan, .codes = v->columns[0].codes};
+    f.first_rows = kn_alloc_array(run->all.ctx, classes, sizeof *f.first_rows);
+    if (!f.first_rows) return kn_fail_memory(err, run->all.ctx, measuring);
+    for (size_t c = 0; c < classes; c++) atomic_init(&f.first_rows[c], plan->rows);
+    kn_status st = kn_parallel_for(run->all.ctx, plan->rows, 1 << 16, fill_range, &f, err);
+    for (size_t c = 0; c < classes; c++) first_rows[c] = atomic_load_explicit(&f.first_rows[c], memory_order_relaxed);
+    kn_free(f.first_rows);
+    v->columns[0].missing = atomic_load(&f.suppressed);
     v->columns[0].dict.count = plan->classes;
+    return st;
 }
 
 static kn_status measure_after(kn_table_run *run, kn_cut_figures *figures, kn_error *err)
@@ -103,8 +134,8 @@ static kn_status measure_after(kn_table_run *run, kn_cut_figures *figures, kn_er
                       .levels = run->result->levels,
                       .leave_out = shown ? -1 : (int64_t)run->plan->classes,
                       .starred = shown ? (int64_t)run->plan->classes : -1};
-        fill_classes(run, &v, first_rows);
-        st = kn_cut_measure(run, &cut, figures, err);
+        st = fill_classes(run, &v, first_rows, err);
+        if (st == KN_OK) st = kn_cut_measure(run, &cut, figures, err);
     }
     kn_arena_free(&v.arena);
     return st;

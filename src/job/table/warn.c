@@ -1,7 +1,7 @@
 /* table/warn.c: notes on what a release does not promise although its owner may think so.
  *
- * kn_table_run_warn, of the table that was read: rows in their order; missing cells; sensitive columns of free text
- * (what of a kept column is refused, kn_kept.h). kn_table_run_warn_of_classes, of the plan: rows that the kept
+ * kn_table_run_warn_of_table, of the table that was read: rows in their order; missing cells; sensitive columns of free text
+ * (what of a kept column is refused, kn_kept.h). kn_table_run_warn, of the plan: rows that the kept
  * columns identify if they are known too; sensitive columns without a promise, if a whole class has one value;
  * columns of which nothing is left because they have no hierarchy.
  *
@@ -271,7 +271,7 @@ kn_status kn_table_run_warn_of_table(kn_table_run *run, kn_error *err)
     return warn_of_texts(run, err);
 }
 
-kn_status kn_table_run_warn_of_classes(kn_table_run *run, kn_error *err)
+static kn_status warn_of_classes(kn_table_run *run, kn_error *err)
 {
     uint32_t *first = kn_alloc_array(run->all.ctx, (size_t)run->plan->classes + 1, sizeof *first);
     uint8_t  *mixed = kn_alloc_array(run->all.ctx, (size_t)run->plan->classes + 1, sizeof *mixed);
@@ -294,6 +294,6 @@ kn_status kn_table_run_warn(kn_release_run *all, kn_error *err)
 {
     KN_TRY(say_what_was_tried(kn_table_run_of(all), err));
     KN_TRY(kn_table_run_items(kn_table_run_of(all), err));
-    KN_TRY(kn_table_run_warn_of_classes(kn_table_run_of(all), err));
+    KN_TRY(warn_of_classes(kn_table_run_of(all), err));
     return kn_table_run_warn_of_force(kn_table_run_of(all), err);
 }

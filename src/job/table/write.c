@@ -12,6 +12,7 @@
 #include "kn_job_publish.h"
 #include "kn_job_texts.h"
 #include "kn_names.h"
+#include "kn_parallel.h"
 #include "kn_table_run.h"
 #include "kn_table_stream.h"
 #include "kn_targets.h"
@@ -141,17 +142,53 @@ static kn_status recode(kn_table_run *run, kn_error *err)
     return KN_OK;
 }
 
+enum { MAP_GRAIN = 1 << 16 };
+
+typedef struct narrowing {
+    int64_t        *map;
+    int64_t         first; /* entries before it are narrow */
+    _Atomic int64_t most;
+} narrowing;
+
+static kn_status most_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    narrowing *n = arg;
+    int64_t    most = 0;
+    (void)worker;
+    (void)err;
+    for (int64_t i = begin; i < end; i++) most = n->map[i] > most ? n->map[i] : most;
+    for (int64_t seen = atomic_load(&n->most); most > seen;)
+        if (atomic_compare_exchange_weak(&n->most, &seen, most)) break;
+    return KN_OK;
+}
+
+/* Entries [first, 2 first) go where the entries [first / 2, first) were, which are narrow already: no thread writes what
+ * another reads. */
+static kn_status narrow_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    const narrowing *n = arg;
+    char            *to = (char *)n->map;
+    (void)worker;
+    (void)err;
+    for (int64_t i = n->first + begin; i < n->first + end; i++) {
+        uint32_t row = (uint32_t)n->map[i];
+        memcpy(to + (size_t)i * sizeof row, &row, sizeof row);
+    }
+    return KN_OK;
+}
+
 /* The verifier needs memory: the map in 4 bytes a row, in its own place, unless a row has a larger number or the map is written. */
 static kn_status narrow_map(kn_table_run *run, kn_error *err)
 {
-    char   *to = (char *)run->map;
-    int64_t most = 0;
+    narrowing n = {.map = run->map};
+    void     *to = run->map;
     if (!run->map || run->all.spec->keep_rowmap) return KN_OK;
-    for (int64_t i = 0; i < run->map_count; i++) most = run->map[i] > most ? run->map[i] : most;
-    if (most > UINT32_MAX) return KN_OK;
-    for (int64_t i = 0; i < run->map_count; i++) {
-        uint32_t row = (uint32_t)run->map[i];
-        memcpy(to + (size_t)i * sizeof row, &row, sizeof row); /* never behind what is still to be read */
+    KN_TRY(kn_parallel_for(run->all.ctx, run->map_count, MAP_GRAIN, most_range, &n, err));
+    if (atomic_load(&n.most) > UINT32_MAX) return KN_OK;
+    if (run->map_count > 0) narrow_range(&n, 0, 1, 0, NULL);
+    for (n.first = 1; n.first < run->map_count; n.first *= 2) {
+        int64_t left = run->map_count - n.first;
+        KN_TRY(kn_parallel_for(run->all.ctx, left < n.first ? left : n.first, MAP_GRAIN, narrow_range, &n, err));
     }
     run->map = NULL;
     run->narrow_map = kn_realloc_array(run->all.ctx, to, (size_t)run->map_count + 1, sizeof *run->narrow_map);
