@@ -1394,7 +1394,7 @@ static void test_check(void **state)
          "the output would overwrite a file that is read"},
         {"input: a\noutput: b\nreport: b", 3, 9, "the report and the output are the same file"},
         {INPUT "delimiter: ','\ndecimal: ','", 4, 10, "the delimiter and the decimal mark are the same"},
-        {INPUT, 0, 0, "no column is a quasi-identifier (role: quasi)"},
+        {INPUT, 0, 0, "no column is a quasi-identifier (role: quasi, as an option --qi COLUMNS)"},
         {INPUT "attributes: {a: keep, b: {type: text}}", 3, 23, "column \"b\" has no role"},
         {INPUT "attributes: {a: weight, b: weight}", 3, 25, "column \"b\" is a second weight"},
         {INPUT "attributes: {a: {role: quasi, weight: 0}}", 0, 0, "every quasi-identifier has weight 0"},

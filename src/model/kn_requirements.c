@@ -20,17 +20,18 @@
 
 /* ---- Which models ---- */
 
-/* The order in which models are checked: those that k, distinct and k_map cover, then by cost. */
+/* The order in which models are checked: those that k, distinct and k_map cover, then by cost. One that the list lacks is
+ * checked last: it must never count as covered. */
 static int rank_of(kn_model_kind kind)
 {
     static const int rank[KN_MODEL_KINDS] = {
-        [KN_MODEL_K] = 0,          [KN_MODEL_MAX_RISK] = 1,        [KN_MODEL_DISTINCT] = 2,
-        [KN_MODEL_K_MAP] = 3,      [KN_MODEL_PRESENCE] = 4,        [KN_MODEL_ALPHA_K] = 5,
-        [KN_MODEL_T_EQUAL] = 6,    [KN_MODEL_BETA_BASIC] = 7,      [KN_MODEL_RECURSIVE] = 8,
-        [KN_MODEL_DELTA] = 9,      [KN_MODEL_BETA_ENHANCED] = 10,  [KN_MODEL_ENTROPY] = 11,
-        [KN_MODEL_T_ORDERED] = 12, [KN_MODEL_T_HIERARCHICAL] = 13, [KN_MODEL_AVERAGE_RISK] = 14,
+        [KN_MODEL_K] = 1,          [KN_MODEL_MAX_RISK] = 2,        [KN_MODEL_DISTINCT] = 3,
+        [KN_MODEL_K_MAP] = 4,      [KN_MODEL_PRESENCE] = 5,        [KN_MODEL_ALPHA_K] = 6,
+        [KN_MODEL_T_EQUAL] = 7,    [KN_MODEL_BETA_BASIC] = 8,      [KN_MODEL_RECURSIVE] = 9,
+        [KN_MODEL_DELTA] = 10,     [KN_MODEL_BETA_ENHANCED] = 11,  [KN_MODEL_ENTROPY] = 12,
+        [KN_MODEL_T_ORDERED] = 13, [KN_MODEL_T_HIERARCHICAL] = 14, [KN_MODEL_AVERAGE_RISK] = 15,
     };
-    return rank[kind];
+    return rank[kind] > 0 ? rank[kind] : KN_MODEL_KINDS + 1;
 }
 
 static bool is_covered(kn_model_kind kind)

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "kn_error.h"
+#include "kn_model_terms.h"
 #include "kn_names.h"
 #include "kn_records_scan.h"
 #include "kn_spec.h"
@@ -245,10 +246,17 @@ static kn_status check_written(const kn_spec_inner *inner, kn_error *err)
 
 /* ---- What is promised ---- */
 
-static bool promises(const kn_spec *spec, kn_model_kind first, kn_model_kind last)
+static bool promises_about_values(const kn_spec *spec)
 {
     for (int i = 0; i < spec->model_count; i++)
-        if (spec->models[i].kind >= first && spec->models[i].kind <= last) return true;
+        if (kn_model_needs_attribute(spec->models[i].kind)) return true;
+    return false;
+}
+
+static bool promises_about_population(const kn_spec *spec)
+{
+    for (int i = 0; i < spec->model_count; i++)
+        if (spec->models[i].kind == KN_MODEL_K_MAP || spec->models[i].kind == KN_MODEL_PRESENCE) return true;
     return false;
 }
 
@@ -283,7 +291,7 @@ static kn_status check_promises(const kn_spec_inner *inner, kn_error *err)
     kn_shape       shape = kn_spec_shape(spec);
     KN_TRY(kn_spec_check_items(inner, err));
     KN_TRY(check_negative(inner, err));
-    if (is_asked(inner, KN_FIELD_POPULATION) && !promises(spec, KN_MODEL_K_MAP, KN_MODEL_PRESENCE))
+    if (is_asked(inner, KN_FIELD_POPULATION) && !promises_about_population(spec))
         return refuse(inner, KN_FIELD_POPULATION, "it is for k-map and delta-presence; promise one of them", err);
     if (is_asked(inner, KN_FIELD_KEEP_RECIPE) && (spec->population || kn_spec_counts_people(spec)))
         return refuse(inner, KN_FIELD_KEEP_RECIPE, "a recipe holds no population; leave one of them out", err);
@@ -303,7 +311,7 @@ static kn_status check_promises(const kn_spec_inner *inner, kn_error *err)
     if (is_asked(inner, KN_OPTION_ALLOW_BROKEN) && spec->dependency_count == 0)
         return refuse(inner, KN_OPTION_ALLOW_BROKEN, "no dependency is declared that could be broken; leave it out",
                       err);
-    if (is_asked(inner, KN_OPTION_DIVERSITY) && !promises(spec, KN_MODEL_DISTINCT, KN_MODEL_DELTA))
+    if (is_asked(inner, KN_OPTION_DIVERSITY) && !promises_about_values(spec))
         return refuse(inner, KN_OPTION_DIVERSITY,
                       "it says how promises about sensitive values are kept; promise one, such as l-diversity", err);
     if (is_asked(inner, KN_FIELD_ENTITY) && shape == KN_SHAPE_RECORDS && spec->table_count == 0)
@@ -356,7 +364,7 @@ static const char *wrong_population(const kn_spec *spec, const char *table_name,
     if (a->role != KN_ROLE_QUASI) return "only the hierarchy of a quasi-identifier carries a population; leave it out";
     if (!(methods_of(spec) & FULL_DOMAIN))
         return "only methods with one level for a whole column, such as optimal, use a population; take one of them";
-    if (!promises(spec, KN_MODEL_K_MAP, KN_MODEL_PRESENCE))
+    if (!promises_about_population(spec))
         return "the population of a hierarchy is for k-map and delta-presence; promise one of them";
     return spec->population ? "there is a population table too, which says more; leave one of them out" : NULL;
 }

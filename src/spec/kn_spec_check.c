@@ -156,7 +156,11 @@ static kn_status check_attributes(const kn_spec_inner *inner, kn_error *err)
             quasi += a->role == KN_ROLE_QUASI;
             weighty = weighty || (a->role == KN_ROLE_QUASI && a->weight.numerator > 0);
         }
-    if (quasi == 0) return kn_spec_fail_lacking(inner, err, "no column is a quasi-identifier (role: quasi)");
+    if (quasi == 0)
+        return kn_spec_fail_lacking(inner, err,
+                                    spec->table_count > 0
+                                        ? "no column is a quasi-identifier (role: quasi)"
+                                        : "no column is a quasi-identifier (role: quasi, as an option --qi COLUMNS)");
     if (!weighty) return kn_spec_fail_lacking(inner, err, "every quasi-identifier has weight 0");
     return KN_OK;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kn_error.h"
+#include "kn_model_terms.h"
 #include "kn_names.h"
 #include "kn_spec.h"
 #include "kn_spec_of_database.h"
@@ -71,15 +72,10 @@ bool kn_spec_find_column(const kn_spec *spec, const char *text, int *table, int 
 
 /* ---- Data and method ---- */
 
-static bool is_of_values(kn_model_kind kind)
-{
-    return kind >= KN_MODEL_DISTINCT && kind <= KN_MODEL_DELTA;
-}
-
 static bool promises_diversity(const kn_spec *spec)
 {
     for (int i = 0; i < spec->model_count; i++)
-        if (is_of_values(spec->models[i].kind)) return true;
+        if (kn_model_needs_attribute(spec->models[i].kind)) return true;
     return false;
 }
 
@@ -182,7 +178,7 @@ static kn_status check_promises(const kn_spec_inner *inner, kn_error *err)
                 inner, place, err,
                 "delta-presence: an anatomy shows quasi-identifiers as they are, and with them who "
                 "is in the database; leave one of them out");
-        diverse = diverse || is_of_values(kind);
+        diverse = diverse || kn_model_needs_attribute(kind);
     }
     if (spec->anatomy && spec->dependency_count > 0)
         return kn_spec_fail_place(

@@ -6,6 +6,8 @@
  */
 #include <kanon/catalogue.h>
 
+#include "kn_model_terms.h"
+
 /* ---- Shapes ---- */
 
 const char *kn_shape_name(kn_shape shape)
@@ -201,7 +203,7 @@ const kn_model_entry *kn_catalogue_model(int model)
 
 static bool is_of_values(int model)
 {
-    return model >= KN_MODEL_DISTINCT && model <= KN_MODEL_DELTA;
+    return model >= 0 && model < KN_MODEL_KINDS && kn_model_needs_attribute((kn_model_kind)model);
 }
 
 bool kn_method_keeps(kn_method method, int model)

@@ -14,22 +14,23 @@
 
 static const struct {
     const char *name, *variant;
+    bool        of_column; /* a promise about a sensitive column */
 } names[KN_MODEL_KINDS] = {
-    [KN_MODEL_K] = {"k", NULL},
-    [KN_MODEL_DISTINCT] = {"l-diversity", "distinct"},
-    [KN_MODEL_ENTROPY] = {"l-diversity", "entropy"},
-    [KN_MODEL_RECURSIVE] = {"l-diversity", "recursive"},
-    [KN_MODEL_T_EQUAL] = {"t-closeness", "equal"},
-    [KN_MODEL_T_ORDERED] = {"t-closeness", "ordered"},
-    [KN_MODEL_T_HIERARCHICAL] = {"t-closeness", "hierarchical"},
-    [KN_MODEL_ALPHA_K] = {"alpha-k", NULL},
-    [KN_MODEL_BETA_BASIC] = {"beta-likeness", "basic"},
-    [KN_MODEL_BETA_ENHANCED] = {"beta-likeness", "enhanced"},
-    [KN_MODEL_DELTA] = {"delta-disclosure", NULL},
-    [KN_MODEL_K_MAP] = {"k-map", NULL},
-    [KN_MODEL_PRESENCE] = {"delta-presence", NULL},
-    [KN_MODEL_MAX_RISK] = {"max-risk", NULL},
-    [KN_MODEL_AVERAGE_RISK] = {"average-risk", NULL},
+    [KN_MODEL_K] = {"k", NULL, false},
+    [KN_MODEL_DISTINCT] = {"l-diversity", "distinct", true},
+    [KN_MODEL_ENTROPY] = {"l-diversity", "entropy", true},
+    [KN_MODEL_RECURSIVE] = {"l-diversity", "recursive", true},
+    [KN_MODEL_T_EQUAL] = {"t-closeness", "equal", true},
+    [KN_MODEL_T_ORDERED] = {"t-closeness", "ordered", true},
+    [KN_MODEL_T_HIERARCHICAL] = {"t-closeness", "hierarchical", true},
+    [KN_MODEL_ALPHA_K] = {"alpha-k", NULL, true},
+    [KN_MODEL_BETA_BASIC] = {"beta-likeness", "basic", true},
+    [KN_MODEL_BETA_ENHANCED] = {"beta-likeness", "enhanced", true},
+    [KN_MODEL_DELTA] = {"delta-disclosure", NULL, true},
+    [KN_MODEL_K_MAP] = {"k-map", NULL, false},
+    [KN_MODEL_PRESENCE] = {"delta-presence", NULL, false},
+    [KN_MODEL_MAX_RISK] = {"max-risk", NULL, false},
+    [KN_MODEL_AVERAGE_RISK] = {"average-risk", NULL, false},
 };
 
 const char *kn_model_name(kn_model_kind kind)
@@ -98,7 +99,7 @@ static const char *wrong_size(const kn_model *m)
 
 bool kn_model_needs_attribute(kn_model_kind kind)
 {
-    return kind >= KN_MODEL_DISTINCT && kind <= KN_MODEL_DELTA;
+    return names[kind].of_column;
 }
 
 kn_status kn_model_check(const kn_model *m, kn_error *err)
