@@ -347,8 +347,6 @@ static kn_status make_each(kn_context *ctx, const sample *s, int which, kn_docum
     case 5: return kn_document_verify(out, ctx, s->verified, err);
     case 6:
         dependencies.discovery = s->discovery;
-        dependencies.held_count = s->found->count;
-        dependencies.held = (const kn_dependency *const *)s->found->items;
         dependencies.cover = s->found;
         return kn_document_dependencies(out, ctx, s->table, &dependencies, err);
     case 7: return kn_document_catalogue(out, ctx, true, true, true, err);

@@ -82,14 +82,12 @@ typedef struct kn_dependency_answers {
     const kn_dependency *const *given;  /* to be checked                                                  */
     const kn_dependency_check  *checks; /* one for each                                                   */
     const kn_discovery         *discovery;
-    int                         held_count; /* those that hold: given ones, then found ones              */
-    const kn_dependency *const *held;
-    const kn_dependency_list   *cover; /* replaces the functional ones among them                         */
+    const kn_dependency_list   *cover; /* replaces the functional ones of what holds                        */
     const kn_name_list         *closure;
     int                         closure_given; /* the first so many of its columns were asked about       */
 } kn_dependency_answers;
 
-#define KN_DEPENDENCY_ANSWERS_INIT {sizeof(kn_dependency_answers), 0, NULL, NULL, NULL, 0, NULL, NULL, NULL, 0}
+#define KN_DEPENDENCY_ANSWERS_INIT {sizeof(kn_dependency_answers), 0, NULL, NULL, NULL, NULL, NULL, 0}
 KN_API void kn_dependency_answers_init(kn_dependency_answers *answers, size_t size);
 
 KN_API KN_CHECK kn_status kn_document_dependencies(kn_document **out, kn_context *ctx, const kn_table *table,

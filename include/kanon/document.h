@@ -68,6 +68,10 @@ KN_API int64_t                  kn_document_integer_of(const kn_document_value *
 KN_API double                   kn_document_number_of(const kn_document_value *value);  /* NAN where it is none   */
 KN_API const char              *kn_document_text_of(const kn_document_value *value);    /* NULL where it is none  */
 
+/* Long lists are folded: their items are made when they are first looked at. This makes them all beforehand, so that a lack of
+ * memory is reported; without it an item that there is no memory for reads as absent (NULL). Any thread. */
+KN_API KN_CHECK kn_status kn_document_unfold(kn_document *doc, kn_error *err);
+
 /* ---- Notes ---- */
 
 /* Adds a sentence of the caller to the document's notes ("notes" of every answer). */
@@ -79,6 +83,12 @@ KN_API KN_CHECK kn_status kn_document_add_note(kn_document *doc, const char *not
  * final NUL. Free the text with kn_text_free. The only failure is KN_MEMORY. */
 KN_API KN_CHECK kn_status kn_document_json(char **text, size_t *size, const kn_document *doc, kn_error *err);
 KN_API void               kn_text_free(char *text); /* NULL is fine */
+
+/* The same text, handed to `write` in pieces, in order and one at a time, by any thread; long lists are written by all threads of `ctx` (NULL: by
+ * the caller alone) and never stand whole in memory. Ends with the first failure of `write`. */
+typedef kn_status (*kn_document_write_fn)(void *user, const char *data, size_t size, kn_error *err);
+KN_API KN_CHECK kn_status kn_document_write(const kn_document *doc, kn_context *ctx, kn_document_write_fn write,
+                                            void *user, kn_error *err);
 
 /* ---- Answers and their fields ---- */
 

@@ -191,6 +191,7 @@ void cli_table_options_free(cli_table_options *options);
 /* A context that shows progress on a terminal; NULL after printing why not (exit code 3). One at a time. Ctrl-C,
  * SIGTERM and SIGHUP cancel it; a second signal ends the program at once. */
 kn_context *cli_context(const cli_common *common);
+kn_context *cli_context_now(void); /* the one in use; NULL: none */
 void        cli_context_free(kn_context *ctx);
 
 /* True once the user asked to stop; for a command's own long loops, which then return cli_stop(). */

@@ -282,10 +282,9 @@ static kn_status answer(asking *a, kn_context *ctx, kn_error *err)
     a->checked = cli_alloc(((size_t)a->given_count + 1) * sizeof *a->checked);
     for (int i = 0; i < a->given_count && st == KN_OK; i++)
         st = kn_dependency_check_table(&a->checked[i], ctx, a->table, a->given[i], err);
-    if (st == KN_OK && a->discover) {
-        st = kn_discover_dependencies(&a->discovery, ctx, a->table, &a->options, err);
-        if (st == KN_OK) st = kn_discovery_list(&a->found, ctx, a->discovery, a->table, err);
-    }
+    if (st == KN_OK && a->discover) st = kn_discover_dependencies(&a->discovery, ctx, a->table, &a->options, err);
+    if (st == KN_OK && a->discover && (a->covered || a->closure_of.count > 0)) /* else the answer lists them */
+        st = kn_discovery_list(&a->found, ctx, a->discovery, a->table, err);
     if (st != KN_OK) return st;
     size_t all = (size_t)a->given_count + (a->found ? (size_t)a->found->count : 0);
     a->held = cli_alloc((all + 1) * sizeof(const kn_dependency *));
@@ -309,8 +308,6 @@ static int print_answer(const asking *a, kn_context *ctx)
     answers.given = (const kn_dependency *const *)a->given;
     answers.checks = a->checked;
     answers.discovery = a->discovery;
-    answers.held_count = a->held_count;
-    answers.held = a->held;
     answers.cover = a->cover;
     answers.closure = a->closure;
     answers.closure_given = a->closure_of.count;

@@ -6,18 +6,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+static kn_status print_piece(void *user, const char *data, size_t size, kn_error *err)
+{
+    (void)user;
+    (void)err;
+    fwrite(data, 1, size, stdout); /* main looks for failures */
+    return KN_OK;
+}
+
 static int print_json(kn_document *doc)
 {
     kn_error        err = KN_ERROR_INIT;
-    char           *text = NULL;
-    size_t          size = 0;
     const cli_list *notes = cli_notes();
     for (int i = 0; i < notes->count; i++)
         if (kn_document_add_note(doc, notes->items[i], &err) != KN_OK) return cli_fail(&err);
-    if (kn_document_json(&text, &size, doc, &err) != KN_OK) return cli_fail(&err);
-    fwrite(text, 1, size, stdout);
-    kn_text_free(text);
-    return 0;
+    return kn_document_write(doc, cli_context_now(), print_piece, NULL, &err) == KN_OK ? 0 : cli_fail(&err);
 }
 
 static void say_notes(const kn_document *doc)
@@ -30,10 +33,13 @@ int cli_answer(const cli_common *common, kn_status made, kn_document *doc, const
                void (*words)(const cli_value *answer))
 {
     if (made != KN_OK) return cli_fail(err);
-    int code = 0;
+    int      code = 0;
+    kn_error late = KN_ERROR_INIT;
     say_notes(doc);
     if (common->json)
         code = print_json(doc);
+    else if (words && kn_document_unfold(doc, &late) != KN_OK)
+        code = cli_fail(&late);
     else if (words)
         words(kn_document_find(doc, ""));
     kn_document_free(doc);

@@ -217,6 +217,11 @@ kn_context *cli_context(const cli_common *common)
     return ctx;
 }
 
+kn_context *cli_context_now(void)
+{
+    return atomic_load(&current);
+}
+
 void cli_context_free(kn_context *ctx)
 {
     if (!ctx) return;

@@ -84,10 +84,23 @@ static kn_node *new_node(kn_document *doc, kn_document_kind kind)
 
 /* ---- Texts ---- */
 
+/* Of the first bytes how many are ASCII and not 0, eight at a time. Most texts are all of it. */
+static size_t ascii_bytes(const char *text, size_t size)
+{
+    const uint64_t each = UINT64_C(0x0101010101010101);
+    size_t         n = 0;
+    for (uint64_t word; n + sizeof word <= size; n += sizeof word) {
+        memcpy(&word, text + n, sizeof word);
+        if ((((word - each) & ~word) | word) & (0x80 * each)) break;
+    }
+    while (n < size && (unsigned char)text[n] - 1U < 0x7FU) n++;
+    return n;
+}
+
 static bool is_utf8(const char *text, size_t size)
 {
     utf8proc_int32_t c;
-    for (size_t i = 0; i < size;) {
+    for (size_t i = ascii_bytes(text, size); i < size;) {
         if (!text[i]) return false; /* readers of C strings would stop here */
         size_t           look = size - i < 4 ? size - i : 4;
         utf8proc_ssize_t n = utf8proc_iterate((const utf8proc_uint8_t *)text + i, (utf8proc_ssize_t)look, &c);
@@ -473,15 +486,23 @@ static kn_to notes_of(kn_document *doc)
     return (kn_to){doc, index < 0 ? NULL : doc->top->items[index]};
 }
 
-static void end(kn_document *doc)
+void kn_document_drop(kn_document *doc)
 {
-    if (doc->ctx) kn_memory_discharge(doc->ctx, doc->charged);
-    kn_allocator    allocator = doc->allocator;
     kn_store_block *next;
     for (kn_store_block *b = doc->blocks; b; b = next) {
         next = b->next;
-        allocator.release(allocator.user, b, b->size);
+        doc->allocator.release(doc->allocator.user, b, b->size);
     }
+    doc->blocks = NULL;
+    doc->left = 0;
+}
+
+static void end(kn_document *doc)
+{
+    if (doc->ctx) kn_memory_discharge(doc->ctx, doc->charged);
+    kn_document_drop(doc);
+    pthread_mutex_destroy(&doc->lock);
+    kn_allocator allocator = doc->allocator;
     allocator.release(allocator.user, doc, sizeof *doc);
 }
 
@@ -492,6 +513,7 @@ kn_status kn_document_begin(kn_document **out, kn_context *ctx, const kn_fields 
     if (!doc) return kn_fail_memory(err, ctx, "writing down the answer");
     memset(doc, 0, sizeof *doc);
     atomic_init(&doc->owners, 1);
+    pthread_mutex_init(&doc->lock, NULL); /* of the default kind: cannot fail */
     doc->allocator = allocator;
     doc->ctx = ctx;
     doc->answer = answer;
@@ -513,24 +535,30 @@ kn_to kn_document_top(kn_document *doc)
     return (kn_to){doc, doc->top};
 }
 
-static void check(kn_document *doc, const kn_node *node)
+void kn_document_look(kn_document *doc, const kn_node *node)
 {
     if (node->kind == KN_DOCUMENT_LIST) {
-        for (int64_t i = 0; i < node->count; i++) check(doc, node->items[i]);
+        for (int64_t i = 0; i < node->count && !node->folded; i++) kn_document_look(doc, node->items[i]);
     } else if (node->kind == KN_DOCUMENT_OBJECT && node->fields) {
         for (int i = 0; i < node->fields->count; i++) {
             if (node->items[i])
-                check(doc, node->items[i]);
+                kn_document_look(doc, node->items[i]);
             else if (!(node->fields->rows[i].type & KN_F_OPTIONAL))
                 kn_document_wrong(doc, node->fields->rows[i].name, "is missing");
         }
     }
 }
 
+kn_status kn_document_fail(const kn_document *doc, kn_error *err)
+{
+    if (doc->status == KN_MEMORY) return kn_fail_memory(err, doc->ctx, "writing down the answer");
+    return kn_fail(err, KN_INTERNAL, "the answer '%s' is broken: field '%s' %s", doc->answer->name, doc->wrong,
+                   doc->why);
+}
+
 kn_status kn_document_end(kn_document **out, kn_document *doc, kn_error *err)
 {
-    kn_status status = doc->status;
-    if (status == KN_OK) check(doc, doc->top);
+    if (doc->status == KN_OK) kn_document_look(doc, doc->top);
     if (doc->status == KN_OK) {
         kn_memory_discharge(doc->ctx, doc->charged);
         doc->ctx = NULL;
@@ -538,11 +566,7 @@ kn_status kn_document_end(kn_document **out, kn_document *doc, kn_error *err)
         *out = doc;
         return KN_OK;
     }
-    if (doc->status == KN_MEMORY)
-        status = kn_fail_memory(err, doc->ctx, "writing down the answer");
-    else
-        status = kn_fail(err, KN_INTERNAL, "the answer '%s' is broken: field '%s' %s", doc->answer->name, doc->wrong,
-                         doc->why);
+    kn_status status = kn_document_fail(doc, err);
     end(doc);
     return status;
 }
@@ -577,8 +601,11 @@ void kn_put_notes(kn_document *doc, const char *const *notes, int64_t count)
 
 kn_status kn_document_add_note(kn_document *doc, const char *note, kn_error *err)
 {
+    pthread_mutex_lock(&doc->lock);
     kn_append_text(notes_of(doc), note);
-    if (doc->status == KN_OK) return KN_OK;
-    doc->status = KN_OK; /* the document is unchanged */
+    bool added = doc->status == KN_OK;
+    doc->status = KN_OK; /* without it the document is unchanged */
+    pthread_mutex_unlock(&doc->lock);
+    if (added) return KN_OK;
     return kn_fail(err, KN_MEMORY, "out of memory while adding a note to the answer");
 }

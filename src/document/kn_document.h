@@ -37,6 +37,12 @@ kn_to kn_put_list(kn_to to, const char *key);   /* to be appended to */
 void kn_put_part(kn_to to, const char *key, const void *from);
 void kn_put_parts(kn_to to, const char *key, const void *from, int64_t count);
 
+/* Puts a long list whose items are made when they are looked at, and written without being kept. `item` puts item
+ * `index`: of a list of objects it fills the object `to`, to any other list `to` it appends one. It is called from any
+ * thread, for any document, in any order; `from` is of kn_document_take. */
+typedef void (*kn_item_fn)(kn_to to, const void *from, int64_t index);
+void kn_put_folded(kn_to to, const char *key, int64_t count, kn_item_fn item, const void *from);
+
 /* Puts every row of the object's table that has a member in the struct, then calls the table's `fill`. */
 void kn_put_struct(kn_to to, const void *from);
 

@@ -3,6 +3,7 @@
 #ifndef KN_DOCUMENT_INTERNAL_H
 #define KN_DOCUMENT_INTERNAL_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "kn_document.h"
@@ -23,8 +24,21 @@ struct kn_document_value {
     };
     int64_t      count; /* text: bytes; object with a table: filled slots                               */
     int64_t      capacity;
-    const char  *key; /* of a member of figures                                                         */
+    union {
+        const char       *key;    /* of a member of figures                                             */
+        struct kn_folded *folded; /* of a list: NULL, its items are there                               */
+    };
 };
+
+/* A list whose items are made when they are looked at (kn_put_folded). */
+typedef struct kn_folded {
+    struct kn_folded *next;
+    kn_document      *doc;
+    kn_node          *list;
+    kn_item_fn        item;
+    const void       *from;
+    atomic_bool       unfolded; /* the list has its items */
+} kn_folded;
 
 /* Memory that is freed all at once; it comes from the context's allocator but may outlive the context. */
 typedef struct kn_store_block {
@@ -40,6 +54,8 @@ struct kn_document {
     size_t           left;
     const kn_fields *answer;
     kn_node         *top;
+    kn_folded       *folded; /* all of them                                       */
+    pthread_mutex_t  lock;   /* of what readers may change: lists being unfolded */
     /* While the document is being made: */
     kn_context *ctx;
     uint64_t    charged;
@@ -50,6 +66,20 @@ struct kn_document {
 
 /* Records a mistake, unless something failed before. */
 void kn_document_wrong(kn_document *doc, const char *field, const char *why);
+
+/* Frees the document's memory, but not the document. */
+void kn_document_drop(kn_document *doc);
+
+/* Records what is missing in a value. */
+void kn_document_look(kn_document *doc, const kn_node *node);
+
+/* Reports what was recorded: its status, with the message. */
+KN_CHECK kn_status kn_document_fail(const kn_document *doc, kn_error *err);
+
+/* Makes the items of a folded list, unless that was done; false: out of memory. Any thread. */
+bool kn_folded_open(kn_folded *folded);
+
+/* ---- As text ---- */
 
 /* A growing text that ends with a NUL; kn_text_free frees it without the context. */
 typedef struct kn_text {
@@ -65,5 +95,24 @@ void               kn_text_format(kn_text *text, const char *format, ...) KN_PRI
 void               kn_text_quoted(kn_text *text, const char *s, size_t size); /* as JSON writes it */
 void               kn_text_indent(kn_text *text, int depth);                  /* a new line        */
 KN_CHECK kn_status kn_text_end(char **out, size_t *size, kn_text *text, kn_error *err);
+
+enum { KN_NUMBER_SIZE = 40, KN_NUMBERS = 64 };
+
+/* What writes a document: its text so far and, if it is handed on in pieces, to whom. */
+typedef struct kn_writer {
+    kn_text              text;
+    kn_context          *ctx; /* whose threads write long lists; NULL: the caller's alone */
+    kn_document_write_fn write;
+    void                *user;
+    kn_status            status; /* the first failure but want of memory, with its message */
+    kn_error            *err;
+    struct {
+        uint64_t bits;
+        char     digits[KN_NUMBER_SIZE];
+    } number[KN_NUMBERS]; /* numbers written lately */
+} kn_writer;
+
+void kn_writer_value(kn_writer *w, const kn_node *value, int depth);
+void kn_writer_folded(kn_writer *w, const kn_folded *folded, int depth); /* between the brackets of the list */
 
 #endif

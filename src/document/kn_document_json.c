@@ -5,7 +5,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <assert.h>
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +12,8 @@
 
 #include "kn_document_internal.h"
 #include "kn_error.h"
+
+#define EACH UINT64_C(0x0101010101010101) /* 1 in each byte */
 
 /* ---- Texts handed out ---- */
 
@@ -32,10 +33,8 @@ void kn_text_free(char *text)
     h->allocator.release(h->allocator.user, h, h->size);
 }
 
-static bool grow(kn_text *text, size_t more)
+static bool enlarge(kn_text *text, size_t more)
 {
-    if (text->failed) return false;
-    if (more < text->capacity - text->size) return true; /* one byte stays for the NUL */
     size_t capacity = 2 * (text->size + more) + 256;
     head  *h = text->allocator.alloc(text->allocator.user, sizeof *h + capacity);
     if (!h) {
@@ -49,6 +48,12 @@ static bool grow(kn_text *text, size_t more)
     text->data = data;
     text->capacity = capacity;
     return true;
+}
+
+static inline bool grow(kn_text *text, size_t more)
+{
+    if (text->failed) return false;
+    return more < text->capacity - text->size || enlarge(text, more); /* one byte stays for the NUL */
 }
 
 void kn_text_add(kn_text *text, const char *data, size_t size)
@@ -75,8 +80,10 @@ void kn_text_format(kn_text *text, const char *format, ...)
 
 void kn_text_indent(kn_text *text, int depth)
 {
-    kn_text_add(text, "\n", 1);
-    for (int i = 0; i < depth; i++) kn_text_add(text, "  ", 2);
+    static const char blanks[] = "\n                                ";
+    int               most = (int)(sizeof blanks - 2) / 2, first = depth < most ? depth : most;
+    kn_text_add(text, blanks, 1 + 2 * (size_t)first);
+    for (int i = first; i < depth; i++) kn_text_add(text, "  ", 2);
 }
 
 static void add_escaped(kn_text *text, char c)
@@ -93,14 +100,33 @@ static void add_escaped(kn_text *text, char c)
     }
 }
 
+/* Is a byte of the word 0? */
+static bool has_zero(uint64_t word)
+{
+    return ((word - EACH) & ~word & (0x80 * EACH)) != 0;
+}
+
+/* How many bytes from the first on need no escape; eight at a time while that is all of them. */
+static size_t plain_bytes(const char *s, size_t size)
+{
+    size_t n = 0;
+    for (uint64_t word; n + sizeof word <= size; n += sizeof word) {
+        memcpy(&word, s + n, sizeof word);
+        bool control = ((word - 0x20 * EACH) & ~word & (0x80 * EACH)) != 0;
+        if (control || has_zero(word ^ '"' * EACH) || has_zero(word ^ '\\' * EACH)) break;
+    }
+    while (n < size && (unsigned char)s[n] >= 0x20 && s[n] != '"' && s[n] != '\\') n++;
+    return n;
+}
+
 void kn_text_quoted(kn_text *text, const char *s, size_t size)
 {
-    kn_text_add(text, "\"", 1);
-    for (size_t i = 0, plain; i < size; i = plain + 1) {
-        plain = i;
-        while (plain < size && (unsigned char)s[plain] >= 0x20 && s[plain] != '"' && s[plain] != '\\') plain++;
-        kn_text_add(text, s + i, plain - i);
-        if (plain < size) add_escaped(text, s[plain]);
+    if (!grow(text, size + 2)) return;
+    text->data[text->size++] = '"';
+    for (size_t i = 0, plain; i < size; i += plain + 1) {
+        plain = plain_bytes(s + i, size - i);
+        kn_text_add(text, s + i, plain);
+        if (i + plain < size) add_escaped(text, s[i + plain]);
     }
     kn_text_add(text, "\"", 1);
 }
@@ -120,10 +146,9 @@ kn_status kn_text_end(char **out, size_t *size, kn_text *text, kn_error *err)
 /* ---- Values ---- */
 
 /* "1e-05" is written as "1e-5", as most writers of JSON do. The caller's locale may have another decimal mark. */
-static void add_number(kn_text *text, double value)
+static void write_number(char digits[KN_NUMBER_SIZE], double value)
 {
-    char digits[40];
-    snprintf(digits, sizeof digits, "%.15g", value);
+    snprintf(digits, KN_NUMBER_SIZE, "%.15g", value);
     char *e = strchr(digits, 'e'), *mark = digits + strspn(digits, "-0123456789");
     if (*mark && mark != e) *mark = '.';
     if (!e && !strchr(digits, '.')) strcat(digits, ".0");
@@ -132,16 +157,42 @@ static void add_number(kn_text *text, double value)
         while (from[0] == '0' && from[1]) from++;
         memmove(to, from, strlen(from) + 1);
     }
-    kn_text_string(text, digits);
 }
 
-static void add_value(kn_text *text, const kn_node *value, int depth);
-
-static void add_holder(kn_text *text, const kn_node *value, int depth)
+/* Long lists repeat numbers, and finding their digits is the most expensive part: the last ones are remembered. */
+static void add_number(kn_writer *w, double value)
 {
-    bool    object = value->kind == KN_DOCUMENT_OBJECT, any = false;
-    int64_t slots = value->fields ? value->fields->count : value->count;
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    unsigned slot = (unsigned)((bits * UINT64_C(0x9E3779B97F4A7C15)) >> 58);
+    if (!w->number[slot].digits[0] || w->number[slot].bits != bits) {
+        write_number(w->number[slot].digits, value);
+        w->number[slot].bits = bits;
+    }
+    kn_text_string(&w->text, w->number[slot].digits);
+}
+
+static void add_integer(kn_text *text, int64_t value)
+{
+    char     digits[24], *at = digits + sizeof digits;
+    uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
+    do *--at = (char)('0' + rest % 10);
+    while (rest /= 10);
+    if (value < 0) *--at = '-';
+    kn_text_add(text, at, (size_t)(digits + sizeof digits - at));
+}
+
+static void add_holder(kn_writer *w, const kn_node *value, int depth)
+{
+    kn_text *text = &w->text;
+    bool     object = value->kind == KN_DOCUMENT_OBJECT, any = false;
+    int64_t  slots = value->fields ? value->fields->count : value->count;
     kn_text_string(text, object ? "{" : "[");
+    if (!object && value->folded && !atomic_load_explicit(&value->folded->unfolded, memory_order_acquire)) {
+        kn_writer_folded(w, value->folded, depth);
+        any = slots > 0;
+        slots = 0;
+    }
     for (int64_t i = 0; i < slots; i++) {
         const kn_node *member = value->items[i];
         if (!member) continue;
@@ -153,29 +204,32 @@ static void add_holder(kn_text *text, const kn_node *value, int depth)
             kn_text_quoted(text, key, strlen(key));
             kn_text_string(text, ": ");
         }
-        add_value(text, member, depth + 1);
+        kn_writer_value(w, member, depth + 1);
     }
     if (any) kn_text_indent(text, depth);
     kn_text_string(text, object ? "}" : "]");
 }
 
-static void add_value(kn_text *text, const kn_node *value, int depth)
+void kn_writer_value(kn_writer *w, const kn_node *value, int depth)
 {
+    kn_text *text = &w->text;
     switch (value->kind) {
     case KN_DOCUMENT_NULL: kn_text_string(text, "null"); break;
     case KN_DOCUMENT_BOOLEAN: kn_text_string(text, value->boolean ? "true" : "false"); break;
-    case KN_DOCUMENT_INTEGER: kn_text_format(text, "%" PRId64, value->integer); break;
-    case KN_DOCUMENT_NUMBER: add_number(text, value->number); break;
+    case KN_DOCUMENT_INTEGER: add_integer(text, value->integer); break;
+    case KN_DOCUMENT_NUMBER: add_number(w, value->number); break;
     case KN_DOCUMENT_TEXT: kn_text_quoted(text, value->text, (size_t)value->count); break;
     case KN_DOCUMENT_LIST:
-    case KN_DOCUMENT_OBJECT: add_holder(text, value, depth); break;
+    case KN_DOCUMENT_OBJECT: add_holder(w, value, depth); break;
     }
 }
 
 kn_status kn_document_json(char **out, size_t *size, const kn_document *doc, kn_error *err)
 {
-    kn_text text = {.allocator = doc->allocator};
-    add_value(&text, doc->top, 0);
-    kn_text_string(&text, "\n");
-    return kn_text_end(out, size, &text, err);
+    kn_writer w = {.text = {.allocator = doc->allocator}, .err = err};
+    kn_writer_value(&w, doc->top, 0);
+    kn_text_string(&w.text, "\n");
+    if (w.status == KN_OK) return kn_text_end(out, size, &w.text, err);
+    kn_text_free(w.text.data);
+    return w.status;
 }

@@ -25,6 +25,7 @@ int64_t kn_document_count(const kn_node *value)
 const kn_node *kn_document_at(const kn_node *value, int64_t index)
 {
     if (index < 0 || index >= kn_document_count(value)) return NULL;
+    if (value->kind == KN_DOCUMENT_LIST && value->folded && !kn_folded_open(value->folded)) return NULL;
     if (!value->fields) return value->items[index];
     for (int i = 0; i < value->fields->count; i++)
         if (value->items[i] && index-- == 0) return value->items[i];

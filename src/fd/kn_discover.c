@@ -15,6 +15,7 @@
 #include "kn_fd.h"
 #include "kn_meter.h"
 #include "kn_options.h"
+#include "kn_sort.h"
 
 #define WHAT "searching dependencies"
 
@@ -83,32 +84,54 @@ static bool make_answer(answer *a, const kn_fd_search *s)
     return add_equivalent(a, s->budget);
 }
 
-static int compare_results(const void *x, const void *y)
+/* Smaller left sides come first, then the one with the first column that the other lacks: as numbers with their bits turned
+ * round, the larger. The key has no room for the last seven; `compare` looks at all. */
+static uint64_t key_of(uint64_t left)
 {
-    const kn_fd_result *a = x, *b = y;
-    int                 n = __builtin_popcountll(a->left), m = __builtin_popcountll(b->left);
+    uint64_t turned = __builtin_bswap64(left);
+    turned = (turned >> 4 & UINT64_C(0x0F0F0F0F0F0F0F0F)) | (turned & UINT64_C(0x0F0F0F0F0F0F0F0F)) << 4;
+    turned = (turned >> 2 & UINT64_C(0x3333333333333333)) | (turned & UINT64_C(0x3333333333333333)) << 2;
+    turned = (turned >> 1 & UINT64_C(0x5555555555555555)) | (turned & UINT64_C(0x5555555555555555)) << 1;
+    return (uint64_t)__builtin_popcountll(left) << 57 | ~turned >> 7;
+}
+
+/* Of two with left sides of one size. */
+static int compare(const void *arg, uint64_t x, uint64_t y)
+{
+    const kn_fd_result *results = arg, *a = &results[x], *b = &results[y];
     uint64_t            differ = a->left ^ b->left;
-    if (n != m) return n - m;
-    if (differ)
-        return a->left & differ & -differ ? -1 : 1; /* the one with the first column that the other lacks comes first */
+    if (differ) return a->left & differ & -differ ? -1 : 1;
     return a->right - b->right;
+}
+
+static kn_status sort_answer(kn_sort_record **out, const answer *a, kn_error *err)
+{
+    kn_sort_record *order = *out = kn_alloc_array(a->ctx, a->count + 1, sizeof *order);
+    if (!order) return kn_fail_memory(err, a->ctx, WHAT);
+    for (size_t i = 0; i < a->count; i++) order[i] = (kn_sort_record){key_of(a->results[i].left), i};
+    return kn_sort_records(a->ctx, order, a->count, compare, a->results, err);
 }
 
 static kn_status write_answer(kn_discovery *out, answer *a, kn_error *err)
 {
-    size_t sides = 0;
+    size_t          sides = 0;
+    kn_sort_record *order = NULL;
     for (size_t i = 0; i < a->count; i++) sides += (size_t)__builtin_popcountll(a->results[i].left);
-    if (a->count > 1) qsort(a->results, a->count, sizeof *a->results, compare_results);
     /* One block: the dependencies, then their left sides. */
     out->found = kn_alloc(a->ctx, a->count * sizeof *out->found + sides * sizeof(int) + 1);
-    if (!out->found) return kn_fail_memory(err, a->ctx, WHAT);
+    kn_status st = out->found ? sort_answer(&order, a, err) : kn_fail_memory(err, a->ctx, WHAT);
+    if (st != KN_OK) {
+        kn_free(order);
+        return st;
+    }
     int *at = (int *)(out->found + a->count);
     for (size_t i = 0; i < a->count; i++) {
-        const kn_fd_result *r = &a->results[i];
+        const kn_fd_result *r = &a->results[order[i].id];
         out->found[i] = (kn_found_dependency){__builtin_popcountll(r->left), at, a->columns[r->right], r->removed};
         for (uint64_t left = r->left; left; left &= left - 1) *at++ = a->columns[__builtin_ctzll(left)];
     }
     out->count = (int64_t)a->count;
+    kn_free(order);
     return KN_OK;
 }
 

@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "kn_alloc.h"
-#include "kn_buffer.h"
 #include "kn_context.h"
+#include "kn_dependency_text.h"
 #include "kn_error.h"
 #include "kn_string.h"
 
@@ -38,20 +38,22 @@ static bool needs_quotes(const char *name)
            strstr(name, "->") || name[n - 1] == '-'; /* "a- -> b" would be legal, but hard to read               */
 }
 
+void kn_dependency_name(kn_buffer *b, const char *name)
+{
+    if (!needs_quotes(name)) {
+        kn_buffer_add(b, name);
+        return;
+    }
+    kn_buffer_char(b, '"');
+    kn_buffer_doubled(b, name, strlen(name));
+    kn_buffer_char(b, '"');
+}
+
 static void write_side(kn_buffer *b, const char *const *names, int count)
 {
     for (int i = 0; i < count; i++) {
         if (i > 0) kn_buffer_add(b, ", ");
-        if (!needs_quotes(names[i])) {
-            kn_buffer_add(b, names[i]);
-            continue;
-        }
-        kn_buffer_char(b, '"');
-        for (const char *c = names[i]; *c; c++) {
-            if (*c == '"') kn_buffer_char(b, '"');
-            kn_buffer_char(b, *c);
-        }
-        kn_buffer_char(b, '"');
+        kn_dependency_name(b, names[i]);
     }
 }
 
