@@ -524,7 +524,7 @@ static void look_at(char *out[3], kn_context *ctx, const char *request_text)
     assert_true(verified->ok);
     assert_ok(kn_document_verify(&doc, ctx, verified, &err), err);
     out[2] = json_of(doc);
-    cut_lines(out[2], "\"sha256\"");
+    for (int i = 1; i < 3; i++) cut_lines(out[i], "\"sha256\""); /* the bytes differ: with counts, or expanded */
     kn_measure_report_free(measured);
     kn_attack_report_free(attacked);
     kn_verify_report_free(verified);

@@ -46,6 +46,7 @@ typedef struct kn_attack_report {
     bool               database; /* a database: what is matched are its persons with their rows, not rows; links and sensitive
                                     columns are named TABLE.COLUMN           */
     bool               records; /* records that are trees: links and sensitive columns are classes */
+    char               sha256[65]; /* of the release that was attacked; empty where it is no single file */
 } kn_attack_report;
 
 typedef struct kn_attack_options {

@@ -39,6 +39,7 @@ static const kn_field_row attack_rows[] = {
     KN_FIELD(S, records, KN_F_BOOLEAN, "whether they are records that are trees, linked by classes"),
     KN_FIELD(S, linked, KN_F_TEXT | KN_F_OPTIONAL, "a column that shows which rows are one person's"),
     KN_VALUE("holds", KN_F_BOOLEAN, "whether nobody is narrowed down to fewer than k rows"),
+    KN_VALUE("sha256", KN_F_TEXT | KN_F_OPTIONAL, "SHA-256 of the release, where it is one file"),
     KN_NOTES_ROW,
 };
 #undef S
@@ -76,6 +77,7 @@ kn_status kn_document_attack(kn_document **out, kn_context *ctx, const kn_attack
     if (report->has_before) put_attacked(kn_put_object(to, "before"), report, &report->before);
     put_attacked(kn_put_object(to, "after"), report, &report->after);
     kn_put_boolean(to, "holds", report->after.below == 0);
+    if (report->sha256[0]) kn_put_text(to, "sha256", report->sha256);
     note_strangers(doc, report);
     if (report->linked)
         kn_put_note(doc,

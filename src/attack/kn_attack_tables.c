@@ -8,15 +8,19 @@
  */
 #include <kanon/attack.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "kn_alloc.h"
 #include "kn_attack.h"
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_hierarchy.h"
+#include "kn_memory.h"
 #include "kn_nearest.h"
 #include "kn_options.h"
+#include "kn_sha256.h"
 #include "kn_spec_of_database.h"
 
 /* The report with what it points to. */
@@ -319,6 +323,27 @@ static void free_job(job *j)
     kn_timezone_free(j->zone);
 }
 
+/* Which bytes were attacked, so that nobody takes the answer for one about another release. What is no single file, on disk or in
+ * memory (a folder, a stream, columns, a table of an engine), has no digest. */
+static kn_status digest(char out[KN_SHA256_TEXT], const kn_context *ctx, const char *name, kn_error *err)
+{
+    const char   *path = kn_memory_path(ctx, name);
+    unsigned char buffer[1 << 14];
+    struct stat   about;
+    kn_sha256     state;
+    size_t        n;
+    if (stat(path, &about) != 0 || !S_ISREG(about.st_mode)) return KN_OK;
+    FILE *file = fopen(path, "rb");
+    if (!file) return kn_fail(err, KN_IO, "%s: cannot be read again", name);
+    kn_sha256_begin(&state);
+    while ((n = fread(buffer, 1, sizeof buffer, file)) > 0) kn_sha256_add(&state, buffer, n);
+    bool good = !ferror(file);
+    (void)fclose(file);
+    if (!good) return kn_fail(err, KN_IO, "%s: cannot be read again", name);
+    kn_sha256_text(&state, out);
+    return KN_OK;
+}
+
 kn_status kn_attack(kn_attack_report **out, kn_context *ctx, const kn_spec *spec, const kn_attack_options *options,
                     kn_error *err)
 {
@@ -344,6 +369,7 @@ kn_status kn_attack(kn_attack_report **out, kn_context *ctx, const kn_spec *spec
     if (shape == KN_SHAPE_TABLE) st = run(&j, err);
     if (shape == KN_SHAPE_DATABASE) st = kn_attack_database(&j.to->report, &j.to->arena, spec, options, err);
     if (shape == KN_SHAPE_RECORDS) st = kn_attack_records(&j.to->report, &j.to->arena, spec, options, err);
+    if (st == KN_OK && shape != KN_SHAPE_DATABASE) st = digest(j.to->report.sha256, ctx, options->release, err);
     free_job(&j);
     if (st == KN_OK)
         *out = &j.to->report;

@@ -116,8 +116,8 @@ static void singling_out(kn_buffer *to, kn_compliance *c)
     kn_buffer_add(
         to, "<p>k-anonymity does not prevent predicate singling out: whoever sees the release may be able to write "
             "down a description that fits exactly one person of the original, without linking anything (Cohen and "
-            "Nissim 2020). The opinion’s table 6 answers this question for k-anonymity by a plain no; this page does "
-            "not.</p>\n");
+            "Nissim 2020). The opinion’s overview of strengths and weaknesses answers for k-anonymity, by a plain no, "
+            "whether singling out is still a risk; this page does not.</p>\n");
     kn_compliance_open(
         to, c,
         "Which of what is shown as it was might somebody know of a person in the data, and how likely is "

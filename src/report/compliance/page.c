@@ -196,7 +196,7 @@ static bool same_files(const kn_compliance *c, const kn_document *doc, const cha
 static bool fits_attack(const kn_compliance *c)
 {
     int64_t rows = count_at(c->attack, "after.rows", -1), hidden = c->suppressed > 0 ? c->suppressed : 0;
-    return true_at(c->attack, "database") == (c->shape == KN_SHAPE_DATABASE) &&
+    return same_files(c, c->attack, "sha256") && true_at(c->attack, "database") == (c->shape == KN_SHAPE_DATABASE) &&
            true_at(c->attack, "records") == (c->shape == KN_SHAPE_RECORDS) && rows <= c->units &&
            rows >= c->units - hidden;
 }
@@ -275,8 +275,8 @@ static void sources(kn_buffer *to, unsigned kinds)
         kn_buffer_add(
             to,
             "<li>Article 29 Data Protection Working Party: Opinion 05/2014 on Anonymisation Techniques (WP 216), "
-            "section 3 "
-            "and table 6.</li>\n<li>A. Cohen, K. Nissim: Towards Formalizing the GDPR’s Notion of Singling Out. PNAS "
+            "adopted on 10 April 2014, section 3 and its overview of the techniques’ strengths and "
+            "weaknesses.</li>\n<li>A. Cohen, K. Nissim: Towards Formalizing the GDPR’s Notion of Singling Out. PNAS "
             "117(15), 2020.</li>\n");
     if (kinds & KN_COMPLIANCE_HIPAA)
         kn_buffer_add(to, "<li>45 CFR 164.514(b)(1); US Department of Health and Human Services, Office for Civil "
