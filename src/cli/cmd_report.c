@@ -6,6 +6,7 @@
 
 #include "cli.h"
 #include "document.h"
+#include "pdf.h"
 
 static const char help[] =
     "Usage: kanon report CERTIFICATE [DOCUMENT]... --output FILE [OPTION]...\n"
@@ -25,6 +26,7 @@ static const char help[] =
     "                           Opinion 05/2014), hipaa (expert determination, 45 CFR\n"
     "                           164.514(b)(1)), nist (SP 800-188), ethics (an ethics board)\n"
     "  -o, --output FILE        where the result goes: the page\n"
+    "      --pdf FILE           the page as PDF, too, printed by an installed Chromium\n"
     "      --spec FILE          the release file, as the commands on the page name it\n"
     "      --external FILE      the attacker's table, as the commands on the page name it\n"
     "\n" CLI_COMMON_HELP "\n" CLI_EXIT_HELP "\n"
@@ -62,9 +64,16 @@ static bool read_kinds(unsigned *kinds, const cli_list *list)
     return true;
 }
 
+/* Where the page goes, and where it goes as PDF, which `browser` makes; both NULL: not asked for. */
+typedef struct targets {
+    const char *output, *pdf;
+    char       *browser;
+} targets;
+
 static int write_page(const cli_common *common, kn_context *ctx, kn_compliance_input *in, char **files, int count,
-                      const char *output)
+                      const targets *to)
 {
+    const char           *output = to->output;
     kn_compliance_summary summary = {0};
     kn_document         **docs = calloc((size_t)count, sizeof *docs), *answer = NULL;
     kn_error              err = KN_ERROR_INIT;
@@ -75,6 +84,7 @@ static int write_page(const cli_common *common, kn_context *ctx, kn_compliance_i
     in->document_count = count;
     in->version = KANON_VERSION;
     if (st == KN_OK) st = kn_compliance_write(ctx, output, in, &summary, &err);
+    if (st == KN_OK && to->pdf) st = cli_pdf_write(to->browser, output, to->pdf, !summary.is_public, &err);
     if (st == KN_OK) st = kn_document_report(&answer, ctx, output, in->kinds, &summary, &err);
     /* A page on standard output is the answer. */
     int code = st == KN_OK && strcmp(output, "-") == 0 ? 0 : cli_answer(common, st, answer, &err, print_words);
@@ -84,35 +94,55 @@ static int write_page(const cli_common *common, kn_context *ctx, kn_compliance_i
     return code;
 }
 
+static bool same_file(const char *a, const char *b)
+{
+    char *const list[] = {(char *)b};
+    return strcmp(a, b) == 0 || cli_overwrites_input(a, list, 1);
+}
+
+/* What is wrong with the targets; 0: nothing. */
+static int check(const cli_common *common, const targets *to, char **files, int count)
+{
+    if (!to->output) return cli_usage(&cli_report, "--output is needed: where the page goes");
+    bool stream = strcmp(to->output, "-") == 0;
+    if (common->json && stream)
+        return cli_usage(&cli_report, "--json and the page cannot both go to standard output; name a file (--output)");
+    if (cli_overwrites_input(to->output, files, count))
+        return cli_usage(&cli_report, "--output is one of the documents; name another file");
+    if (!to->pdf) return 0;
+    if (stream || strcmp(to->pdf, "-") == 0)
+        return cli_usage(&cli_report, "--pdf needs files: name one for the page (--output) and one for the PDF");
+    if (cli_overwrites_input(to->pdf, files, count) || same_file(to->pdf, to->output))
+        return cli_usage(&cli_report, "--pdf is the page or one of the documents; name another file");
+    return 0;
+}
+
 static int run(int argc, char **argv)
 {
     cli_common          common = {0};
     cli_list            kinds = {0};
-    const char         *output = NULL;
+    targets             to = {0};
+    kn_error            err = KN_ERROR_INIT;
     kn_compliance_input in = KN_COMPLIANCE_INPUT_INIT;
-    const cli_option    options[] = {{"--kind", CLI_LIST, &kinds},
-                                     {"-o|--output", CLI_TEXT, &output},
-                                     {"--spec", CLI_TEXT, &in.spec},
-                                     {"--external", CLI_TEXT, &in.external},
-                                     {0}};
+    const cli_option    options[] = {{"--kind", CLI_LIST, &kinds},           {"-o|--output", CLI_TEXT, &to.output},
+                                     {"--pdf", CLI_TEXT, &to.pdf},           {"--spec", CLI_TEXT, &in.spec},
+                                     {"--external", CLI_TEXT, &in.external}, {0}};
     if (!cli_parse(&cli_report, &argc, argv, options, &common)) return 2;
     if (common.help) return 0;
     int code = 0;
     if (argc == 0)
         code = cli_usage(&cli_report,
                          "a certificate is needed: it stands beside each release, as RELEASE.certificate.json");
-    else if (!output)
-        code = cli_usage(&cli_report, "--output is needed: where the page goes");
     else if (!read_kinds(&in.kinds, &kinds))
         code = 2;
-    else if (common.json && strcmp(output, "-") == 0)
-        code = cli_usage(&cli_report, "--json and the page cannot both go to standard output; name a file (--output)");
-    else if (cli_overwrites_input(output, argv, argc))
-        code = cli_usage(&cli_report, "--output is one of the documents; name another file");
+    else
+        code = check(&common, &to, argv, argc);
+    if (code == 0 && to.pdf && !(to.browser = cli_pdf_browser(&err))) code = cli_fail(&err);
     kn_context *ctx = code == 0 ? cli_context(&common) : NULL;
-    if (code == 0) code = ctx ? write_page(&common, ctx, &in, argv, argc, output) : 3;
+    if (code == 0) code = ctx ? write_page(&common, ctx, &in, argv, argc, &to) : 3;
     cli_context_free(ctx);
     cli_list_free(&kinds);
+    free(to.browser);
     return code;
 }
 
