@@ -15,7 +15,7 @@ from . import _kanon
 from ._data import COUNTS, Data, Job, Records, grouped, is_relation, is_rows
 from ._document import Document
 from ._errors import UsageError
-from ._release import Recipe, Release, released
+from ._release import Page, Recipe, Release, released
 from ._spec import Hierarchy, Promises, Spec, _names, hierarchy_field, library_call
 
 __all__ = [
@@ -38,6 +38,7 @@ __all__ = [
     "metrics",
     "models",
     "profile",
+    "report",
     "risk",
     "show_hierarchy",
     "suggest_hierarchy",
@@ -464,6 +465,50 @@ def attack(
         "some_rows": some_rows,
     }
     return Document(job.call("attack", arguments))
+
+
+def report(
+    release: Release | Document | str | os.PathLike[str],
+    *documents: Document | str | os.PathLike[str],
+    kind: Sequence[str] | str | None = None,
+    spec: str | None = None,
+    external: str | None = None,
+) -> Page:
+    """Evidence on a release, for those who must decide: one page, each figure below the command that reproduces it.
+
+    ``release`` is a release or its certificate; from that alone the page may be published. ``documents`` add the owner's
+    figures: ``rel.private``, and what ``verify``, ``attack`` and ``diagnose`` with ``risk`` answer; then it is ``private``.
+    ``kind``: whose questions, of "eu", "hipaa", "nist" and "ethics" (default: all). ``spec`` and ``external`` are the files
+    that the commands on the page name.
+
+    >>> import pykanon as kn
+    >>> people = {"age": [31, 33, 36, 38], "diagnosis": list("abab")}
+    >>> rel = kn.anonymize(people, qi={"age": kn.ranges(5, 10)}, sensitive="diagnosis", k=2)
+    >>> kn.report(rel, kind="eu").private, kn.report(rel, rel.private, kind="eu").private
+    (False, True)
+    """
+    job, paths, names = Job(), [], []
+    first = release.certificate if isinstance(release, Release) else release
+    if first is None:
+        raise UsageError("report: the release has no certificate")
+    for number, one in enumerate((first, *documents)):
+        if isinstance(one, Document):
+            paths.append(f"memory:document-{number}.json")
+            names.append(f"{one.get('answer', 'document')}.json")
+            job.put_bytes(paths[-1], one.to_json().encode())
+        else:
+            paths.append(os.fspath(one))
+            names.append(paths[-1])
+    arguments = {
+        "documents": paths,
+        "names": names,
+        "kinds": [kind] if isinstance(kind, str) else list(kind or []),
+        "release_file": spec,
+        "external": external,
+        "output": "memory:evidence.html",
+    }
+    answer = Document(job.call("report", arguments))
+    return Page(job.get_bytes("memory:evidence.html"), private=not answer["public"])
 
 
 def demonstrate_attack(data: Data | None = None, spec: Any = None, *, k: int | None = None, **keywords: Any) -> Document:

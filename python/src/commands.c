@@ -442,7 +442,10 @@ static kn_status discover(depending *d, const command_call *call, kn_error *err)
     o.max_left = (int)INTEGER("max_left", 0);
     o.time_limit = NUMBER("time_limit", 0);
     kn_status st = kn_discover_dependencies(&d->discovery, call->ctx, call->table, &o, err);
-    return st == KN_OK ? kn_discovery_list(&d->found, call->ctx, d->discovery, call->table, err) : st;
+    int concluding = 0; /* else the answer lists them */
+    (void)TEXTS("closure", &concluding);
+    if (st != KN_OK || (concluding == 0 && !TRUE("cover"))) return st;
+    return kn_discovery_list(&d->found, call->ctx, d->discovery, call->table, err);
 }
 
 /* What follows from those that hold. */
@@ -474,8 +477,6 @@ static kn_status dependencies(command_call *call, kn_error *err)
     a.given = (const kn_dependency *const *)d.given;
     a.checks = d.checks;
     a.discovery = d.discovery;
-    a.held_count = d.held_count;
-    a.held = d.held;
     a.cover = d.cover;
     a.closure = d.closure;
     if (st == KN_OK) st = kn_document_dependencies(&call->document, call->ctx, call->table, &a, err);
@@ -599,6 +600,46 @@ static kn_status check(command_call *call, kn_error *err)
     return TRUE("whole") ? take_checked(call, err) : take_spec(call, err);
 }
 
+/* ---- Evidence ---- */
+
+static kn_status add_kinds(unsigned *kinds, const command_call *call, kn_error *err)
+{
+    int                count;
+    const char *const *names = TEXTS("kinds", &count);
+    for (int i = 0; i < count; i++) {
+        unsigned found = 0;
+        for (unsigned kind = KN_COMPLIANCE_EU; kind <= KN_COMPLIANCE_ETHICS; kind <<= 1)
+            if (strcmp(names[i], kn_compliance_kind_name((kn_compliance_kind)kind)) == 0) found = kind;
+        if (!found) return usage(err, "kind: it is eu, hipaa, nist or ethics, or several");
+        *kinds |= found;
+    }
+    return KN_OK;
+}
+
+/* The documents are read from `documents`; the page knows them as `names`. */
+static kn_status report(command_call *call, kn_error *err)
+{
+    int                   count, named;
+    const char *const    *paths = TEXTS("documents", &count), *const *names = TEXTS("names", &named);
+    kn_compliance_input   in = KN_COMPLIANCE_INPUT_INIT;
+    kn_compliance_summary summary = {0};
+    TRY(add_kinds(&in.kinds, call, err));
+    kn_document **docs = calloc((size_t)count + 1, sizeof *docs);
+    kn_status     st = docs ? KN_OK : KN_MEMORY;
+    for (int i = 0; st == KN_OK && i < count; i++) st = kn_document_read(&docs[i], call->ctx, paths[i], err);
+    in.documents = (const kn_document *const *)docs;
+    in.names = names;
+    in.document_count = count < named ? count : named;
+    in.spec = TEXT("release_file");
+    in.external = TEXT("external");
+    in.version = kn_version();
+    if (st == KN_OK) st = kn_compliance_write(call->ctx, TEXT("output"), &in, &summary, err);
+    if (st == KN_OK) st = kn_document_report(&call->document, call->ctx, TEXT("output"), in.kinds, &summary, err);
+    for (int i = 0; docs && i < count; i++) kn_document_free(docs[i]);
+    free(docs);
+    return st;
+}
+
 /* Of which shape are the data? */
 static kn_status shape(command_call *call, kn_error *err)
 {
@@ -636,6 +677,7 @@ command_fn command_find(const char *name)
                     {"measure", measure},
                     {"profile", profile},
                     {"profile-database", profile_database},
+                    {"report", report},
                     {"rows", command_rows},
                     {"schema", schema},
                     {"shape", shape},

@@ -10,8 +10,8 @@ import pytest
 import reference
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGES = [page for page in (*(ROOT / "docs" / name for name in ("python.md", "tutorial-scientist.md")), ROOT / "README.md", ROOT / "python" / "README.md")
-         if page.exists()]
+NAMES = ("docs/python.md", "docs/tutorial-scientist.md", "README.md", "python/README.md")
+PAGES = [ROOT / name for name in NAMES if (ROOT / name).exists()]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: f"{page.parent.name}/{page.name}")

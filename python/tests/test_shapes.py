@@ -293,6 +293,7 @@ def test_advice_on_other_promises_is_what_a_release_keeps():
         if one.state == "kept":
             assert kn.anonymize(records, fields).answer.metrics.node_survival == one.node_survival
 
+
 SETS = {
     "age": [20 + i % 30 for i in range(60)],
     "lent": [";".join(("Dune", "Emma", "Solaris", "Maigret")[i % 4 :][: 1 + i % 2]) for i in range(60)],
@@ -322,3 +323,34 @@ def test_a_column_of_sets_is_released_as_by_the_program(tmp_path):
     rows = [(age, "Dune;Emma;Maigret" if i == 0 else lent) for i, (age, lent) in enumerate(table.rows())]
     spoiled = pl.DataFrame(rows, schema=["age", "lent"], orient="row")
     assert not kn.verify(frame, spoiled, SETS_SPEC).verified
+
+
+@needs_program
+def test_evidence_is_the_programs(tmp_path):
+    """The page of the package, byte for byte."""
+    out, page = tmp_path / "release.csv", tmp_path / "page.html"
+    kn.anonymize(people(200, 1), qi={"age": kn.ranges(5, 10)}, sensitive="diagnosis", k=2, suppression=1.0, output=out)
+    certificate, private = f"{out}.certificate.json", f"{out}.private.json"
+
+    def programs(*words):
+        subprocess.run([KANON, "report", *words, "--output", page], check=True, capture_output=True)
+        return page.read_bytes()
+
+    public, owners = kn.report(certificate, kind=["eu", "nist"]), kn.report(certificate, private, spec="release.yaml")
+    assert not public.private and public.content == programs(certificate, "--kind", "eu,nist")
+    assert owners.private and owners.content == programs(certificate, private, "--spec", "release.yaml")
+
+
+def test_evidence_of_documents_in_memory():
+    data = people(200, 1)
+    rel = kn.anonymize(data, qi={"age": kn.ranges(5, 10)}, sensitive="diagnosis", k=2, suppression=1.0)
+    other = kn.anonymize(people(90, 2), qi={"age": kn.ranges(5, 10)}, sensitive="diagnosis", k=2, suppression=1.0)
+    page = kn.report(rel, rel.private, kn.verify(data, rel), kind="hipaa")
+    assert page.private and "<html" in str(page)
+    assert kn.report(rel.certificate).content == kn.report(rel).content
+    with pytest.raises(kn.InputError, match="another release"):
+        kn.report(rel, other.private)
+    with pytest.raises(kn.UsageError, match="kind"):
+        kn.report(rel, kind="gdpr")
+    with pytest.raises(kn.UsageError):
+        kn.report(rel, rel.private, rel.private)
