@@ -2,8 +2,10 @@
 """The book: the pages of the project as one site (scripts/docs). Pages stay where they are, and are read as they are on the web."""
 import pathlib
 import re
+import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "docs" / "book"))
 
 project = "kanon"
 author = "kanon developers"
@@ -51,4 +53,7 @@ def resolve(app, env, node, text):
 
 
 def setup(app):
+    import reference  # pylint: disable=import-outside-toplevel,import-error
+
+    app.connect("source-read", reference.extend)
     app.connect("missing-reference", resolve)

@@ -219,6 +219,19 @@ static int find_option(const parser *p, const char *arg, size_t length)
     return -1;
 }
 
+/* An option that is the name of a promise (-l, --l-diversity, --t): how it is asked for; NULL: it is none. */
+static const char *model_meant(const char *word)
+{
+    static const char *const models[][2] = {{"l", "l-diversity:kind=distinct,l=3"},
+                                            {"t", "t-closeness:distance=equal,t=0.2"},
+                                            {"l-diversity", "l-diversity:kind=distinct,l=3"},
+                                            {"t-closeness", "t-closeness:distance=equal,t=0.2"}};
+    word += strspn(word, "-");
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++)
+        if (strcmp(word, models[i][0]) == 0) return models[i][1];
+    return NULL;
+}
+
 static void unknown_option(const parser *p, const char *arg, size_t length)
 {
     char        word[MAX_WORD], names[MAX_WORD], near[MAX_WORD] = "";
@@ -237,8 +250,11 @@ static void unknown_option(const parser *p, const char *arg, size_t length)
             if (best) snprintf(near, sizeof near, "%s", name);
         }
     }
-    char *shown = cli_escape(arg, length);
-    if (near[0])
+    char       *shown = cli_escape(arg, length);
+    const char *model = find_option(p, "--require", strlen("--require")) >= 0 ? model_meant(word) : NULL;
+    if (model)
+        cli_usage(p->command, "unknown option %s; a promise beyond k is --require, as in --require %s", shown, model);
+    else if (near[0])
         cli_usage(p->command, "unknown option %s; did you mean %s?", shown, near);
     else
         cli_usage(p->command, "unknown option %s", shown);

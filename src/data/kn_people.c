@@ -7,12 +7,13 @@
 int kn_table_people(const char *name, const kn_table *table)
 {
     static const char *const tables[] = {
-        "person",   "people",    "patient",   "student",   "pupil",     "customer",    "client",
-        "user",     "member",    "employee",  "staff",     "citizen",   "resident",    "respondent",
-        "personen", "kunde",     "kunden",    "schueler",  "schüler",   "mitarbeiter", "versicherte",
-        "personne", "clients",   "eleves",    "élèves",    "persona",   "personas",    "clientes",
-        "alumnos",  "pacientes", "persons",   "patients",  "students",  "pupils",      "customers",
-        "users",    "members",   "employees", "patienten", "studenten", "personnes",   "usuarios"};
+        "person",    "people",   "patient",   "student",     "pupil",       "customer",   "client",    "user",
+        "member",    "employee", "staff",     "citizen",     "resident",    "respondent", "personen",  "kunde",
+        "kunden",    "schueler", "schüler",   "mitarbeiter", "versicherte", "personne",   "clients",   "eleves",
+        "élèves",    "persona",  "personas",  "clientes",    "alumnos",     "pacientes",  "persons",   "patients",
+        "students",  "pupils",   "customers", "users",       "members",     "employees",  "patienten", "studenten",
+        "personnes", "usuarios", "teacher",   "teachers",    "trainer",     "trainers",   "doctor",    "doctors",
+        "physician", "nurse",    "nurses",    "physicians",  "instructor",  "instructors"};
     static const char *const columns[] = {"name",     "surname", "firstname", "lastname",  "birth",      "birthdate",
                                           "born",     "dob",     "age",       "sex",       "gender",     "email",
                                           "ssn",      "vorname", "nachname",  "alter",     "geschlecht", "geburtsdatum",

@@ -529,7 +529,9 @@ static void write_reference(base *b, const sheet *s)
     bool       first = true;
     kn_buffer_add(to, "  ");
     kn_draft_quote(to, s->name);
-    kn_buffer_format(to, ":  # %s\n    reference: true\n", s->reference);
+    kn_buffer_format(to,
+                     ":  # %s\n    reference: true  # all its rows are copied: leave it out if they are about people\n",
+                     s->reference);
     if (b->guessed && s->key_count > 0) {
         kn_buffer_add(to, "    ");
         write_names(b, s, "key", "key", s->key, s->key_count);

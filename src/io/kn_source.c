@@ -169,7 +169,10 @@ kn_status kn_source_open(kn_source **out, kn_context *ctx, const char *path, kn_
     struct stat info;
     if (s->fd < 0 || fstat(s->fd, &info) != 0) {
         bool mistaken = errno == ENOENT || errno == EACCES || errno == ENOTDIR;
-        st = kn_fail(err, mistaken ? KN_INPUT : KN_IO, "%s: cannot open: %s", name, strerror(errno));
+        bool pattern = errno == ENOENT && strpbrk(name, "*?[");
+        st = kn_fail(err, mistaken ? KN_INPUT : KN_IO, "%s: cannot open: %s%s", name, strerror(errno),
+                     pattern ? "; only names of Parquet files may be patterns: without quotes the shell names the files"
+                             : "");
         goto failed;
     }
     if (S_ISDIR(info.st_mode)) {
