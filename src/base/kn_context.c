@@ -48,7 +48,7 @@ static void system_release(void *user, void *block, size_t size)
     free(block);
 }
 
-static int usable_cpus(void)
+int kn_usable_processors(void)
 {
     cpu_set_t set;
     if (sched_getaffinity(0, sizeof set, &set) == 0) {
@@ -77,7 +77,7 @@ kn_status kn_context_create(kn_context **out, const kn_context_options *options,
     atomic_init(&ctx->memory_peak, 0);
     atomic_init(&ctx->cancelled, false);
     atomic_init(&ctx->deadline_ns, 0);
-    ctx->threads = opt.threads > 0 ? opt.threads : usable_cpus();
+    ctx->threads = opt.threads > 0 ? opt.threads : kn_usable_processors();
     ctx->progress = opt.progress;
     ctx->progress_user = opt.progress_user;
     atomic_init(&ctx->stage_done, 0);

@@ -109,4 +109,7 @@ void kn_progress_end(kn_context *ctx);
 KN_CHECK kn_status kn_context_serve(kn_context **served, kn_context *ctx, kn_error *err);
 void               kn_context_served(kn_context **served);
 
+/* How many processors this process may use; at least 1. */
+int kn_usable_processors(void);
+
 #endif

@@ -82,6 +82,11 @@ void kn_meter_lapped(kn_context *ctx, const kn_laps *laps)
     ctx->meter.mark = laps->end;
 }
 
+void kn_meter_waited(kn_context *ctx, uint64_t since)
+{
+    ctx->meter.mark += ctx->meter.clocks.processor() - since;
+}
+
 void kn_laps_begin(const kn_context *ctx, kn_laps *laps)
 {
     const kn_meter_clocks *clocks = &ctx->meter.clocks;

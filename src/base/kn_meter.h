@@ -65,4 +65,7 @@ void kn_laps_end(const kn_context *ctx, kn_laps *laps);
 /* The calling thread's own laps: what it did before them it did alone. */
 void kn_meter_lapped(kn_context *ctx, const kn_laps *laps);
 
+/* The calling thread has been waiting for the others since its processor clock said so: that is no work. */
+void kn_meter_waited(kn_context *ctx, uint64_t since);
+
 #endif

@@ -1,7 +1,11 @@
 /* kn_parallel.c: a small pthread pool, started on first use and re-created after fork.
  *
  * The caller works too, as worker 0. Threads wait on a condition variable between jobs. When the caller has nothing
- * left to do it waits for the others and reports progress from time to time: only the caller runs callbacks.
+ * left to do it waits for the others and reports progress from time to time: only the caller runs callbacks. A thread that
+ * is still waking up then is not waited for: it finds that the job is over.
+ *
+ * Sleeping and being woken costs more than a short job, most of all on a virtual machine. So whoever waits looks around for
+ * up to PATIENCE_NS before it sleeps, where its last wait was a short one and every thread can have a processor.
  *
  * After fork() the child has no threads but still the parent's pool structure: the pool remembers the process id that
  * started it, and a child sets the structure aside (its locks may be held by threads that do not exist) and starts
@@ -14,11 +18,13 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "kn_alloc.h"
+#include "kn_clock.h"
 #include "kn_context.h"
 #include "kn_error.h"
 
@@ -45,21 +51,65 @@ typedef struct worker {
 } worker;
 
 typedef struct kn_pool {
-    kn_context     *ctx;
-    pid_t           pid;
-    int             worker_count; /* threads started, without the caller */
-    worker         *workers;
-    pthread_mutex_t lock; /* guards what follows */
-    pthread_cond_t  wake, done;
-    job            *job;
-    uint64_t        generation;
-    int             running;
-    bool            quit;
-    bool            busy;  /* a parallel_for is running: calls from inside it run inline   */
-    struct kn_pool *aside; /* the parent process's */
+    kn_context      *ctx;
+    pid_t            pid;
+    int              worker_count; /* threads started, without the caller */
+    worker          *workers;
+    bool             eager; /* each thread can have a processor: waiting may look around     */
+    bool             hurry; /* the caller's last wait was short                              */
+    pthread_mutex_t  lock;  /* guards changes of what follows */
+    pthread_cond_t   wake, done;
+    job             *job; /* NULL: none that could be joined */
+    _Atomic uint64_t generation;
+    _Atomic int      running; /* workers that joined it */
+    atomic_bool      quit;
+    bool             busy;  /* a parallel_for is running: calls from inside it run inline   */
+    struct kn_pool  *aside; /* the parent process's */
 } kn_pool;
 
-enum { LOOK_NS = 100000000 };
+enum { LOOK_NS = 100000000, PATIENCE_NS = 50000, GLANCES = 16 };
+
+/* ---- Waiting ---- */
+
+static inline void pause_briefly(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#endif
+}
+
+/* Looks for PATIENCE_NS whether what is awaited is there. */
+static void look_around(bool (*there)(const kn_pool *pool, uint64_t seen), const kn_pool *pool, uint64_t seen)
+{
+    uint64_t until = kn_clock_ns() + PATIENCE_NS;
+    do {
+        for (int i = 0; i < GLANCES; i++) {
+            if (there(pool, seen)) return;
+            pause_briefly();
+        }
+        (void)sched_yield(); /* others may need the processor */
+    } while (kn_clock_ns() < until);
+}
+
+static bool has_news(const kn_pool *pool, uint64_t seen)
+{
+    return atomic_load_explicit(&pool->generation, memory_order_relaxed) != seen ||
+           atomic_load_explicit(&pool->quit, memory_order_relaxed);
+}
+
+static bool has_ended(const kn_pool *pool, uint64_t unused)
+{
+    (void)unused;
+    return atomic_load_explicit(&pool->running, memory_order_relaxed) == 0;
+}
+
+/* Was the wait that began then a short one? */
+static bool was_short(uint64_t began)
+{
+    return kn_clock_ns() - began < 2 * (uint64_t)PATIENCE_NS;
+}
+
+/* ---- Ranges ---- */
 
 /* The next range; false: there is none. */
 static bool take_range(kn_context *ctx, job *j, int64_t *begin)
@@ -121,16 +171,23 @@ static void *worker_main(void *arg)
     worker  *self = arg;
     kn_pool *pool = self->pool;
     uint64_t seen = 0;
-    pthread_mutex_lock(&pool->lock);
+    bool     hurry = false;
     for (;;) {
-        while (!pool->quit && pool->generation == seen) pthread_cond_wait(&pool->wake, &pool->lock);
+        uint64_t began = kn_clock_ns();
+        if (hurry) look_around(has_news, pool, seen);
+        pthread_mutex_lock(&pool->lock);
+        while (!has_news(pool, seen)) pthread_cond_wait(&pool->wake, &pool->lock);
         if (pool->quit) break;
         seen = pool->generation;
         job *j = pool->job;
+        if (j) pool->running++;
         pthread_mutex_unlock(&pool->lock);
+        hurry = pool->eager && was_short(began);
+        if (!j) continue;
         run_ranges(pool->ctx, j, self->index);
         pthread_mutex_lock(&pool->lock);
         if (--pool->running == 0) pthread_cond_signal(&pool->done);
+        pthread_mutex_unlock(&pool->lock);
     }
     pthread_mutex_unlock(&pool->lock);
     return NULL;
@@ -179,6 +236,7 @@ static kn_pool *pool_of(kn_context *ctx)
     pool->pid = getpid();
     pool->workers = workers;
     pool->aside = aside;
+    pool->eager = ctx->threads <= kn_usable_processors();
     init_locks(pool);
     start_workers(pool, ctx->threads - 1);
     atomic_store_explicit(&ctx->pool, pool, memory_order_release);
@@ -238,6 +296,31 @@ static void wait_for_all(kn_pool *pool)
     }
 }
 
+/* The same, without sleeping at once where the last wait was short. */
+static void await_workers(kn_pool *pool, bool measured)
+{
+    kn_context *ctx = pool->ctx;
+    uint64_t    began = kn_clock_ns(), used = measured ? ctx->meter.clocks.processor() : 0;
+    if (pool->hurry) {
+        pthread_mutex_unlock(&pool->lock);
+        look_around(has_ended, pool, 0);
+        pthread_mutex_lock(&pool->lock);
+    }
+    wait_for_all(pool);
+    pool->hurry = pool->eager && was_short(began);
+    if (measured) kn_meter_waited(ctx, used);
+}
+
+/* The job has no more ranges to hand out: nobody joins it any more, and those who did are waited for. */
+static void end_job(kn_pool *pool, const job *j)
+{
+    pthread_mutex_lock(&pool->lock);
+    pool->job = NULL;
+    if (pool->running > 0) await_workers(pool, j->measured);
+    pool->busy = false;
+    pthread_mutex_unlock(&pool->lock);
+}
+
 /* Runs the job on the pool's threads and the caller. */
 static void run_on_pool(kn_pool *pool, job *j)
 {
@@ -245,17 +328,10 @@ static void run_on_pool(kn_pool *pool, job *j)
     pool->busy = true;
     pool->job = j;
     pool->generation++;
-    pool->running = pool->worker_count;
+    pthread_mutex_unlock(&pool->lock);
     pthread_cond_broadcast(&pool->wake);
-    pthread_mutex_unlock(&pool->lock);
-
     run_ranges(pool->ctx, j, 0);
-
-    pthread_mutex_lock(&pool->lock);
-    wait_for_all(pool);
-    pool->job = NULL;
-    pool->busy = false;
-    pthread_mutex_unlock(&pool->lock);
+    end_job(pool, j);
 }
 
 kn_status kn_parallel_for(kn_context *ctx, int64_t n, int64_t grain, kn_range_fn fn, void *arg, kn_error *err)
