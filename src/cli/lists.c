@@ -6,9 +6,9 @@
  */
 #include "lists.h"
 
-#include <kanon/catalogue.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "document.h"
 
@@ -86,15 +86,27 @@ static const char *shape_words(kn_shape shape)
     return words[shape];
 }
 
+static void print_method(int m)
+{
+    char                   keeps[TEXT_SIZE];
+    const kn_method_entry *e = kn_catalogue_method(m);
+    bool                   known = m != KN_CATALOGUE_AUTO; /* the others are what it chooses from */
+    printf("    %s%s\n", e->name, known && kn_method_is_default((kn_method)m) ? " (default)" : "");
+    print_field("when", e->use);
+    if (known) {
+        kept_models(keeps, (kn_method)m);
+        print_field("keeps", keeps);
+        print_field("paper", e->paper);
+    }
+    print_field("cost", e->cost);
+}
+
 /* Ordered by shape, then by how methods decide: the order of the enumeration means nothing to a reader. */
 static void print_methods(void)
 {
-    char                   keeps[TEXT_SIZE];
-    const char            *kind = NULL;
-    const kn_method_entry *any = kn_catalogue_method(KN_CATALOGUE_AUTO);
-    printf("Methods for any data (shape: any)\n\n    %s\n", any->name);
-    print_field("when", any->use);
-    print_field("cost", any->cost);
+    const char *kind = NULL;
+    printf("Methods for any data (shape: any)\n\n");
+    print_method(KN_CATALOGUE_AUTO);
     for (int shape = 0; shape < KN_SHAPES; shape++) {
         printf("\nMethods for %s (shape: %s)\n", shape_words((kn_shape)shape), kn_shape_name((kn_shape)shape));
         for (int m = 0; m < KN_METHODS; m++) {
@@ -102,12 +114,8 @@ static void print_methods(void)
             if ((int)kn_method_shape((kn_method)m) != shape) continue;
             if (!kind || strcmp(kind, e->kind) != 0) printf("\n  %s:\n", e->kind);
             kind = e->kind;
-            printf("\n    %s%s\n", e->name, kn_method_is_default((kn_method)m) ? " (default)" : "");
-            kept_models(keeps, (kn_method)m);
-            print_field("when", e->use);
-            print_field("keeps", keeps);
-            print_field("paper", e->paper);
-            print_field("cost", e->cost);
+            putchar('\n');
+            print_method(m);
         }
     }
 }
@@ -132,41 +140,102 @@ static void keeping_methods(char *text, int model)
     }
 }
 
+static void print_model(int i)
+{
+    char                  methods[TEXT_SIZE], written[TEXT_SIZE];
+    const kn_model_entry *e = kn_catalogue_model(i);
+    printf("    %s%s%s\n", e->name, e->variant ? " " : "", e->variant ? e->variant : "");
+    snprintf(written, sizeof written, "%s %s%s", i == KN_CATALOGUE_KMN ? "--kmn" : "--require", e->example,
+             kn_model_diagnosed(i) ? " (also in diagnose)" : "");
+    keeping_methods(methods, i);
+    print_field("says", e->says);
+    print_field("when", e->use);
+    print_field("write", written);
+    if (e->needs) print_field("needs", e->needs);
+    print_field("kept", methods);
+    print_field("paper", e->paper);
+}
+
 static void print_models(void)
 {
-    char methods[TEXT_SIZE], written[TEXT_SIZE];
     printf("Privacy models: what a release can promise of every class of rows that look alike\n");
     for (int i = 0; i < KN_CATALOGUE_MODELS; i++) {
-        const kn_model_entry *e = kn_catalogue_model(i);
-        printf("\n    %s%s%s\n", e->name, e->variant ? " " : "", e->variant ? e->variant : "");
-        snprintf(written, sizeof written, "%s %s%s", i == KN_CATALOGUE_KMN ? "--kmn" : "--require", e->example,
-                 kn_model_diagnosed(i) ? " (also in diagnose)" : "");
-        keeping_methods(methods, i);
-        print_field("says", e->says);
-        print_field("when", e->use);
-        print_field("write", written);
-        if (e->needs) print_field("needs", e->needs);
-        print_field("kept", methods);
-        print_field("paper", e->paper);
+        putchar('\n');
+        print_model(i);
     }
+}
+
+static void print_metric(int i)
+{
+    char                   shapes[TEXT_SIZE] = "";
+    const kn_metric_entry *e = kn_catalogue_metric(i);
+    for (int s = 0; s < KN_SHAPES; s++)
+        if (e->shapes >> s & 1) join(shapes, shape_words((kn_shape)s));
+    printf("    %s%s\n", e->name, i == KN_METRIC_LM ? " (default of --utility)" : "");
+    print_field("says", e->says);
+    print_field("range", e->range);
+    print_field("when", e->use);
+    print_field("of", shapes);
+    print_field("paper", e->paper);
 }
 
 static void print_metrics(void)
 {
-    char shapes[TEXT_SIZE];
     printf("Metrics: how much a release lost\n");
     for (int i = 0; i < KN_CATALOGUE_METRICS; i++) {
-        const kn_metric_entry *e = kn_catalogue_metric(i);
-        shapes[0] = '\0';
-        for (int s = 0; s < KN_SHAPES; s++)
-            if (e->shapes >> s & 1) join(shapes, shape_words((kn_shape)s));
-        printf("\n    %s%s\n", e->name, i == KN_METRIC_LM ? " (default of --utility)" : "");
-        print_field("says", e->says);
-        print_field("range", e->range);
-        print_field("when", e->use);
-        print_field("of", shapes);
-        print_field("paper", e->paper);
+        putchar('\n');
+        print_metric(i);
     }
+}
+
+/* ---- One of them ---- */
+
+/* Methods, then models (a name may have variants), then metrics. NULL: there are no more. */
+static const char *entry_name(int i)
+{
+    if (i < KN_CATALOGUE_METHODS) return kn_catalogue_method(i)->name;
+    i -= KN_CATALOGUE_METHODS;
+    if (i < KN_CATALOGUE_MODELS) return kn_catalogue_model(i)->name;
+    i -= KN_CATALOGUE_MODELS;
+    return i < KN_CATALOGUE_METRICS ? kn_catalogue_metric(i)->name : NULL;
+}
+
+const char *cli_entry_name(int index)
+{
+    return index < CLI_ENTRIES ? entry_name(index) : NULL;
+}
+
+static void print_entry(int i)
+{
+    static const char *const more[] = {"methods", "models", "metrics"};
+    int                      list = 0;
+    if (i < KN_CATALOGUE_METHODS) {
+        bool known = i != KN_CATALOGUE_AUTO;
+        printf("A method for %s: %s\n\n", known ? shape_words(kn_method_shape((kn_method)i)) : "any data",
+               known ? kn_catalogue_method(i)->kind : "tries those that fit");
+        print_method(i);
+    } else if (i - KN_CATALOGUE_METHODS < KN_CATALOGUE_MODELS) {
+        list = 1;
+        printf("A privacy model: what a release can promise of every class of rows that look alike\n\n");
+        print_model(i - KN_CATALOGUE_METHODS);
+    } else {
+        list = 2;
+        printf("A metric: how much a release lost\n\n");
+        print_metric(i - KN_CATALOGUE_METHODS - KN_CATALOGUE_MODELS);
+    }
+    printf("\n'kanon help %s' says which to take, 'kanon anonymize --list-%s' lists all.\n", more[list], more[list]);
+}
+
+bool cli_entry_print(const char *word)
+{
+    bool found = false;
+    for (int i = 0; i < CLI_ENTRIES; i++) {
+        if (strcasecmp(entry_name(i), word) != 0) continue;
+        if (found) putchar('\n');
+        print_entry(i);
+        found = true;
+    }
+    return found;
 }
 
 /* ---- JSON ---- */

@@ -3,6 +3,8 @@
 #ifndef CLI_LISTS_H
 #define CLI_LISTS_H
 
+#include <kanon/catalogue.h>
+
 #include "cli.h"
 
 #define CLI_LIST_METHODS(common) {"--list-methods", CLI_FLAG, &(common).list_methods}
@@ -17,6 +19,13 @@
 /* Prints the lists that were asked for, as text or JSON; false: none was. cli_parse calls it, so that a command needs
  * only the options above and their help. */
 bool cli_lists_print(const cli_common *common);
+
+/* What `kanon help WORD` knows beside commands and topics: the names of methods, models and metrics. */
+enum { CLI_ENTRIES = KN_CATALOGUE_METHODS + KN_CATALOGUE_MODELS + KN_CATALOGUE_METRICS };
+const char *cli_entry_name(int index); /* NULL: no more */
+
+/* Prints what the catalogue says of all that have this name; false: nothing has. Upper case does not matter. */
+bool cli_entry_print(const char *word);
 
 /* The privacy models that --require takes, as text: "k, l-diversity (kind=distinct, entropy or recursive), ..."; free
  * it. */

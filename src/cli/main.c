@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "document.h"
+#include "lists.h"
 #include "topics.h"
 
 static const cli_command *const commands[] = {&cli_init,      &cli_profile, &cli_diagnose, &cli_dependencies,
@@ -53,7 +54,7 @@ static void print_help(void)
           "Commands:\n",
           stdout);
     for (int i = 0; i < COMMANDS; i++) printf("  %-12s %s\n", commands[i]->name, commands[i]->summary);
-    fputs("  help [WORD]  show the help of a command, or of a topic\n"
+    fputs("  help [WORD]  show the help of a command, a topic, a method, a model or a metric\n"
           "\n"
           "Topics, in plain words ('kanon help TOPIC'; 'kanon help topics' lists them):\n",
           stdout);
@@ -75,12 +76,13 @@ static const cli_command *find_command(const char *name)
 /* `what`: "command", or "command or topic" after `help`. */
 static int unknown_word(const char *word, const char *what, bool topics)
 {
-    const char *names[COMMANDS + OTHER_WORDS + MOST_TOPICS + 1];
+    const char *names[COMMANDS + OTHER_WORDS + MOST_TOPICS + CLI_ENTRIES + 1];
     int         count = 0;
     for (int i = 0; i < COMMANDS; i++) names[count++] = commands[i]->name;
     for (int i = 0; i < OTHER_WORDS; i++) names[count++] = other_words[i];
     for (const cli_topic *t = cli_topics; topics && t->name && t - cli_topics < MOST_TOPICS; t++)
         names[count++] = t->name;
+    for (int i = 0; topics && i < CLI_ENTRIES; i++) names[count++] = cli_entry_name(i);
     names[count] = NULL;
     const char *near = cli_nearest(word, names);
     char       *shown = cli_escape(word, strlen(word));
@@ -93,7 +95,8 @@ static int unknown_word(const char *word, const char *what, bool topics)
 }
 
 /* `kanon help COMMAND WORD` is `kanon COMMAND WORD --help`: a command may have help for each of its actions. A topic
- * may have several words: `kanon help release rules`. `kanon help answers NAME` is the schema of an answer. */
+ * may have several words: `kanon help release rules`. `kanon help answers NAME` is the schema of an answer. The names of
+ * methods, models and metrics are known, too. */
 static int help(int argc, char **argv)
 {
     if (argc == 0 || strcmp(argv[0], "help") == 0 || strcmp(argv[0], "--help") == 0) {
@@ -108,6 +111,8 @@ static int help(int argc, char **argv)
     const cli_command *command = find_command(argv[0]);
     if (!command) {
         const cli_topic *topic = cli_topic_find(argv, argc);
+        char             word[CLI_TOPIC_WORD];
+        if (!topic && cli_topic_word(word, argv, argc) && cli_entry_print(word)) return 0;
         if (!topic) return unknown_word(argv[0], "command or topic", true);
         fputs(topic->text, stdout);
         if (strcmp(topic->name, "answers") == 0) cli_answers_print();

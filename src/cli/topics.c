@@ -3,18 +3,14 @@
 #include "topics.h"
 
 #include <ctype.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
-enum { MAX_WORDS = 80 };
-
-/* "Release Rules" -> "release-rules" */
-static bool plain(char *out, char *const *words, int count)
+bool cli_topic_word(char *out, char *const *words, int count)
 {
     size_t used = 0;
     for (int i = 0; i < count; i++) {
-        if (used + strlen(words[i]) + 2 > MAX_WORDS) return false;
+        if (used + strlen(words[i]) + 2 > CLI_TOPIC_WORD) return false;
         if (i) out[used++] = '-';
         for (const char *c = words[i]; *c; c++)
             out[used++] = (char)(*c == ' ' || *c == '_' ? '-' : tolower((unsigned char)*c));
@@ -33,8 +29,8 @@ static bool is_alias(const char *aliases, const char *word)
 
 const cli_topic *cli_topic_find(char *const *words, int count)
 {
-    char word[MAX_WORDS];
-    if (!plain(word, words, count)) return NULL;
+    char word[CLI_TOPIC_WORD];
+    if (!cli_topic_word(word, words, count)) return NULL;
     for (const cli_topic *t = cli_topics; t->name; t++)
         if (strcmp(t->name, word) == 0 || is_alias(t->aliases, word)) return t;
     return NULL;
