@@ -5,38 +5,11 @@
 #include <string.h>
 
 #include "kn_answer.h"
-
-/* "12,5": digits, at most one comma, an optional sign. `fraction`: the number of digits after the comma. */
-static bool is_comma_number(const char *text, size_t length, size_t *fraction)
-{
-    size_t i = length > 0 && text[0] == '-', begin = i, comma = length;
-    for (; i < length; i++) {
-        if (text[i] == ',' && comma == length && i > begin)
-            comma = i;
-        else if (text[i] < '0' || text[i] > '9')
-            return false;
-    }
-    *fraction = comma < length ? length - comma - 1 : 0;
-    return length > begin && comma + 1 != length;
-}
-
-/* Is the column text only because its decimal mark is a comma? If three digits follow every comma, it may separate
- * thousands. */
-static bool has_decimal_commas(const kn_table *table, int column)
-{
-    bool found = false;
-    if (kn_table_type(table, column) != KN_TYPE_TEXT) return false;
-    for (uint32_t code = 0; code < kn_table_distinct(table, column); code++) {
-        size_t      length = 0, fraction = 0;
-        const char *text = kn_table_text(table, column, code, &length);
-        if (!is_comma_number(text, length, &fraction)) return false;
-        found |= fraction > 0 && fraction != 3;
-    }
-    return found;
-}
+#include "kn_table.h"
 
 void kn_note_table(kn_document *doc, const kn_table *table)
 {
+    bool commas = kn_table_decimal_commas(table);
     for (int c = 0; c < kn_table_columns(table); c++) {
         const char *name = kn_table_name(table, c);
         int64_t     respelled = kn_table_respelled(table, c);
@@ -53,8 +26,10 @@ void kn_note_table(kn_document *doc, const kn_table *table)
                         "column \"%s\" has dates that can be read as day/month or month/day, and stays text; "
                         "--type '%s:date:%%d/%%m/%%Y' decides",
                         name, name);
-        if (has_decimal_commas(table, c))
-            kn_put_note(doc, "column \"%s\" has numbers with a decimal comma, and stays text; --decimal , reads them",
+        if (commas && kn_column_decimal_commas(&table->columns[c]))
+            kn_put_note(doc,
+                        "column \"%s\" has numbers with a decimal comma, which stay text; --decimal , reads them as "
+                        "numbers, in a release file 'decimal: \",\"', which 'kanon init' writes",
                         name);
     }
 }

@@ -89,6 +89,12 @@ static inline kn_string kn_dictionary_text(const kn_dictionary *dict, uint32_t c
 kn_status kn_table_no_column(const kn_table *table, const char *before, const char *name, kn_error *err);
 kn_status kn_fail_column(const kn_table *table, const char *where, const char *name, kn_error *err);
 
+/* Are there columns that are text only because the decimal mark of their numbers is a comma? */
+bool kn_table_decimal_commas(const kn_table *table);
+
+/* In such a table: is it one of them? */
+bool kn_column_decimal_commas(const kn_column *column);
+
 /* How many different codes a column can hold: its values, and "missing" if there is a missing cell. */
 static inline uint32_t kn_column_cardinality(const kn_column *column)
 {

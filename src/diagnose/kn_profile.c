@@ -1,8 +1,8 @@
 /* kn_profile.c: a profile of each column: how many values, how identifying they are, what role it probably has.
  *
  * The role is a suggestion with its reason, from the values first (unique: identifier; constant: keep) and then from
- * the column's name. When in doubt a column is a quasi-identifier: that errs on the safe side. Cost: one grouping per
- * column.
+ * the column's name. When in doubt a column is a quasi-identifier: that errs on the safe side. Numbers with a decimal
+ * comma are judged as numbers, although the column is text: `init` reads them so. Cost: one grouping per column.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <kanon/diagnose.h>
@@ -196,12 +196,14 @@ static const hint *find_hint(const char *name)
     return quasi;
 }
 
-static void suggest_role(kn_column_profile *p, int64_t rows)
+/* `commas`: it is text, but of numbers with a decimal comma. */
+static void suggest_role(kn_column_profile *p, bool commas, int64_t rows)
 {
     int64_t     present = rows - p->missing;
     const hint *named = find_hint(p->name);
     double      unique = present > 0 ? (double)p->unique_rows / (double)present : 0;
-    bool        number = p->type == KN_TYPE_DECIMAL || p->type == KN_TYPE_INTEGER;
+    kn_type     type = commas ? KN_TYPE_DECIMAL : p->type;
+    bool        number = type == KN_TYPE_DECIMAL || type == KN_TYPE_INTEGER;
     p->role = KN_ROLE_QUASI;
     p->reason = "others may know it; to be safe";
     bool person = named && named->role == KN_ROLE_IDENTIFIER;
@@ -216,18 +218,19 @@ static void suggest_role(kn_column_profile *p, int64_t rows)
     } else if (named && named->role != KN_ROLE_QUASI) {
         p->role = named->role;
         p->reason = hint_reason(named->role);
-    } else if (named || p->type == KN_TYPE_DATE || p->type == KN_TYPE_DATETIME) {
+    } else if (named || type == KN_TYPE_DATE || type == KN_TYPE_DATETIME) {
         return; /* however many there are: a day and a place can be blurred */
-    } else if (present >= 10 && unique > 0.9 && p->type != KN_TYPE_DECIMAL) {
+    } else if (present >= 10 && unique > 0.9 && type != KN_TYPE_DECIMAL) {
         p->role = KN_ROLE_IDENTIFIER;
         p->reason = "nearly every row has a value of its own";
-    } else if (present >= 10 && p->type == KN_TYPE_TEXT && (double)p->distinct > 0.5 * (double)present) {
+    } else if (present >= 10 && type == KN_TYPE_TEXT && (double)p->distinct > 0.5 * (double)present) {
         p->role = KN_ROLE_IDENTIFIER;
         p->reason = "so many different texts look like free text";
     }
 }
 
-static kn_status profile_column(kn_column_profile *p, kn_context *ctx, const kn_table *table, int column, kn_error *err)
+static kn_status profile_column(kn_column_profile *p, kn_context *ctx, const kn_table *table, int column, bool commas,
+                                kn_error *err)
 {
     const kn_column *c = &table->columns[column];
     kn_freq         *freq = NULL;
@@ -253,7 +256,7 @@ static kn_status profile_column(kn_column_profile *p, kn_context *ctx, const kn_
     }
     if (p->entropy < 0) p->entropy = 0; /* a single value gives -0 */
     kn_freq_free(freq);
-    suggest_role(p, kn_table_total(table));
+    suggest_role(p, commas && kn_column_decimal_commas(c), kn_table_total(table));
     return KN_OK;
 }
 
@@ -267,8 +270,9 @@ kn_status kn_profile_table(kn_profile **out, kn_context *ctx, const kn_table *ta
     profile->columns = table->column_count;
     profile->column = kn_alloc_array_zero(ctx, (size_t)table->column_count, sizeof *profile->column);
     kn_status st = profile->column ? KN_OK : kn_fail_memory(err, ctx, "profiling");
+    bool      commas = kn_table_decimal_commas(table);
     for (int c = 0; c < table->column_count && st == KN_OK; c++)
-        st = profile_column(&profile->column[c], ctx, table, c, err);
+        st = profile_column(&profile->column[c], ctx, table, c, commas, err);
     if (st != KN_OK) {
         kn_profile_free(profile);
         return st;

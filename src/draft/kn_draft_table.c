@@ -16,31 +16,7 @@
 
 enum { FEW_ROWS = 20 };
 
-/* ---- Decimal commas ---- */
-
-static bool is_comma_number(kn_string text)
-{
-    size_t i = text.size > 0 && (text.data[0] == '-' || text.data[0] == '+'), digits = 0, commas = 0;
-    for (; i < text.size; i++) {
-        digits += isdigit((unsigned char)text.data[i]) != 0;
-        commas += text.data[i] == ',';
-        if (!isdigit((unsigned char)text.data[i]) && text.data[i] != ',') return false;
-    }
-    return digits > 0 && commas <= 1;
-}
-
-static bool has_comma_numbers(const kn_table *table)
-{
-    for (int c = 0; c < table->column_count; c++) {
-        const kn_column *column = &table->columns[c];
-        uint32_t         v = 0;
-        if (column->type != KN_TYPE_TEXT || column->dict.count == 0) continue;
-        while (v < column->dict.count && is_comma_number(kn_dictionary_text(&column->dict, v))) v++;
-        bool comma = memchr(column->dict.bytes, ',', (size_t)column->dict.offsets[column->dict.count]) != NULL;
-        if (v == column->dict.count && comma) return true;
-    }
-    return false;
-}
+/* ---- Reading ---- */
 
 /* *read: the caller's to free; NULL: the table is the one that was given. */
 static kn_status read_table(const kn_table **out, kn_table **read, kn_drafting *d, kn_csv_options *csv, kn_error *err)
@@ -49,7 +25,7 @@ static kn_status read_table(const kn_table **out, kn_table **read, kn_drafting *
     if (!given) KN_TRY(kn_table_read_csv_files(read, d->ctx, d->inputs, d->input_count, csv, err));
     *out = given ? given : *read;
     bool stream = d->input_count == 1 && strcmp(d->inputs[0], "-") == 0;
-    if (csv->decimal == ',' || stream || !has_comma_numbers(*out)) return KN_OK;
+    if (csv->decimal == ',' || stream || !kn_table_decimal_commas(*out)) return KN_OK;
     kn_table_free(*read);
     *read = NULL;
     csv->decimal = ',';
