@@ -171,12 +171,36 @@ static kn_status find_kind(kn_reader *r, const kn_yaml *map, const size_t *which
     return KN_OK;
 }
 
+/* A kind without its value looks like a path: 'ranges' is hardly a file of that name. */
+static kn_status refuse_kind(kn_reader *r, const kn_yaml *value)
+{
+    static const struct {
+        const char *name, *file, *option, *python;
+    } ways[] = {
+        {"ranges", "{ranges: [5, 10]}", "ranges=5,10", "kn.ranges(5, 10)"},
+        {"mask", "{mask: right}", "mask=right", "kn.mask(\"right\")"},
+        {"breaks", "{breaks: [18, 65]}", "breaks=18,65", "kn.breaks([18, 65])"},
+        {"calendar", "{calendar: all}", "calendar", "kn.calendar()"},
+        {"prefix", "{prefix: \".\"}", "prefix=.", "kn.prefix(\".\")"},
+        {"taxonomy", "{taxonomy: FILE}", "taxonomy=FILE", "kn.taxonomy(FILE)"},
+        {"file", "the file's name", "FILE", "its path"},
+    };
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        if (strcmp(value->text, ways[i].name) == 0)
+            return kn_field_fail(r, value,
+                                 "'%s' is a kind of hierarchy and needs more: write %s (--hierarchy COLUMN:%s, in "
+                                 "Python %s); a file of that name is ./%s",
+                                 ways[i].name, ways[i].file, ways[i].option, ways[i].python, ways[i].name);
+    return KN_OK;
+}
+
 kn_status kn_read_hierarchy(kn_reader *r, const kn_yaml *value, kn_hierarchy_spec *out)
 {
     kn_hierarchy_spec h = KN_HIERARCHY_SPEC_INIT;
     if (value->kind == KN_YAML_TEXT && strcmp(value->text, "suppress") == 0) {
         h.kind = KN_HIERARCHY_SUPPRESS;
     } else if (value->kind == KN_YAML_TEXT) {
+        KN_TRY(refuse_kind(r, value));
         KN_TRY(kn_read_path(r, value, &h.path));
         h.kind = KN_HIERARCHY_FILE;
     } else {
