@@ -109,7 +109,7 @@ typedef struct kn_diagnosis {
     int64_t suppressed;   /* rows removed             */
     int64_t suppressed_classes;
     int64_t k_after;      /* k of what remains; = k without suppression */
-    bool    holds;        /* k_after ≥ the k asked; true where none was asked */
+    bool    holds;        /* k_after ≥ the k asked; true where none was asked; false if no row is left (classes is 0): undecided */
     int64_t        size_count; /* distinct class sizes, ascending */
     kn_size_count *sizes;
 } kn_diagnosis;

@@ -138,7 +138,7 @@ typedef struct kn_model_verdict {
     double  reached; /* by the worst class: k, l, smallest c (exclusive), t, alpha, beta, delta (exclusive) or risk   */
     int64_t classes; /* that violate it                                                                              */
     int64_t rows;    /* in them                                                                                      */
-    bool    holds;
+    bool    holds;   /* false too if there is no class at all: undecided                                             */
 } kn_model_verdict;
 
 typedef struct kn_sensitive_report {
@@ -161,7 +161,7 @@ typedef struct kn_model_report {
     kn_model_verdict    *KN_PRIVATE(verdicts); /* kn_model_verdict_at: in the order asked for                        */
     int64_t              violating_classes; /* that violate at least one requirement         */
     int64_t              violating_rows;
-    bool                 holds; /* all of them do; true where none was asked                 */
+    bool                 holds; /* all of them do; true where none was asked; false if some were, and no row is left */
 } kn_model_report;
 
 KN_API const kn_sensitive_report *kn_sensitive_report_at(const kn_model_report *report, int index); /* NULL: none */

@@ -30,7 +30,8 @@ static const kn_field_row model_rows[] = {
     KN_VALUE("risk", KN_F_SHARE | KN_F_OPTIONAL | KN_F_PUBLIC, "asked: the largest risk"),
     KN_FIELD(kn_release_model, original, KN_F_NUMBER, "what the original reaches; null: not known, or without a bound"),
     KN_VALUE("original_unbounded", KN_F_BOOLEAN | KN_F_OPTIONAL, "true: it is null because it is without a bound"),
-    KN_VALUE("reached", KN_F_NUMBER | KN_F_OPTIONAL, "what the release reaches; null: not known, or without a bound"),
+    KN_VALUE("reached", KN_F_NUMBER | KN_F_OPTIONAL,
+             "what the release reaches; null: not known, without a bound, or nothing is left that it is about"),
     KN_VALUE("reached_unbounded", KN_F_BOOLEAN | KN_F_OPTIONAL, "true: it is null because it is without a bound"),
 };
 static const kn_fields model_part = KN_FIELDS(kn_release_model, "model", model_rows, NULL);

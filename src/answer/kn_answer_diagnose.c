@@ -32,7 +32,8 @@ static const kn_field_row verdict_rows[] = {
     KN_FIELD(kn_model_verdict, reached, KN_F_NUMBER, "what the worst class reaches; null: without a bound"),
     KN_FIELD(kn_model_verdict, classes, KN_F_CLASSES, "classes that violate it"),
     KN_FIELD(kn_model_verdict, rows, KN_F_ROWS, "rows in them"),
-    KN_FIELD(kn_model_verdict, holds, KN_F_BOOLEAN, "whether it holds in every class"),
+    KN_VALUE("holds", KN_F_BOOLEAN | KN_F_NULLABLE,
+             "whether it holds in every class; null: there is no class, so it is undecided"),
 };
 static const kn_fields verdict_part = KN_FIELDS(kn_model_verdict, "requirement", verdict_rows, NULL);
 
@@ -40,17 +41,28 @@ static const kn_fields verdict_part = KN_FIELDS(kn_model_verdict, "requirement",
     KN_VALUE_OF("sensitive", KN_F_LIST, &kn_figures_part,                                                              \
                 "the figures of the worst class, for each sensitive column"),                                          \
         KN_VALUE_OF("requirements", KN_F_LIST, &verdict_part, "what was required, and whether it holds"),              \
-        KN_VALUE("holds", KN_F_BOOLEAN, "whether everything that was required holds")
+        KN_VALUE("holds", KN_F_BOOLEAN | KN_F_NULLABLE,                                                                \
+                 "whether everything that was required holds; null: there is no class, so it is undecided")
 
 static const kn_field_row models_rows[] = {MODEL_ROWS};
 static const kn_fields    models_part = KN_FIELDS_PUT("models", models_rows);
 
-static void put_verdicts(kn_to to, const char *const *texts, const kn_model_verdict *verdicts, int count)
+/* Of no class at all everything would hold: that is no answer. */
+static void put_holds(kn_to to, bool decided, bool holds)
+{
+    if (decided)
+        kn_put_boolean(to, "holds", holds);
+    else
+        kn_put_null(to, "holds");
+}
+
+static void put_verdicts(kn_to to, const char *const *texts, const kn_model_verdict *verdicts, int count, bool classes)
 {
     kn_to list = kn_put_list(to, "requirements");
     for (int i = 0; i < count; i++) {
         kn_to one = kn_append_object(list);
         kn_put_struct(one, &verdicts[i]);
+        put_holds(one, classes, verdicts[i].holds);
         kn_put_text(one, "requirement", texts[i]);
     }
 }
@@ -68,8 +80,8 @@ void kn_put_sensitive(kn_to to, const kn_sensitive_report *reports, int count)
 static void put_models(kn_to to, const kn_model_report *r, const char *const *requirements)
 {
     kn_put_sensitive(to, r->sensitive, r->sensitive_count);
-    put_verdicts(to, requirements, r->verdicts, r->requirement_count);
-    kn_put_boolean(to, "holds", r->holds);
+    put_verdicts(to, requirements, r->verdicts, r->requirement_count, r->classes > 0);
+    put_holds(to, r->classes > 0 || r->requirement_count == 0, r->holds);
 }
 
 /* ---- Risk ---- */
@@ -267,6 +279,15 @@ static int64_t count_stars(kn_document *doc, const kn_table *table, const char *
     return count;
 }
 
+/* A pipeline whose export came out empty must not learn that all is well. */
+static void note_nobody(kn_document *doc, int64_t rows)
+{
+    if (rows == 0)
+        kn_put_note(doc, "the table has a header and no rows: nothing is shown about anybody; look at how it was made");
+    else
+        kn_put_note(doc, "every row has a missing cell and was set aside: nothing is shown about anybody");
+}
+
 /* In a diagnosis of a release the suppressed rows are a class, often the smallest. */
 static void note_suppressed(kn_document *doc, const kn_table *table, const char *const *quasi, int quasi_count)
 {
@@ -323,7 +344,7 @@ static const kn_field_row diagnose_rows[] = {
                 "with --suppression any: which k removing rows reaches"),
     KN_VALUE("removed", KN_F_ROWS | KN_F_OPTIONAL | KN_F_NULLABLE,
              "with --suppression any and -k: rows to be removed; null: none would do"),
-    KN_VALUE("holds", KN_F_BOOLEAN | KN_F_NULLABLE, "with -k: whether it holds; else null"),
+    KN_VALUE("holds", KN_F_BOOLEAN | KN_F_NULLABLE, "with -k: whether it holds; else, and if no row is left, null"),
     KN_VALUE_OF("models", KN_F_OBJECT | KN_F_OPTIONAL, &models_part,
                 "with --sensitive: what a class says about sensitive columns"),
     KN_VALUE_OF("risk", KN_F_OBJECT | KN_F_OPTIONAL, &risk_part,
@@ -395,16 +416,16 @@ kn_status kn_document_diagnose(kn_document **out, kn_context *ctx, const kn_tabl
     if (o->k > 0) {
         kn_put_integer(to, "below_classes", d->below_classes);
         kn_put_integer(to, "below_rows", d->below_rows);
-        kn_put_boolean(to, "holds", holds(a));
-    } else {
-        kn_put_null(to, "holds");
     }
+    bool decided = o->k > 0 && d->classes > 0;
+    put_holds(to, decided, decided && holds(a));
     put_suppression(to, a);
     if (a->models) put_models(kn_put_object(to, "models"), a->models, a->requirements);
     if (a->risk) put_risk(kn_put_object(to, "risk"), a->risk);
     if (a->suda) put_suda(kn_put_object(to, "suda"), a->suda, o->quasi);
     put_times(to, ctx, table, a->times);
     kn_note_table(doc, table);
+    if (d->classes == 0) note_nobody(doc, d->rows);
     note_suppressed(doc, table, o->quasi, o->quasi_count);
     return kn_document_end(out, doc, err);
 }
@@ -441,7 +462,8 @@ static const kn_field_row over_rows[] = {
              "with --at-most: the largest sets on which it is more"),
     KN_VALUE("minimal_violating", KN_F_TEXT_LISTS | KN_F_OPTIONAL, "with -k: the smallest sets on which it is not"),
     KN_VALUE("minimal", KN_F_TEXT_LISTS | KN_F_OPTIONAL, "with --at-most: the smallest sets on which it is at most so"),
-    KN_VALUE("holds", KN_F_BOOLEAN | KN_F_OPTIONAL, "with -k: whether it holds on all columns together"),
+    KN_VALUE("holds", KN_F_BOOLEAN | KN_F_OPTIONAL | KN_F_NULLABLE,
+             "with -k: whether it holds on all columns together; null: the table has no rows"),
     KN_VALUE_OF("sets", KN_F_LIST | KN_F_OPTIONAL, &set_part, "every set, smaller ones first"),
     KN_FIELD(S, calls, KN_F_COUNT, "how often the k of a set was computed"),
     KN_FIELD(S, complete, KN_F_BOOLEAN, "false: it was cut short; what is listed is right"),
@@ -503,8 +525,8 @@ static void put_model_sets(kn_to to, const kn_sets_answers *a)
             kn_put_struct(figures, &set->figures[s]);
             kn_put_text(figures, "attribute", a->sensitive[s]);
         }
-        put_verdicts(one, a->requirements, set->verdicts, m->requirement_count);
-        kn_put_boolean(one, "holds", set->holds);
+        put_verdicts(one, a->requirements, set->verdicts, m->requirement_count, set->classes > 0);
+        put_holds(one, set->classes > 0 || m->requirement_count == 0, set->holds);
     }
 }
 
@@ -534,7 +556,7 @@ kn_status kn_document_diagnose_sets(kn_document **out, kn_context *ctx, const kn
         /* With "at most" the large sets are those that violate it. */
         put_border(to, o->at_most ? "maximal_violating" : "maximal", o, d->maximal, d->maximal_count);
         put_border(to, o->at_most ? "minimal" : "minimal_violating", o, d->minimal_violating, d->minimal_count);
-        kn_put_boolean(to, "holds", sets_hold(o, d));
+        put_holds(to, d->rows > 0, sets_hold(o, d));
         kn_put_boolean(to, o->at_most ? "minimal_complete" : "minimal_violating_complete", d->minimal_complete);
     } else {
         put_sets(to, o, d);
@@ -542,5 +564,6 @@ kn_status kn_document_diagnose_sets(kn_document **out, kn_context *ctx, const kn
     if (a->models) put_model_sets(to, a);
     put_times(to, ctx, table, a->times);
     kn_note_table(doc, table);
+    if (d->rows == 0) note_nobody(doc, 0);
     return kn_document_end(out, doc, err);
 }

@@ -37,7 +37,8 @@ static const kn_field_row model_rows[] = {
     KN_VALUE("asked", KN_F_NUMBER | KN_F_PUBLIC, "the threshold that what was reached is held against"),
     KN_VALUE_WORDS("bound", bound_of, KN_MODEL_KINDS - 1, KN_F_PUBLIC,
                    "what was reached must be 'at least', 'at most' or 'below' it"),
-    KN_FIELD(kn_verified_model, reached, KN_F_NUMBER, "by the worst class; null: not judged, or without a bound"),
+    KN_FIELD(kn_verified_model, reached, KN_F_NUMBER,
+             "by the worst class; null: not judged, without a bound, or nothing is left that it is about"),
     KN_FIELD_AS(kn_verified_model, classes, "failing_classes", KN_F_CLASSES, "classes that do not keep the promise"),
     KN_FIELD(kn_verified_model, holds, KN_F_BOOLEAN | KN_F_PUBLIC, "whether every class keeps it"),
 };

@@ -106,14 +106,27 @@ void cli_timings_print(const cli_value *answer)
                cli_number(memory, "table_bytes") / 1e6);
 }
 
-int cli_diagnose_answer(cli_diagnosing *d, kn_status made, kn_document *doc, const kn_error *err, bool *holds,
+int cli_diagnose_answer(cli_diagnosing *d, kn_status made, kn_document *doc, const kn_error *err,
                         void (*words)(const cli_value *answer))
 {
-    if (made == KN_OK) {
-        (void)kn_document_boolean(doc, "holds", holds);
-        d->answer = kn_document_retain(doc);
-    }
+    if (made == KN_OK) d->answer = kn_document_retain(doc);
     return cli_answer(&d->common, made, doc, err, words);
+}
+
+int cli_diagnose_verdict(const cli_diagnosing *d, int models)
+{
+    const cli_value *answer = kn_document_find(d->answer, ""), *holds = kn_document_member(answer, "holds"),
+                    *classes = kn_document_member(answer, "classes");
+    bool nobody = kn_document_integer_of(classes ? classes : kn_document_member(answer, "rows")) == 0;
+    if (nobody && (d->k > 0 || d->require.count > 0)) return 4;
+    if (kn_document_kind_of(holds) == KN_DOCUMENT_BOOLEAN && !kn_document_boolean_of(holds)) return 1;
+    return models;
+}
+
+void cli_undecided_print(const char *nobody, const char *what)
+{
+    printf("\n%sUNDECIDED%s: there are no %s, so nothing shows that %s.\n", cli_style_on(stdout, CLI_RED),
+           cli_style_on(stdout, CLI_PLAIN), nobody, what);
 }
 
 /* The options as written, not yet interpreted. */

@@ -73,7 +73,10 @@ void cli_verified_print(const cli_value *answer, const char *worst)
                               attribute ? " of " : "", attribute ? attribute : "");
         cli_text_table_format(t, "%s %.6g", cli_text(m, "bound"), cli_number(m, "asked"));
         cli_text_table_number(t, reached);
-        cli_text_table_text(t, holds ? "holds" : isnan(reached) ? "not judged" : "does not hold");
+        cli_text_table_text(t, holds && isnan(reached) ? "holds: nothing is left that it is about"
+                               : holds                 ? "holds"
+                               : isnan(reached)        ? "not judged"
+                                                       : "does not hold");
         cli_text_table_style(t, holds ? CLI_GREEN : CLI_RED);
     }
     cli_text_table_print(t, stdout, 2);

@@ -60,9 +60,16 @@ int cli_diagnose_models(cli_diagnosing *d);
 int cli_diagnose_risk(cli_diagnosing *d);
 int cli_diagnose_suda(cli_diagnosing *d);
 
-/* Prints the answer, keeps it and sets *holds; `words` prints it as text. Returns 0 or the exit code. */
-int cli_diagnose_answer(cli_diagnosing *d, kn_status made, kn_document *doc, const kn_error *err, bool *holds,
+/* Prints the answer and keeps it; `words` prints it as text. Returns 0 or the exit code. */
+int cli_diagnose_answer(cli_diagnosing *d, kn_status made, kn_document *doc, const kn_error *err,
                         void (*words)(const cli_value *answer));
+
+/* The exit code of the answer that was kept: 0 yes (or nothing was asked), 1 no, 4 undecided. `models`: those of
+ * requirements, 0 or 1. */
+int cli_diagnose_verdict(const cli_diagnosing *d, int models);
+
+/* "UNDECIDED: ...": there is nobody to say it about. `what`: "the table is 5-anonymous". */
+void cli_undecided_print(const char *nobody, const char *what);
 
 /* Add the sections on models, risk and special uniques that the answer has. */
 void cli_models_figures(cli_figures *to, const cli_value *models);

@@ -115,8 +115,15 @@ void cli_models_figures(cli_figures *to, const cli_value *models)
         if (!isnan(worst)) snprintf(reached, sizeof reached, "%.6g", worst);
         snprintf(meaning, sizeof meaning, "%s in %s violate it; reached: %s", cli_rows_of(cli_integer(v, "rows")).text,
                  cli_count_of(cli_integer(v, "classes"), "class", "classes").text, reached);
-        cli_figures_add(to, cli_text(v, "requirement"), holds ? "holds in every class" : meaning, "%s",
-                        holds ? "YES" : "NO");
+        bool nobody = kn_document_kind_of(kn_document_member(v, "holds")) == KN_DOCUMENT_NULL;
+        cli_figures_add(to, cli_text(v, "requirement"),
+                        nobody  ? "there is no class that could show it"
+                        : holds ? "holds in every class"
+                                : meaning,
+                        "%s",
+                        nobody  ? "UNDECIDED"
+                        : holds ? "YES"
+                                : "NO");
     }
 }
 

@@ -100,6 +100,8 @@ static void print_words(const cli_value *answer)
         printf("\n");
         cli_picture_lattice(answer, stdout);
     }
+    if (cli_integer(answer, "rows") == 0 && cli_integer(answer, "requested") > 0)
+        cli_undecided_print("rows", "it is k-anonymous");
     printf("\nThe k of a set was computed %s.\n", cli_count_of(cli_integer(answer, "calls"), "time", "times").text);
     if (!complete) printf("This answer is partial: %s.\n", cli_text(answer, "why_partial"));
     if (!complete && (cli_true(answer, "minimal_violating_complete") || cli_true(answer, "minimal_complete")))
@@ -108,7 +110,7 @@ static void print_words(const cli_value *answer)
     cli_timings_print(answer);
 }
 
-static int print_answer(cli_diagnosing *s, const kn_sets_options *o, const kn_sets_diagnosis *d, bool *holds)
+static int print_answer(cli_diagnosing *s, const kn_sets_options *o, const kn_sets_diagnosis *d)
 {
     kn_sets_answers   a = KN_SETS_ANSWERS_INIT;
     kn_diagnose_times times = cli_diagnose_times(s);
@@ -121,7 +123,7 @@ static int print_answer(cli_diagnosing *s, const kn_sets_options *o, const kn_se
     a.requirements = (const char *const *)s->require.items;
     if (s->timings) a.times = &times;
     kn_status made = kn_document_diagnose_sets(&doc, s->ctx, s->table, &a, &err);
-    return cli_diagnose_answer(s, made, doc, &err, holds, print_words);
+    return cli_diagnose_answer(s, made, doc, &err, print_words);
 }
 
 int cli_diagnose_over(cli_diagnosing *s)
@@ -139,16 +141,14 @@ int cli_diagnose_over(cli_diagnosing *s)
     o.time_limit = s->time_limit;
     kn_error           err = KN_ERROR_INIT;
     kn_sets_diagnosis *d = NULL;
-    bool               holds = true;
     if (kn_diagnose_sets(&d, s->ctx, s->table, &o, &err) != KN_OK) return cli_fail(&err);
     int code = s->sensitive.count > 0 ? cli_diagnose_models(s) : 0;
     s->end = cli_now();
     if (code < 2) { /* nothing is printed after a failure */
-        int written = print_answer(s, &o, d, &holds);
+        int written = print_answer(s, &o, d);
         if (written == 0 && s->report) written = cli_diagnose_report(s, NULL, d);
-        if (written) code = written;
+        code = written ? written : cli_diagnose_verdict(s, code);
     }
     kn_sets_diagnosis_free(d);
-    if (code) return code;
-    return holds ? 0 : 1;
+    return code;
 }

@@ -117,6 +117,10 @@ static void print_verdict(const cli_value *answer)
     bool        holds = cli_true(answer, "holds");
     int64_t     below = cli_integer(answer, "below_rows");
     const char *removed = cli_integer(answer, "suppressed") > 0 ? " once those rows are removed" : "";
+    if (cli_integer(answer, "classes") == 0) {
+        cli_undecided_print("rows to look at", "it is k-anonymous");
+        return;
+    }
     printf("\n%s%s%s: the table is %s%s%s-anonymous on these columns%s.\n",
            cli_style_on(stdout, holds ? CLI_GREEN : CLI_RED), holds ? "YES" : "NO", cli_style_on(stdout, CLI_PLAIN),
            holds ? "" : "not ", cli_is(answer, "reading", "at most") ? "at most " : "",
@@ -169,9 +173,10 @@ static void print_words(const cli_value *answer)
                                                                                         : "class size",
                         "rows");
     if (kn_document_member(answer, "budget")) print_suppression(answer);
-    if (removed)
+    bool nobody = cli_integer(answer, "classes") == 0 && kn_document_member(answer, "requested");
+    if (removed && !nobody)
         print_removal(answer, removed);
-    else if (steps)
+    else if (steps && !nobody)
         print_staircase(answer, steps);
     else if (kn_document_member(answer, "requested"))
         print_verdict(answer);
@@ -228,7 +233,7 @@ static kn_diagnose_options options_of(const cli_diagnosing *s)
     return o;
 }
 
-static int print_answer(cli_diagnosing *s, const kn_diagnose_options *o, const kn_diagnosis *d, bool *holds)
+static int print_answer(cli_diagnosing *s, const kn_diagnose_options *o, const kn_diagnosis *d)
 {
     kn_diagnose_answers a = KN_DIAGNOSE_ANSWERS_INIT;
     kn_diagnose_times   times = cli_diagnose_times(s);
@@ -244,7 +249,7 @@ static int print_answer(cli_diagnosing *s, const kn_diagnose_options *o, const k
     a.suda = s->suda_found;
     if (s->timings) a.times = &times;
     kn_status made = kn_document_diagnose(&doc, s->ctx, s->table, &a, &err);
-    return cli_diagnose_answer(s, made, doc, &err, holds, print_words);
+    return cli_diagnose_answer(s, made, doc, &err, print_words);
 }
 
 int cli_diagnose_set(cli_diagnosing *s)
@@ -252,17 +257,15 @@ int cli_diagnose_set(cli_diagnosing *s)
     kn_diagnose_options o = options_of(s);
     kn_error            err = KN_ERROR_INIT;
     kn_diagnosis       *d = NULL;
-    bool                holds = true;
     if (kn_diagnose(&d, s->ctx, s->table, &o, &err) != KN_OK) return cli_fail(&err);
     int code = measure_more(s);
     s->end = cli_now();
     if (code < 2) { /* nothing is printed after a failure */
-        int written = print_answer(s, &o, d, &holds);
+        int written = print_answer(s, &o, d);
         if (written == 0 && s->write_suppressed) written = write_suppressed(s, &o, d);
         if (written == 0 && s->report) written = cli_diagnose_report(s, d, NULL);
-        if (written) code = written;
+        code = written ? written : cli_diagnose_verdict(s, code);
     }
     kn_diagnosis_free(d);
-    if (code) return code;
-    return holds ? 0 : 1;
+    return code;
 }

@@ -101,8 +101,7 @@ static kn_status judge(kn_diagnosis *d, kn_context *ctx, const classes *c, const
     d->k = d->size_count > 0 ? d->sizes[0].size : 0;
     if (o->suppressing) d->budget = kn_fraction_of(o->suppress, c->freq->rows);
     suppress(d);
-    /* Nobody is left to be found: any k holds. */
-    d->holds = o->k == 0 || d->size_count == 0 || d->k_after >= o->k;
+    d->holds = o->k == 0 || d->k_after >= o->k; /* no row is left: nothing is shown, and k_after is 0 */
     return KN_OK;
 }
 

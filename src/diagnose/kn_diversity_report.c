@@ -93,7 +93,7 @@ static kn_status report_column(kn_model_report *report, const kn_inquiry *q, int
                                                      .missing = column->missing,
                                                      .figures = total.figures};
         kn_count_violations(classes, *violates, &report->violating_classes, &report->violating_rows);
-        report->holds = report->violating_classes == 0;
+        report->holds = report->violating_classes == 0 && (total.classes > 0 || o->requirement_count == 0);
     }
     kn_class_histograms_free(&list.histograms);
     kn_freq_free(classes);

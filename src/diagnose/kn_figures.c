@@ -241,7 +241,7 @@ void kn_tally_end(kn_tally *t, const kn_inquiry *q, int sensitive)
     for (int m = 0; m < q->options->requirement_count; m++) {
         if (q->subject[m] != sensitive) continue;
         if (t->classes == 0) t->verdicts[m].reached = 0;
-        t->verdicts[m].holds = t->verdicts[m].classes == 0;
+        t->verdicts[m].holds = t->classes > 0 && t->verdicts[m].classes == 0; /* no class shows nothing */
     }
 }
 

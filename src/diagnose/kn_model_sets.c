@@ -83,7 +83,7 @@ static kn_status measure_column(kn_model_set *set, const over *o, int s, uint8_t
         set->k = tally.smallest;
         set->figures[s] = tally.figures;
         kn_count_violations(r.classes, *violates, &set->violating_classes, &set->violating_rows);
-        set->holds = set->violating_classes == 0;
+        set->holds = set->violating_classes == 0 && (tally.classes > 0 || o->inquiry->options->requirement_count == 0);
     }
     rolled_free(&r);
     return st;

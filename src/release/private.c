@@ -36,7 +36,8 @@ static const kn_fields chosen_part = KN_FIELDS(kn_advice, "chosen", chosen_rows,
 
 static const kn_field_row model_rows[] = {
     KN_REQUEST_MODEL_ROWS,
-    KN_FIELD(kn_release_model, reached, KN_F_NUMBER, "what the release reaches; null: without a bound"),
+    KN_FIELD(kn_release_model, reached, KN_F_NUMBER,
+             "what the release reaches; null: without a bound, or nothing is left that it is about"),
     KN_FIELD(kn_release_model, original, KN_F_NUMBER, "what the original reaches; null: not known, or without a bound"),
 };
 static const kn_fields model_part = KN_FIELDS(kn_release_model, "model", model_rows, NULL);

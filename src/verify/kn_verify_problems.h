@@ -54,6 +54,10 @@ void kn_vproblem_sentence(void *notes, const char *sentence);
 /* The answer. `counted`: every promise was checked; otherwise those without a figure are open. */
 void kn_vnotes_judge(kn_vnotes *notes, bool counted);
 
+/* Instead of the answer where the original has nobody: no promise is judged, and unless something is wrong it is undecided.
+ * `what`: "rows". */
+void kn_vnotes_nobody(kn_vnotes *notes, const char *what);
+
 /* Ends a call with a time limit of kn_deadline_set, 0: none. What the deadline stopped is undecided. */
 KN_CHECK kn_status kn_verify_in_time(kn_context *ctx, double seconds, kn_status status, kn_error *err);
 

@@ -41,6 +41,17 @@ void kn_vnotes_judge(kn_vnotes *n, bool counted)
     *n->head.ok = *n->head.outcome == KN_OUTCOME_HOLDS;
 }
 
+void kn_vnotes_nobody(kn_vnotes *n, const char *what)
+{
+    for (int i = 0; i < *n->head.model_count; i++) {
+        n->models[i].holds = false;
+        n->models[i].reached = NAN;
+    }
+    kn_vopen(n, "whether any promise is kept: the original has no %s, so nothing shows it; look at how it was made",
+             what);
+    kn_vnotes_judge(n, false);
+}
+
 kn_status kn_verify_in_time(kn_context *ctx, double seconds, kn_status status, kn_error *err)
 {
     if (seconds <= 0) return status;

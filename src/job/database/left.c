@@ -46,7 +46,12 @@ static kn_status name_losers(kn_database_run *run, kn_error *err)
             if (lost < last && lost > next) next = lost;
             if (lost != last) continue;
             if (r->rows == 0)
-                KN_TRY(kn_release_note(&run->all, err, "no row is left of table \"%s\"", r->name));
+                KN_TRY(
+                    kn_release_note(&run->all, err,
+                                    "no row is left of table \"%s\": in every class somebody has none; 'weight: 20' "
+                                    "for the table, in the release file, keeps rows of it at the cost of others, and "
+                                    "so does the role sensitive for columns of it that nobody can know",
+                                    r->name));
             else
                 KN_TRY(kn_release_note(&run->all, err, "table \"%s\" loses %lld of %lld rows (%.0f %%)", r->name,
                                        (long long)r->deleted, (long long)(r->rows_in - r->orphans), 100 * lost));
@@ -55,10 +60,24 @@ static kn_status name_losers(kn_database_run *run, kn_error *err)
     return kn_release_move_notes(&run->all, before, err);
 }
 
+/* A promise about a column of which no row is left is kept, but by nothing. */
+static kn_status name_idle(kn_database_run *run, kn_error *err)
+{
+    for (int i = 0; i < run->promise_count; i++) {
+        const kn_relational_promise *p = &run->promises[i];
+        const kn_release_table      *r = &run->result->tables[p->table];
+        if (r->rows > 0) continue;
+        KN_TRY(kn_release_note(&run->all, err, "%s of \"%s\" is about nothing: no row is left of table \"%s\"",
+                               kn_model_name(p->model.kind), p->model.attribute, r->name));
+    }
+    return KN_OK;
+}
+
 /* Adds notes on what is gone, and counts the columns that still hold information. */
 static kn_status look(kn_database_run *run, int *left, kn_error *err)
 {
     KN_TRY(name_losers(run, err));
+    KN_TRY(name_idle(run, err));
     for (int t = 0; t < run->db->table_count; t++) {
         const kn_database_table *table = &run->db->tables[t];
         const kn_release_table  *r = &run->result->tables[t];

@@ -13,6 +13,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 #include "kn_alloc.h"
@@ -346,6 +347,7 @@ kn_status kn_vdb_anatomy_values(kn_vdb *v, kn_verified_model *m, kn_error *err)
     if (status == KN_OK && room.failed) status = kn_vdb_no_memory(v, err);
     if (status == KN_OK) status = measure_groups(&room, v, t, &g, err);
     if (status == KN_OK) judge(v, t, list, &g, &reference, &p, m);
+    if (list->count == 0) m->reached = NAN; /* nothing is left that it is about */
     kn_vdb_reference_free(&reference);
     kn_arena_free(&room);
     return status;

@@ -319,6 +319,7 @@ static kn_status check_values(kn_vdb *v, kn_verified_model *m, kn_error *err)
     kn_vdb_table *t = &v->tables[number];
     kn_status     status = kn_vdb_reference_make(&reference, v, t, column, &m->model, err);
     if (status == KN_OK) status = check_positions(v, t, column, &reference, m, err);
+    if (t->release.rows == 0) m->reached = NAN; /* nothing is left that it is about */
     kn_vdb_reference_free(&reference);
     return status;
 }

@@ -94,6 +94,10 @@ static kn_status check(kn_vdb *v, kn_error *err)
     if (!whole) return KN_OK;
     KN_TRY(check_rows(v, err));
     KN_TRY(kn_vdb_form(v, err));
+    if (v->tables[v->person].original.rows == 0) {
+        kn_vnotes_nobody(v->notes, "persons");
+        return KN_OK;
+    }
     kn_vnotes_judge(v->notes, true);
     if (v->report->outcome == KN_OUTCOME_UNDECIDED && v->map)
         kn_vopen(v->notes, "which of many rows that look alike are released");

@@ -445,7 +445,10 @@ kn_status kn_verify_judge(kn_verifier *v, kn_error *err)
     KN_TRY(kn_verify_dependencies(v, err));
     KN_TRY(kn_verify_metrics(v, err));
     KN_TRY(kn_verify_summary(v, err));
-    kn_vnotes_judge(v->notes, counted);
+    if (v->originals == 0)
+        kn_vnotes_nobody(v->notes, "rows");
+    else
+        kn_vnotes_judge(v->notes, counted);
     return KN_OK;
 }
 
