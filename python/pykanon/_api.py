@@ -6,6 +6,7 @@ from __future__ import annotations
 import array
 import decimal
 import json
+import operator
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -55,6 +56,36 @@ def _share(value: float | int | str | None) -> str | None:
     return format(decimal.Decimal(repr(value)), "f")
 
 
+def _whole(name: str, value: Any, least: int) -> int | None:
+    """A whole number that was given; None: it was not. Zero is a number, and no way to leave something out."""
+    if value is None:
+        return None
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = None
+    if number is None or isinstance(value, bool):
+        raise UsageError(f"{name}: a whole number is expected, not {type(value).__name__}")
+    if number < least:
+        raise UsageError(f"{name} must be at least {least}")
+    return number
+
+
+def _seconds(name: str, value: Any) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise UsageError(f"{name}: a number of seconds is expected, not {type(value).__name__}")
+    if not value >= 0:
+        raise UsageError(f"{name} must not be negative; 0 is no limit")
+    return value
+
+
+def _given(value: Any) -> bool:
+    """Zero is given, an empty list is; None and False are not."""
+    return value is not None and value is not False
+
+
 def _reading(types: Mapping[str, str] | None, na: Sequence[str] | str | None, timezone: str | None) -> dict[str, Any]:
     spec = Spec(None, types=types, na=na, timezone=timezone)
     return spec._arguments()
@@ -75,7 +106,7 @@ class Diagnosis(Document):
         if self._again is None:
             raise UsageError("at_risk: the answer was pickled, and its data are not part of it; diagnose them again")
         data, arguments = self._again
-        least = k if k is not None else self.get("requested")
+        least = _whole("k", k, 1) if k is not None else self.get("requested")
         if least is None:
             raise UsageError("at_risk: give k, the rows that a class must have at least")
         job = Job()
@@ -90,6 +121,29 @@ def _are_records(data: Data) -> bool:
     return isinstance(data, Records)
 
 
+def _kmn(given: Any) -> tuple[int | None, int | None, int | None]:
+    if not isinstance(given, Sequence) or len(given) != 3:
+        raise UsageError("kmn: give (k, m, n), three whole numbers, of which k and m are at least 1")
+    return _whole("kmn: k", given[0], 1), _whole("kmn: m", given[1], 1), _whole("kmn: n", given[2], 0)
+
+
+def _check_together(said: Mapping[str, Any]) -> None:
+    """What makes sense only beside something else is refused without it, as the program does."""
+    for names, beside in (
+        (("at_most",), "k"),
+        (("population", "sampling", "weight", "risk_threshold"), "risk"),
+        (("require",), "sensitive"),
+        (("algorithm", "time_limit"), "over"),
+    ):
+        alone = [name for name in names if _given(said[name])]
+        if alone and not _given(said[beside]):
+            raise UsageError(f"diagnose: {alone[0]} goes with {beside}")
+    if _given(said["max_size"]) and not (_given(said["over"]) or said["suda"]):
+        raise UsageError("diagnose: max_size goes with over or suda")
+    if _given(said["over"]) and (said["risk"] or said["suda"]):
+        raise UsageError("diagnose: risk and suda go with qi")
+
+
 def _diagnose_spec(data: Data, spec: Any, k: int | None, kmn: tuple[int, int, int] | None, max_size: int | None) -> Diagnosis:
     job = Job()
     whole, more = _request(job, data, init(data).spec if spec is None else spec, None, {})
@@ -97,8 +151,9 @@ def _diagnose_spec(data: Data, spec: Any, k: int | None, kmn: tuple[int, int, in
         raise UsageError("diagnose: the spec describes one table; give its columns as qi or over")
     if kmn is not None and k is not None:
         raise UsageError("diagnose: kmn says k, too: leave k out")
-    least, m, n = kmn if kmn is not None else (k, None, None)
-    arguments = {**whole._arguments(**more), "k": least, "m": m, "n": n, "max_size": max_size}
+    least, m, n = _kmn(kmn) if kmn is not None else (_whole("k", k, 1), None, None)
+    size = _whole("max_size", max_size, 1)
+    arguments = {**whole._arguments(**more), "k": least, "m": m, "n": n, "max_size": size}
     return Diagnosis(job.call("diagnose-spec", arguments))
 
 
@@ -155,13 +210,14 @@ def diagnose(
     """
     if spec is not None or kmn is not None or (qi is None and over is None and _are_records(data)):
         own = ("data", "spec", "k", "kmn", "max_size")
-        said = [name for name, value in locals().items() if name not in (*own, "own") and value not in (None, False)]
+        said = [name for name, value in locals().items() if name not in (*own, "own") and _given(value)]
         if said:
             raise UsageError(f"diagnose: {said[0]} is about one table; of a database or records the spec says what is known")
         return _diagnose_spec(data, spec, k, kmn, max_size)
-    job = Job()
     if (qi is None) == (over is None):
         raise UsageError("diagnose: give qi, one set of columns, or over, a list whose subsets are examined")
+    _check_together(locals())
+    job = Job()
     wanted = [*_names(qi), *_names(over), *_names(sensitive)]
     only_rows = not (entity or risk or suda)  # only numbers of rows are asked for: equal rows may come as one
     counted = grouped(data, wanted) if only_rows else None
@@ -174,7 +230,7 @@ def diagnose(
         "over": _names(over),
         "sensitive": _names(sensitive),
         "entity": _names(entity),
-        "k": k,
+        "k": _whole("k", k, 1),
         "at_most": at_most,
         "missing": missing,
         "suppression": None if rows else _share(suppression),
@@ -184,8 +240,8 @@ def diagnose(
         "risk_threshold": _share(risk_threshold),
         "weight": weight,
         "suda": suda,
-        "max_size": max_size,
-        "time_limit": time_limit,
+        "max_size": _whole("max_size", max_size, 1),
+        "time_limit": _seconds("time_limit", time_limit),
         "algorithm": algorithm,
     }
     asked = {**arguments, "report": "memory:report.html", "grouped": only_rows}
@@ -270,7 +326,8 @@ def init(
     job = Job()
     spec = Spec(None, na=na, timezone=timezone)
     inputs = job.put(data)
-    arguments = {**spec._arguments(), "input": inputs, "k": k, "entity": entity, "record": record, "files": True}
+    least = _whole("k", k, 2)
+    arguments = {**spec._arguments(), "input": inputs, "k": least, "entity": entity, "record": record, "files": True}
     draft = Draft(job.call("init", arguments))
     written = {name: job.get_bytes(name) for name in job.context.names("memory:draft/")}
     draft.text = written["memory:draft/release.yaml"].decode()
@@ -419,7 +476,8 @@ def verify(
     whole, more = _request(job, original, _spec_of(release, spec), population, keywords)
     more["output"] = released(job, release)
     arguments = whole._arguments(**more)
-    return Document(job.call("verify", {**arguments, "work_limit": work_limit, "time_limit": time_limit}))
+    limits = {"work_limit": _whole("work_limit", work_limit, 0), "time_limit": _seconds("time_limit", time_limit)}
+    return Document(job.call("verify", {**arguments, **limits}))
 
 
 def measure(
@@ -461,7 +519,7 @@ def attack(
         "release": released(job, release),
         "external": job.put(external, "external", records=records)[0],
         "original": job.put(original, "original", records=records)[0] if original is not None else None,
-        "k": k,
+        "k": _whole("k", k, 1),
         "some_rows": some_rows,
     }
     return Document(job.call("attack", arguments))
@@ -515,7 +573,7 @@ def demonstrate_attack(data: Data | None = None, spec: Any = None, *, k: int | N
     """Of a database: why it is not enough to anonymize the join of its tables, or each table by itself."""
     job = Job()
     whole, more = _request(job, data, spec, None, keywords)
-    return Document(job.call("attack-demo", {**whole._arguments(**more), "k": k}))
+    return Document(job.call("attack-demo", {**whole._arguments(**more), "k": _whole("k", k, 2)}))
 
 
 # ---- Dependencies, hierarchies ----
@@ -552,8 +610,8 @@ def dependencies(
         "discover": not given if discover is None else discover,
         "columns": _names(columns),
         "error": _share(error),
-        "max_left": max_left,
-        "time_limit": time_limit,
+        "max_left": _whole("max_left", max_left, 1),
+        "time_limit": _seconds("time_limit", time_limit),
         "cover": cover,
         "closure": _names(closure),
     }
@@ -589,8 +647,8 @@ def build_hierarchy(
         "input": job.put(data),
         "column": column,
         "groups": groups,
-        "fan_out": fan_out,
-        "group_rows": group_rows,
+        "fan_out": _whole("fan_out", fan_out, 2),
+        "group_rows": _whole("group_rows", group_rows, 1),
         "order": [str(one) for one in order] if order is not None else None,
     }
     job.call("hierarchy-build", arguments)
@@ -613,7 +671,7 @@ def show_hierarchy(source: Any, level: int | None = None) -> Document:
     path = field.get("taxonomy") or field.get("file") if isinstance(field, dict) else field
     if not isinstance(path, str):
         raise UsageError("show_hierarchy: a rule has no labels of its own; build_hierarchy makes them of data")
-    return Document(job.call("hierarchy-show", {"path": path, "taxonomy": taxonomy, "level": level}))
+    return Document(job.call("hierarchy-show", {"path": path, "taxonomy": taxonomy, "level": _whole("level", level, 0)}))
 
 
 def suggest_hierarchy(data: Data, column: str, spec: Any = None, **keywords: Any) -> Document:
@@ -652,7 +710,8 @@ def generate(kind: str, rows: int, *, seed: int = 0, target: str | os.PathLike[s
     if shaped and target is None:
         raise UsageError(f"generate: {kind} is written to a target; give its path")
     place = os.fspath(target) if target is not None else None
-    job.call("generate", {"kind": kind, "rows": rows, "seed": seed, "target": place, **more})
+    asked = {"kind": kind, "rows": _whole("rows", rows, 0), "seed": _whole("seed", seed, 0), "target": place}
+    job.call("generate", {**asked, **more})
     return place if shaped else Generated(job)
 
 

@@ -15,6 +15,10 @@ from ._errors import translated
 __all__ = ["Document", "schema"]
 
 
+_SHOWN = 8
+_FIRST = ("holds", "outcome", "verified", "found", "k", "requested")
+
+
 def schema(answer: str) -> dict[str, Any]:
     """The JSON Schema of an answer: its fields, each with a sentence.
 
@@ -150,7 +154,10 @@ class Document(Part):
             for key, value in self._content.items()
             if key not in ("answer", "notes") and (value is None or isinstance(value, (bool, int, float, str)))
         }
-        fields = ", ".join(f"{key}={value!r}" for key, value in list(shown.items())[:8])
+        asked = "requested" in shown
+        first = [key for key in _FIRST if key in shown and (asked or shown[key] is not None)]  # what it is about
+        keys = [*first, *(key for key in shown if key not in first)][:_SHOWN]
+        fields = ", ".join(f"{key}={shown[key]!r}" for key in keys)
         return f"<{self._content.get('answer', 'answer')}: {fields}>"
 
     def _repr_html_(self) -> str:

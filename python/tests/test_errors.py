@@ -29,6 +29,28 @@ SECRET = "Winterbottom"
         (lambda: kn.anonymize(FRAME.head(0), qi="sex", k=2), kn.InputError, "no rows"),
         (lambda: kn.diagnose(5, "a"), kn.UsageError, "data of type int"),
         (lambda: kn.diagnose(FRAME), kn.UsageError, "give qi"),
+        (lambda: kn.diagnose(FRAME, "sex", k=0), kn.UsageError, "k must be at least 1"),
+        (lambda: kn.diagnose(FRAME, "sex", k="5"), kn.UsageError, "k: a whole number is expected, not str"),
+        (lambda: kn.diagnose(FRAME, "sex", k=5.0), kn.UsageError, "not float"),
+        (lambda: kn.diagnose(FRAME, "sex", k=True), kn.UsageError, "not bool"),
+        (lambda: kn.diagnose(FRAME, "sex").at_risk(0), kn.UsageError, "k must be at least 1"),
+        (lambda: kn.diagnose(FRAME, "sex", at_most=True), kn.UsageError, "at_most goes with k"),
+        (lambda: kn.diagnose(FRAME, "sex", sampling=0), kn.UsageError, "sampling goes with risk"),
+        (lambda: kn.diagnose(FRAME, "sex", require={"l-diversity": {"l": 2}}), kn.UsageError, "require goes with sensitive"),
+        (lambda: kn.diagnose(FRAME, "sex", time_limit=1), kn.UsageError, "time_limit goes with over"),
+        (lambda: kn.diagnose(FRAME, "sex", max_size=2), kn.UsageError, "max_size goes with over or suda"),
+        (lambda: kn.diagnose(FRAME, over=["sex", "age"], suda=True), kn.UsageError, "go with qi"),
+        (lambda: kn.diagnose(FRAME, over=["sex", "age"], k=2, max_size=0), kn.UsageError, "max_size must be at least 1"),
+        (lambda: kn.diagnose(FRAME, over=["sex", "age"], k=2, time_limit=-1), kn.UsageError, "time_limit must not"),
+        (lambda: kn.diagnose([{"a": [1]}], spec={"classes": {"a": {}}}, kmn=(0, 1, 0)), kn.UsageError, "kmn: k must be"),
+        (lambda: kn.diagnose([{"a": [1]}], spec={"classes": {"a": {}}}, kmn=(2, 1)), kn.UsageError, "give (k, m, n)"),
+        (lambda: kn.diagnose([{"a": [1]}], spec={"classes": {"a": {}}}, k=2, suppression=0), kn.UsageError, "suppression"),
+        (lambda: kn.init(FRAME, k=0), kn.UsageError, "k must be at least 2"),
+        (lambda: kn.attack(FRAME, FRAME, qi="sex", k=0), kn.UsageError, "k must be at least 1"),
+        (lambda: kn.dependencies(FRAME, max_left=0), kn.UsageError, "max_left must be at least 1"),
+        (lambda: kn.build_hierarchy(FRAME, "age", groups="order", fan_out=0), kn.UsageError, "fan_out must be at least 2"),
+        (lambda: kn.anonymize(FRAME, qi={"age": "ranges"}, k=2), kn.UsageError, "kn.ranges(5, 10)"),
+        (lambda: kn.anonymize(FRAME, qi={"age": "mask"}, k=2), kn.UsageError, "a file of that name is ./mask"),
         (lambda: kn.anonymize(FRAME, qi="sex", k=2, methd="optimal"), kn.UsageError, "did you mean 'method'"),
         (lambda: kn.anonymize(FRAME, qi="sex", k=2, method="mondrain"), kn.UsageError, "did you mean 'mondrian'"),
         (lambda: kn.anonymize(FRAME, qi={"age": {"rnages": [5]}}, k=2), kn.UsageError, "did you mean 'ranges'"),
@@ -47,6 +69,27 @@ def test_refusals(call, kind, words):
         call()
     assert words in str(caught.value)
     assert SECRET not in str(caught.value)
+
+
+def test_no_rows_show_nothing():
+    """A gate must not pass a table that came out empty."""
+    empty = {"age": [], "dx": []}
+    found = kn.diagnose(pl.DataFrame(empty, schema={"age": pl.Int64, "dx": pl.String}), "age", k=5)
+    assert found.holds is None and "no rows" in found.notes[0]
+    assert "holds=None" in repr(found)
+    with pytest.raises(AssertionError, match="no rows"):
+        kn.testing.assert_anonymous(pl.DataFrame(empty, schema={"age": pl.Int64, "dx": pl.String}), "age", k=5)
+
+
+def test_an_answer_shows_what_it_is_about():
+    assert repr(kn.diagnose(FRAME, "sex", k=2)).startswith("<diagnose: holds=True, k=")
+    assert "k=" in repr(kn.anonymize(FRAME, qi="sex", k=2))
+
+
+def test_decimal_commas_are_numbers_in_profile_as_in_init():
+    weights = [f"{50 + i},{i % 7}" for i in range(30)]
+    found = kn.profile({"weight": weights, "site": ["a"] * 30})
+    assert found.columns[0].role == "quasi" and any("decimal comma" in note for note in found.notes)
 
 
 class Table:
