@@ -97,6 +97,8 @@ kn_status kn_studio_answer_attack(kn_studio_question *q, kn_error *err)
     kn_attack_report *found = NULL;
     char             *place = NULL;
     kn_status         st = kn_studio_read_saved(q, err);
+    if (st == KN_OK && !kn_studio_is_released(q->spec))
+        st = kn_studio_error(err, KN_USAGE, "no release is there to attack: make one on Publish");
     if (st == KN_OK) st = known(q, &place, err);
     if (st == KN_OK) {
         options.external = place;

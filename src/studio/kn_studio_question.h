@@ -42,6 +42,9 @@ KN_CHECK kn_status kn_studio_check_unwritten(kn_studio_question *q, kn_error *er
 /* The release file as it is on disk: what a later run by the program reads. */
 KN_CHECK kn_status kn_studio_read_saved(kn_studio_question *q, kn_error *err);
 
+/* Is there a release under the output's name? A server's is taken to be there: only asking it tells. */
+bool kn_studio_is_released(const kn_spec *spec);
+
 /* Takes the file of the parameter "path" for a session that was started without one. */
 KN_CHECK kn_status kn_studio_choose(kn_studio_question *q, kn_error *err);
 
@@ -51,6 +54,7 @@ kn_status kn_studio_answer_folder(kn_studio_question *q, kn_error *err);
 kn_status kn_studio_answer_profile(kn_studio_question *q, kn_error *err);
 kn_status kn_studio_answer_distributions(kn_studio_question *q, kn_error *err);
 kn_status kn_studio_answer_diagnose(kn_studio_question *q, kn_error *err);
+kn_status kn_studio_answer_released(kn_studio_question *q, kn_error *err);
 kn_status kn_studio_answer_sets(kn_studio_question *q, kn_error *err);
 kn_status kn_studio_answer_standing(kn_studio_question *q, kn_error *err);
 kn_status kn_studio_answer_telling(kn_studio_question *q, kn_error *err);

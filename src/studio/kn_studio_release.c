@@ -5,6 +5,7 @@
 #include <kanon/memory.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "kn_studio_question.h"
 
@@ -174,6 +175,26 @@ kn_status kn_studio_answer_publish(kn_studio_question *q, kn_error *err)
     if (st == KN_OK) kn_studio_news(q->job->owner);
     if (st == KN_OK) st = kn_studio_read_saved(q, err);
     return st == KN_OK ? anonymize(q, false, err) : st;
+}
+
+bool kn_studio_is_released(const kn_spec *spec)
+{
+    static const char file[] = "sqlite:", *const servers[] = {"postgresql:", "postgres:"};
+    const char *output = spec->output;
+    if (!output) return false;
+    for (size_t i = 0; i < sizeof servers / sizeof *servers; i++)
+        if (strncmp(output, servers[i], strlen(servers[i])) == 0) return true;
+    if (strncmp(output, file, strlen(file)) == 0) output += strlen(file);
+    return access(output, F_OK) == 0;
+}
+
+/* What an attack, or verifying again, would be about. */
+kn_status kn_studio_answer_released(kn_studio_question *q, kn_error *err)
+{
+    bool there = kn_studio_read_saved(q, err) == KN_OK && kn_studio_is_released(q->spec);
+    q->own = json_pack("{s:b}", "there", there);
+    if (there) json_object_set_new(q->own, "output", json_string(q->spec->output));
+    return q->own ? KN_OK : kn_studio_error(err, KN_MEMORY, "out of memory while answering");
 }
 
 kn_status kn_studio_answer_verify(kn_studio_question *q, kn_error *err)

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -174,6 +175,8 @@ json_t *kn_studio_session_json(kn_studio_session *s)
     json_t *out =
         json_pack("{s:I, s:s, s:b, s:b, s:i, s:i}", "revision", (json_int_t)s->revision, "path", s->path, "open", open,
                   "saved", kn_studio_session_saved(s), "undo", s->at, "redo", open ? s->count - 1 - s->at : 0);
+    char here[PATH_MAX];
+    if (getcwd(here, sizeof here)) json_object_set_new(out, "folder", json_string(here));
     if (s->input) json_object_set_new(out, "input", json_string(s->input));
     if (s->choosing) json_object_set_new(out, "choosing", json_true());
     if (s->failure) json_object_set_new(out, "failure", json_string(s->failure));

@@ -282,6 +282,7 @@ static const kind_row kinds[] = {
     {"queries", kn_studio_answer_queries, true},
     {"trees", kn_studio_answer_trees, true},
     {"publish", kn_studio_answer_publish, false},
+    {"released", kn_studio_answer_released, false},
     {"verify", kn_studio_answer_verify, false},
     {"attack", kn_studio_answer_attack, false},
     {"catalogue", kn_studio_answer_catalogue, false},

@@ -2,9 +2,9 @@
 // in the original, and in the release that was published.
 // SPDX-License-Identifier: Apache-2.0
 import {useState} from "preact/hooks";
-import type {Attack as AttackAnswer} from "./answers";
+import type {Attack as AttackAnswer, StudioReleased} from "./answers";
 import {Notes, Number_, Problem, Progress, Section} from "./parts";
-import {useAction, useStore} from "./store";
+import {useAction, useAnswer, useStore} from "./store";
 import type {Asked} from "./store";
 import {n, share, texts} from "./texts";
 
@@ -41,7 +41,7 @@ function Outcome({asked}: {asked: Asked<AttackAnswer>}) {
 }
 
 /** Some people of the table, of whom a neighbour knows some columns. */
-function Neighbour() {
+function Neighbour({ready}: {ready: boolean}) {
   const store = useStore();
   const quasi = store.release.quasi();
   const [chosen, setChosen] = useState<string[] | null>(null);
@@ -58,7 +58,7 @@ function Neighbour() {
       </div>
       <div class="line">
         <label>{words.howMany} <Number_ label={words.howMany} value={people} min={1} step={1} change={(next) => setPeople(Math.round(next))} /></label>
-        <button type="button" class="main" disabled={columns.length === 0 || attack.working} onClick={() => void attack.run({columns: quasi.filter((name) => columns.includes(name)), people})}>{words.pretend}</button>
+        <button type="button" class="main" disabled={!ready || columns.length === 0 || attack.working} onClick={() => void attack.run({columns: quasi.filter((name) => columns.includes(name)), people})}>{words.pretend}</button>
       </div>
       <Outcome asked={attack} />
     </Section>
@@ -72,6 +72,8 @@ export function Attack() {
   const [typed, setTyped] = useState("");
   const [said, setSaid] = useState("");
   const attack = useAction<AttackAnswer>("attack");
+  const released = useAnswer<StudioReleased>("released", {});
+  const ready = released.answer?.there === true;
   const sendText = (text: string, name: string) => {
     if (text.length > LONGEST) return setSaid(words.tooLong);
     setSaid("");
@@ -79,8 +81,9 @@ export function Attack() {
   };
   return (
     <>
-      <header class="lead"><h1>{words.title}</h1><p>{words.lead}</p><p class="how">{words.needs}</p></header>
-      {table && store.release.quasi().length > 0 && <Neighbour />}
+      <header class="lead"><h1>{words.title}</h1><p>{words.lead}</p><p class="how">{words.needs}</p>
+        {released.answer && (ready ? <p class="how">{words.attacked} <bdi>{released.answer.output}</bdi></p> : <p class="problem" role="status">{words.nothing}</p>)}</header>
+      {table && store.release.quasi().length > 0 && <Neighbour ready={ready} />}
       <Section title={table ? words.other : words.otherThan} how={table ? words.otherHow : words.otherShapes} wide>
         <form class="line" onSubmit={(event) => {
           event.preventDefault();
@@ -88,9 +91,9 @@ export function Attack() {
           void attack.run({external: path});
         }}>
           <label>{words.path} <input aria-label={words.file} value={path} placeholder={table ? "register.csv" : ""} onInput={(event) => setPath(event.currentTarget.value)} /></label>
-          <button type="submit" class="main" disabled={!path || attack.working}>{words.run}</button>
+          <button type="submit" class="main" disabled={!ready || !path || attack.working}>{words.run}</button>
         </form>
-        <label class="file">{words.upload} <input type="file" onChange={(event) => {
+        <label class="file">{words.upload} <input type="file" disabled={!ready} onChange={(event) => {
           const file = event.currentTarget.files?.[0];
           if (file && file.size > LONGEST) setSaid(words.tooLong);
           else void file?.text().then((text) => sendText(text, file.name));
@@ -100,7 +103,7 @@ export function Attack() {
             <summary>{words.type}</summary>
             <p class="how">{words.typeHow}</p>
             <textarea rows={5} spellcheck={false} aria-label={words.type} placeholder={`${store.release.quasi().join(",")}\n`} value={typed} onInput={(event) => setTyped(event.currentTarget.value)} />
-            <button type="button" disabled={!typed.trim() || attack.working} onClick={() => sendText(typed.endsWith("\n") ? typed : `${typed}\n`, "neighbour.csv")}>{words.runTyped}</button>
+            <button type="button" disabled={!ready || !typed.trim() || attack.working} onClick={() => sendText(typed.endsWith("\n") ? typed : `${typed}\n`, "neighbour.csv")}>{words.runTyped}</button>
           </details>
         )}
         {said && <p class="problem" role="alert">{said}</p>}

@@ -87,6 +87,13 @@ function Preview({asked}: {asked: Asked<StudioHierarchy>}) {
   );
 }
 
+/** Groups are suggested by the options that make them at the command line. */
+const groupsOf = (build: string) => ({how: (/--groups (\w+)/.exec(build)?.[1] ?? "order") as (typeof BY)[number], fan: /--fan-out (\d+)/.exec(build)?.[1]});
+const said = (build: string) => {
+  const {how, fan} = groupsOf(build);
+  return texts.hierarchies.grouped(texts.hierarchies.bys[how], fan === undefined ? null : Number(fan));
+};
+
 function Builder({column}: {column: string}) {
   const store = useStore();
   const hierarchy = store.release.column(column)?.hierarchy;
@@ -134,8 +141,7 @@ function Builder({column}: {column: string}) {
     void store.edit((release) => release.setHierarchy(column, draft.rule ?? null));
   };
   const takeBuild = (build: string) => {
-    const [, how = "order"] = /--groups (\w+)/.exec(build) ?? [];
-    const [, fan] = /--fan-out (\d+)/.exec(build) ?? [];
+    const {how, fan} = groupsOf(build);
     setKind("groups");
     setBy(how);
     if (fan) setFanOut(fan);
@@ -179,9 +185,9 @@ function Builder({column}: {column: string}) {
           <ul class="promises">
             {suggested.answer.suggestions.map((one, at) => (
               <li key={at} class="promise">
-                <code>{one.rule ?? one.build}</code>
+                {one.rule ? <code>{one.rule}</code> : <p>{said(one.build!)}</p>}
                 <p class="how">{texts.hierarchies.loss(one.loss)}{one.counted && `; ${texts.hierarchies.counted}`}</p>
-                <button type="button" aria-label={`${texts.hierarchies.take}: ${one.rule ?? one.build}`} onClick={() => (one.rule ? void store.edit((release) => release.setHierarchy(column, parse(one.rule!))) : takeBuild(one.build!))}>{one.rule ? texts.hierarchies.take : texts.hierarchies.look}</button>
+                <button type="button" aria-label={`${one.rule ? texts.hierarchies.take : texts.hierarchies.look}: ${one.rule ?? said(one.build!)}`} onClick={() => (one.rule ? void store.edit((release) => release.setHierarchy(column, parse(one.rule!))) : takeBuild(one.build!))}>{one.rule ? texts.hierarchies.take : texts.hierarchies.look}</button>
               </li>
             ))}
           </ul>

@@ -28,8 +28,11 @@ function Picture({lattice, chosen, shown, show}: {lattice: StudioLattice; chosen
 /** Nothing but * would be left. */
 const empty = (one: Explain) => one.loss === null || one.loss >= 1;
 
+/** Does the release as it is lose less already? */
+const worse = (one: Explain, now: number | null) => now !== null && one.loss !== null && one.loss > now + 1e-9;
+
 /** Why this one, or why not. */
-function Why({levels, best}: {levels: number[]; best: Node | undefined}) {
+function Why({levels, best, now}: {levels: number[]; best: Node | undefined; now: number | null}) {
   const store = useStore();
   const found = useAnswer<Explain>("explain", {levels});
   const taken = JSON.stringify(store.release.levels()) === JSON.stringify(levels);
@@ -46,7 +49,8 @@ function Why({levels, best}: {levels: number[]; best: Node | undefined}) {
               <li key={at}>{texts.lattice.broken(promise.model, promise.attribute, promise.classes, promise.rows)}</li>
             ))}</ul>
             {one.holds && empty(one) && <p class="how">{texts.lattice.empty}</p>}
-            {taken ? <p class="how">{texts.lattice.taken}</p> : <button type="button" class="main" disabled={!one.holds || empty(one)} onClick={() => void store.edit((release) => release.setLevels(levels))}>{texts.lattice.take}</button>}
+            {!taken && one.holds && worse(one, now) && <p class="how">{texts.lattice.worse(figure(now))}</p>}
+            {taken ? <p class="how">{texts.lattice.taken}</p> : <button type="button" class={worse(one, now) ? "quiet" : "main"} disabled={!one.holds || empty(one)} onClick={() => void store.edit((release) => release.setLevels(levels))}>{texts.lattice.take}</button>}
           </>
         )}
       </Answer>
@@ -54,7 +58,8 @@ function Why({levels, best}: {levels: number[]; best: Node | undefined}) {
   );
 }
 
-export function Lattice({small}: {small: boolean}) {
+/** `now`: what the release loses that would be made; null: not known. */
+export function Lattice({small, now}: {small: boolean; now: number | null}) {
   const store = useStore();
   const [wanted, setWanted] = useState(small);
   const [shown, setShown] = useState<string | null>(null);
@@ -72,7 +77,7 @@ export function Lattice({small}: {small: boolean}) {
               <p class="how">{texts.lattice.count(lattice.nodes.length, lattice.total, lattice.nodes.filter((node) => node.examined).length)}</p>
               <Legend words={texts.lattice.states} />
               <Picture lattice={lattice} chosen={first ? keyOf(first.levels) : ""} shown={present} show={setShown} />
-              {present && <Why levels={present.split(",").map(Number)} best={best} />}
+              {present && <Why levels={present.split(",").map(Number)} best={best} now={now} />}
             </>
           )}
         </Answer>

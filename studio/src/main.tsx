@@ -50,7 +50,7 @@ function Meter() {
   const one = found.answer && !found.failure ? said(shape, found.answer) : null;
   return (
     <p class={found.stale || store.busy ? "meter stale" : "meter"} role="status">
-      {one ? <><strong class={one.good ? "good" : "bad"}>{one.k}</strong> <span>{one.words}</span></> : found.failure ? <bdi>{found.failure.message}</bdi> : <strong>k …</strong>}
+      {one ? <><small>{texts.k.original}</small> <strong class={one.good ? "good" : "bad"}>{one.k}</strong> <span>{one.words}</span></> : found.failure ? <bdi>{found.failure.message}</bdi> : <strong>k …</strong>}
     </p>
   );
 }
@@ -166,6 +166,7 @@ function Open() {
         </nav>
       </header>
       {store.lost && <div class="problem" role="alert"><p>{texts.lost}</p></div>}
+      {store.notice && <div class="notice" role="status"><p>{store.notice}</p><button type="button" class="quiet" onClick={store.dismiss}>{texts.close}</button></div>}
       {store.failure && <Problem failure={store.failure}><button type="button" class="quiet" onClick={store.dismiss}>{texts.close}</button></Problem>}
       <div class="work">
         <main ref={main} id="content" tabIndex={-1}>

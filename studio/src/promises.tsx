@@ -1,7 +1,7 @@
 // promises.tsx: what is promised, and what a larger k would cost, as a plot whose points can be taken.
 // SPDX-License-Identifier: Apache-2.0
 import {useEffect, useState} from "preact/hooks";
-import type {Frontier} from "./answers";
+import type {DiagnoseDatabase, Frontier, Profile} from "./answers";
 import {OwnCrowd, OwnValues} from "./own";
 import {Answer, Number_, Section} from "./parts";
 import type {Promised} from "./release";
@@ -38,13 +38,16 @@ function OfSets({at, one}: {at: number; one: Promised}) {
   );
 }
 
-function Promise_({at, one}: {at: number; one: Promised}) {
+function Promise_({at, one, most}: {at: number; one: Promised; most: ReturnType<typeof useMost>}) {
   const store = useStore();
   const model = MODELS[one.model];
   const value = one.value as Record<string, unknown> | number | null;
   const parameters = typeof value === "object" && value !== null ? value : {};
   const threshold = model ? Number(model.key === null ? value : parameters[model.key]) : NaN;
   const about = typeof parameters["attribute"] === "string" ? parameters["attribute"] : store.release.sensitive()[0];
+  const values = about === undefined ? null : most.values(about);
+  const beyond = one.model === "l-diversity" && about !== undefined && values !== null && threshold > values ? texts.promises.tooDiverse(about, threshold, values)
+    : one.model === "max-risk" && most.all !== null && threshold > 0 && threshold * most.all < 1 ? texts.promises.tooSafe(threshold, most.all, store.session.shape === "table") : null;
   return (
     <li class="promise">
       <h3>{one.model}{typeof parameters["attribute"] === "string" && <> <small>{texts.promises.of}</small> <bdi>{parameters["attribute"]}</bdi></>}</h3>
@@ -58,6 +61,7 @@ function Promise_({at, one}: {at: number; one: Promised}) {
         )}
         <button type="button" class="quiet" onClick={() => void store.edit((release) => release.removePromise(at))}>{texts.promises.remove(one.model)}</button>
       </div>
+      {beyond && <p class="problem" role="alert">{beyond}</p>}
     </li>
   );
 }
@@ -104,8 +108,19 @@ function Plot({frontier}: {frontier: Frontier}) {
   );
 }
 
+/** How many a crowd can have at most, and how many values a column has: a promise beyond that cannot be kept. */
+function useMost(): {all: number | null; values: (column: string) => number | null} {
+  const store = useStore();
+  const shape = store.session.shape;
+  const types = JSON.stringify(store.session.files ?? {}).length; // as on Data: roles do not matter
+  const profile = useAnswer<Profile>(shape === "table" ? "profile" : null, {}, types).answer;
+  const persons = useAnswer<DiagnoseDatabase>(shape === "database" ? "diagnose" : null, {}).answer?.persons;
+  return {all: profile?.rows ?? persons ?? null, values: (column) => profile?.columns.find((one) => one.name === column)?.distinct ?? null};
+}
+
 export function Promises() {
   const store = useStore();
+  const most = useMost();
   const release = store.release;
   const promises = release.promises();
   const sensitive = release.sensitive();
@@ -130,6 +145,7 @@ export function Promises() {
           <Number_ label="k" value={k ?? 2} min={2} step={1} change={(value) => void store.edit((draft) => draft.setK(Math.round(value)))} />
           <button type="button" aria-label="k + 1" onClick={() => void store.edit((draft) => draft.setK((k ?? 1) + 1))}>+</button>
         </div>
+        {most.all !== null && (k ?? 2) > most.all && <p class="problem" role="alert">{texts.promises.tooMany(k ?? 2, most.all, table)}</p>}
         <p class="how">{(table ? texts.promises.kHow : texts.promises.kPersons)(k ?? 2)}</p>
         <OwnCrowd k={k ?? 2} />
       </Section>
@@ -139,7 +155,7 @@ export function Promises() {
         <p class="how">{texts.promises.suppressionHow}</p>
       </Section>
       <Section title={texts.steps.promises} wide>
-        <ul class="promises">{promises.map((one, at) => one.model === "k-mn" ? <OfSets key={at} at={at} one={one} /> : one.model !== "k" && <Promise_ key={at} at={at} one={one} />)}</ul>
+        <ul class="promises">{promises.map((one, at) => one.model === "k-mn" ? <OfSets key={at} at={at} one={one} /> : one.model !== "k" && <Promise_ key={at} at={at} one={one} most={most} />)}</ul>
         <div class="line">
           <select aria-label={texts.promises.add} value={model} onChange={(event) => setModel(event.currentTarget.value)}>
             {Object.keys(MODELS).map((name) => <option key={name} value={name}>{texts.promises.models[name]}</option>)}

@@ -26,8 +26,8 @@ function Verified({answer}: {answer: Verify}) {
 
 export function Publish() {
   const store = useStore();
-  const publish = useAction<Anonymize>("publish");
-  const verify = useAction<Verify>("verify");
+  const publish = useAction<Anonymize>("publish", true);
+  const verify = useAction<Verify>("verify", true);
   const [output, setOutput] = useState(store.release.field("output"));
   useEffect(() => setOutput(store.release.field("output")), [store.session.revision]);
   const answer = publish.answer;
@@ -62,6 +62,7 @@ export function Publish() {
               {answer.classes !== undefined && <Figure label={texts.publish.classes} value={n(answer.classes)} />}
               {answer.items && <Figure label={texts.solutions.items(answer.items.column)} value={share(answer.items.kept, answer.items.items)} note={`k = ${n(answer.items.k)}, m = ${n(answer.items.m)}`} />}
             </dl>
+            {store.session.folder && <p class="how">{texts.publish.folder} <bdi>{store.session.folder}</bdi></p>}
             <div class="two">
               <div><h3>{texts.publish.give}</h3><ul class="files">{(answer.publish ?? []).map((one) => <li key={one}><bdi>{one}</bdi></li>)}</ul></div>
               <div><h3>{texts.publish.keep}</h3><ul class="files">{(answer.keep_private ?? []).map((one) => <li key={one}><bdi>{one}</bdi></li>)}</ul></div>

@@ -7,7 +7,7 @@ import {Diagram, Legend} from "./diagram";
 import type {Spot} from "./diagram";
 import {Answer, Section, useGradually} from "./parts";
 import {useAnswer, useStore} from "./store";
-import {n, texts} from "./texts";
+import {n, short, texts} from "./texts";
 
 const words = texts.questions;
 const MOST_DRAWN = 7, MOST_ASKED = 12, MOST_LISTED = 200, MOST_NAMED = 60;
@@ -15,7 +15,7 @@ const MOST_DRAWN = 7, MOST_ASKED = 12, MOST_LISTED = 200, MOST_NAMED = 60;
 /** Every set of the quasi-identifiers with its k: small sets above, each joined with those that have one column more. */
 function Picture({sets, k, chosen, choose}: {sets: DiagnoseOverSet[]; k: number; chosen: string[]; choose: (set: string[]) => void}) {
   const spots = sets.map((set): Spot & {columns: string[]} => ({
-    key: set.attributes.join("\u0000"), row: set.attributes.length, columns: set.attributes, mark: set.k! > 999 ? "…" : String(set.k),
+    key: set.attributes.join("\u0000"), row: set.attributes.length, columns: set.attributes, mark: short(set.k!),
     state: set.k! >= k ? "good" : "bad", words: words.set(set.attributes.join(" + "), set.k!),
   }));
   const byKey = new Map(spots.map((one) => [one.key, one]));

@@ -15,6 +15,8 @@ const flow = {lineWidth: 0, flowCollectionPadding: false} as const;
 
 export class Release {
   private readonly doc: Document;
+  /** the promises that went with a column's role */
+  readonly removed: string[] = [];
 
   constructor(text: string) {
     this.doc = parseDocument(text, {keepSourceTokens: false, uniqueKeys: false});
@@ -129,7 +131,10 @@ export class Release {
     const at = this.promises().findIndex((one) => one.model === "k-mn");
     if (this.doc.has("tables") || this.doc.has("classes")) return;
     if (this.set() && at < 0) this.setPromise(this.promises().length, "k-mn", {k: this.k() ?? 5, m: 2, n: 0});
-    if (!this.set() && at >= 0) this.removePromise(at);
+    if (!this.set() && at >= 0) {
+      this.removePromise(at);
+      this.removed.push("k-mn");
+    }
   }
 
   setHierarchy(name: string, hierarchy: unknown): void {
@@ -187,8 +192,10 @@ export class Release {
     for (let at = this.promises().length - 1; at >= 0; at--) {
       const one = this.promises()[at]!;
       const column = typeof one.value === "object" ? about(one) : undefined;
-      if (needs.includes(one.model) && (column === undefined ? sensitive.length !== 1 : !sensitive.includes(column)))
+      if (needs.includes(one.model) && (column === undefined ? sensitive.length !== 1 : !sensitive.includes(column))) {
         this.doc.deleteIn(["privacy", at]);
+        this.removed.unshift(column === undefined ? one.model : `${one.model} of ${column}`);
+      }
     }
   }
 

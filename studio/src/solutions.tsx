@@ -168,7 +168,7 @@ export function Solutions() {
         </Section>
       )}
       {answer && !answer.auto && <Section title={texts.solutions.tried}><button type="button" onClick={() => take("auto")}>{texts.solutions.auto}</button></Section>}
-      {answer && store.release.quasi().length > 0 && <Lattice small={answer.rows_in <= 50_000} />}
+      {answer && store.release.quasi().length > 0 && <Lattice small={answer.rows_in <= 50_000} now={answer.found ? (answer.metrics?.lm ?? null) : null} />}
       {answer?.found && <Preview />}
       {answer?.found && <Sizes answer={answer} />}
       {answer?.found && <Queries />}

@@ -56,6 +56,8 @@ export interface Store {
   session: StudioSession;
   release: Release;
   failure: StudioFailure | null;
+  /** what a change took away beside what it was about */
+  notice: string | null;
   lost: boolean;
   /** a change is on its way to the program */
   busy: boolean;
@@ -76,6 +78,7 @@ export function useSession(): {store: Store | null; refused: string | null} {
   const [refused, setRefused] = useState<string | null>(null);
   const [lost, setLost] = useState(false);
   const [busy, setBusy] = useState(false);
+  const [notice, setNotice] = useState<string | null>(null);
   const latest = useRef<StudioSession | null>(null);
 
   const take = (next: StudioSession) => {
@@ -114,6 +117,7 @@ export function useSession(): {store: Store | null; refused: string | null} {
     session,
     release,
     failure,
+    notice,
     lost,
     busy,
     async edit(change, files) {
@@ -122,6 +126,7 @@ export function useSession(): {store: Store | null; refused: string | null} {
       change(copy);
       const problem = await send(copy.text(), {...(latest.current!.files ?? {}), ...files}).finally(() => setBusy(false));
       setFailure(problem);
+      setNotice(problem === null && copy.removed.length > 0 ? texts.promises.removed(copy.removed) : null);
       return problem === null;
     },
     replace: (text) => send(text, latest.current!.files ?? {}),
@@ -141,7 +146,10 @@ export function useSession(): {store: Store | null; refused: string | null} {
         setBusy(false);
       }
     },
-    dismiss: () => setFailure(null),
+    dismiss: () => {
+      setFailure(null);
+      setNotice(null);
+    },
   };
   return {store, refused};
 }
@@ -202,10 +210,15 @@ export function useAnswer<T>(kind: string | null, params: object = {}, revision?
     working: kind !== null && !failed && !here, failure: failed, stale: got !== null && !here};
 }
 
-/** A question that is asked by a click. */
-export function useAction<T>(kind: string): Asked<T> & {run(params?: object): Promise<void>} {
+/** The last answer of each kind that is worth keeping while other screens are looked at, and the release file that it is of. */
+const kept = new Map<string, {revision: number; answer: unknown}>();
+
+/** A question that is asked by a click. `keep`: who comes back to its screen finds the answer, unless the release file changed. */
+export function useAction<T>(kind: string, keep = false): Asked<T> & {run(params?: object): Promise<void>} {
+  const {revision} = useStore().session;
+  const before = keep ? kept.get(kind) : undefined;
   const [id, setId] = useState<number | null>(null);
-  const [answer, setAnswer] = useState<T | null>(null);
+  const [answer, setAnswer] = useState<T | null>(before?.revision === revision ? (before.answer as T) : null);
   const [failure, setFailure] = useState<StudioFailure | null>(null);
   const [working, setWorking] = useState(false);
   const state = useStateOf(id);
@@ -216,6 +229,7 @@ export function useAction<T>(kind: string): Asked<T> & {run(params?: object): Pr
       setWorking(false);
     };
     if (state === "done") void api.answerOf<T>(id).then((found) => {
+      if (keep) kept.set(kind, {revision, answer: found});
       setAnswer(found);
       end(null);
     }, (problem: Error) => end({message: problem.message}));
@@ -229,6 +243,7 @@ export function useAction<T>(kind: string): Asked<T> & {run(params?: object): Pr
     working,
     stale: false,
     async run(params = {}) {
+      kept.delete(kind);
       setAnswer(null);
       setFailure(null);
       setWorking(true);

@@ -7,6 +7,11 @@ const percent = new Intl.NumberFormat("en", {style: "percent", maximumFractionDi
 
 export const n = (value: number): string => number.format(value);
 export const figure = (value: number | null | undefined): string => (value === null || value === undefined ? "–" : small.format(value));
+/** A few characters, never more than it is: 1,999 is 1.9K. */
+export const short = (value: number): string => {
+  const [unit, by] = value >= 1e9 ? ["G", 1e9] as const : value >= 1e6 ? ["M", 1e6] as const : value >= 1000 ? ["K", 1000] as const : ["", 1] as const;
+  return `${value / by < 10 ? Math.floor((value / by) * 10) / 10 : Math.floor(value / by)}${unit}`;
+};
 export const share = (part: number, whole: number): string => (whole > 0 ? percent.format(part / whole) : "–");
 export const of = (count: number, one: string, many: string): string => `${n(count)} ${count === 1 ? one : many}`;
 export const rows = (count: number): string => of(count, "row", "rows");
@@ -34,6 +39,7 @@ export const texts = {
   },
   k: {
     title: "k",
+    original: "original:",
     none: "No column is a quasi-identifier yet.",
     rows: {
       alone: (count: number, all: number) => `${of(count, "row stands", "rows stand")} alone among ${n(all)}`,
@@ -188,6 +194,7 @@ export const texts = {
     clean: "Every value has its place, and no label stands for two things.",
     unbalanced: "Some values are nearer to the root than others: they stay as they are on the lower levels.",
     ambiguous: (label: string, level: number, other: number, line: number, otherLine: number) => `“${label}” stands for different values on level ${level} and on level ${other}${line > 0 ? ` (lines ${n(line)} and ${n(otherLine)})` : ""}: readers of a release cannot tell them apart.`,
+    grouped: (by: string, most: number | null) => `groups of ${by}${most === null ? "" : `, at most ${n(most)} in each`}`,
     counted: "its groups depend on how many rows have a value",
   },
   tree: {
@@ -241,6 +248,10 @@ export const texts = {
       "max-risk": "Nobody is found with a chance above this.",
       "k-mn": "Whoever knows all quasi-identifiers of a person and up to m items of the person's set finds at least k rows.",
     } as Record<string, string>,
+    removed: (promises: string[]) => `${promises.join(", ")} ${promises.length === 1 ? "is" : "are"} promised no longer: there is no column left for it. Undo brings it back.`,
+    tooMany: (k: number, all: number, table: boolean) => `This cannot be kept: there are ${n(all)} ${table ? "rows" : "persons"}, fewer than ${n(k)}.`,
+    tooDiverse: (column: string, l: number, values: number) => `This cannot be kept: ${column} has ${of(values, "different value", "different values")}, fewer than ${figure(l)}.`,
+    tooSafe: (risk: number, all: number, table: boolean) => `This cannot be kept: a chance of ${figure(risk)} takes more than the ${n(all)} ${table ? "rows" : "persons"} there are.`,
     sets: {k: "k: rows that show the items", m: "m: items that somebody may know"},
     remove: (model: string) => `Remove ${model}`,
     of: "of", strictness: (model: string) => `Threshold of ${model}`,
@@ -285,6 +296,7 @@ export const texts = {
     dearer: (best: string) => `Another that keeps every promise loses ${best}.`,
     broken: (model: string, attribute: string | undefined, classes: number | null, count: number) => `${model}${attribute ? ` of ${attribute}` : ""} fails${classes === null ? "" : ` in ${of(classes, "class", "classes")}`}, ${rows(count)}, before any row is given up.`,
     empty: "But nothing would be left of the quasi-identifiers: such a release is refused.",
+    worse: (now: string) => `The release as it is now loses less: ${now}.`,
     take: "Take these levels", taken: "These levels are in the release file.",
   },
   shapes: {
@@ -306,6 +318,7 @@ export const texts = {
     title: "What does a neighbour find?",
     lead: "Somebody knows a few things about people, from living next to them or from a register with names. Everybody they know is looked for in the original and in the release.",
     needs: "The attack is on the release that was made last on Publish, with the release file as it was saved then: without one there is nothing to attack yet.",
+    nothing: "Nothing is published yet: make the release on Publish, then come back.", attacked: "Attacked is",
     neighbour: "A neighbour of people in this table", neighbourHow: "Pretend that somebody knows the ticked columns of some people of the table, taken from all over it.",
     knows: "What the neighbour knows", howMany: "How many people they know", pretend: "Attack as a neighbour",
     other: "Another table", otherHow: "A register, or what somebody wrote down: one row for each person, with columns that are called as in the table.",
@@ -323,7 +336,7 @@ export const texts = {
     title: "Publish",
     lead: "The release file is saved, the release is written, read again, and verified by code that shares nothing with what made it. Only then does it get its name.",
     output: "Name of the release", run: "Make the release", done: "The release is written and verified.", none: "There is no such release: none was written. The release file was saved.",
-    give: "May be published", keep: "Stays with you", verify: "Verify again", holds: "Everything was derived anew and holds.",
+    folder: "In the folder", give: "May be published", keep: "Stays with you", verify: "Verify again", holds: "Everything was derived anew and holds.",
     promise: "promise", asked: "asked", reached: "reached", original: "in the original", holdsWord: "holds", failsWord: "does not hold",
     digest: "SHA-256", command: "The same bytes by the command", again: "The same request by the command",
     rows: "rows", k: "k", suppressed: "rows given up", persons: "persons given up", classes: "classes",

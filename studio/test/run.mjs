@@ -223,7 +223,7 @@ async function hierarchies(page, folder) {
   ok("and one is imported", (await groups.inputValue()).includes("from ARX"), await inFile());
   await page.getByRole("button", {name: "Suggest others"}).click();
   await page.waitForSelector(".promise button");
-  await page.getByRole("button", {name: /Take it: --groups order/}).first().click();
+  await page.getByRole("button", {name: /Look at it: groups of neighbours in their order/}).first().click();
   await settled(page);
   ok("a suggestion is looked at, with a preview", (await page.locator(".builder select").first().inputValue()) === "groups" && (await page.locator(".tree:not(.edited)").textContent()).includes("["));
   await go(page, "Risk");
@@ -247,7 +247,10 @@ async function solutions(page) {
   const key = await other.getAttribute("data-key");
   await other.click();
   await page.waitForFunction(() => document.querySelector(".why .verdict strong.good"));
-  await page.getByRole("button", {name: "Take these levels"}).click();
+  await settled(page);
+  const taking = page.getByRole("button", {name: "Take these levels"});
+  ok("levels that lose more than the release as it is do not invite", (await taking.getAttribute("class")) === "quiet" && (await page.locator(".why").textContent()).includes("loses less"), await page.locator(".why").textContent());
+  await taking.click();
   await page.waitForFunction((one) => document.querySelector(".release pre").textContent.includes(`levels: [${one.replaceAll(",", ", ")}]`), key);
   await settled(page);
   ok("any node that keeps the promises can be taken", (await page.locator(".diagram g.chosen").getAttribute("data-key")) === key);
@@ -275,6 +278,15 @@ async function wholeWay(browser, folder, address, context) {
   ok("the data: every column with its role", (await page.locator(".column").count()) === 6);
   const meter = () => page.locator(".meter strong").textContent();
   ok("k is seen at once", (await meter()) === "k = 1", await meter());
+  ok("and whose it is", (await page.locator(".meter").textContent()).startsWith("original: k = 1"), await page.locator(".meter").textContent());
+  const sensitive = page.getByLabel("diagnosis: role");
+  await sensitive.selectOption("keep");
+  await page.waitForSelector(".notice");
+  ok("a promise that a role takes away is told", (await page.locator(".notice").textContent()).includes("l-diversity of diagnosis is promised no longer"), await page.locator(".notice").textContent());
+  await page.getByRole("button", {name: "Undo"}).click();
+  await page.waitForFunction(() => document.querySelector(".release pre").textContent.includes("l-diversity"));
+  await page.locator(".notice").getByRole("button").click();
+  await settled(page);
   for (const name of ["zip", "birth-date", "country"]) {
     await page.getByLabel(`${name}: role`).selectOption("drop");
     await page.waitForFunction((one) => !document.querySelector(".release pre").textContent.includes(`${one}: {`), name);
@@ -327,6 +339,8 @@ async function wholeWay(browser, folder, address, context) {
   await page.getByLabel("k", {exact: true}).fill("5000");
   await page.getByLabel("k", {exact: true}).blur();
   await page.waitForFunction(() => document.querySelector(".release pre").textContent.includes("k: 5000"));
+  await page.waitForSelector("main .problem");
+  ok("a promise that cannot be kept is told beside its field", (await page.locator("main .problem").first().textContent()).includes("fewer than 5,000"), await page.locator("main .problem").first().textContent());
   await go(page, "Solutions");
   await page.waitForSelector(".problem");
   ok("a promise that cannot be kept is said in a sentence", (await page.locator(".problem").first().textContent()).length > 20);
@@ -334,6 +348,9 @@ async function wholeWay(browser, folder, address, context) {
   await settled(page);
   await page.waitForSelector(".figures");
   await solutions(page);
+  await go(page, "Attack");
+  await settled(page);
+  ok("attack: says beforehand that nothing is published yet", (await page.locator("main .problem").textContent()).includes("Nothing is published yet") && (await page.getByRole("button", {name: "Attack as a neighbour"}).isDisabled()), await page.locator("main").textContent());
   await go(page, "Publish");
   ok("nothing was written so far", !existsSync(join(folder, "release.yaml")) && !existsSync(join(folder, "release.csv")));
   await page.getByRole("button", {name: "Make the release"}).click();
@@ -341,6 +358,10 @@ async function wholeWay(browser, folder, address, context) {
   ok("publish: written and verified", (await page.locator(".result").textContent()).includes("verified"));
   await page.getByRole("button", {name: "Verify again"}).click();
   await page.waitForFunction(() => document.querySelectorAll(".result.good").length === 2);
+  ok("publish: files have their folder", (await page.locator(".result").first().textContent()).includes(folder), await page.locator(".result").first().textContent());
+  await go(page, "Risk");
+  await go(page, "Publish");
+  ok("publish: what was verified is there for who comes back", (await page.locator(".result.good").count()) === 2);
   await page.screenshot({path: join(OUT, "published.png"), fullPage: true});
   const made = readFileSync(join(folder, "release.csv"));
   rmSync(join(folder, "release.csv"));
