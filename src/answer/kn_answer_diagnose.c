@@ -283,7 +283,7 @@ static int64_t count_stars(kn_document *doc, const kn_table *table, const char *
 static void note_nobody(kn_document *doc, int64_t rows)
 {
     if (rows == 0)
-        kn_put_note(doc, "the table has a header and no rows: nothing is shown about anybody; look at how it was made");
+        kn_put_note(doc, "the table has no rows: nothing is shown about anybody; look at how it was made");
     else
         kn_put_note(doc, "every row has a missing cell and was set aside: nothing is shown about anybody");
 }

@@ -161,7 +161,8 @@ static const kind *find_kind(const char *what, const char **value)
     return NULL;
 }
 
-/* For a misspelt kind, as in rang=5: the kind that was probably meant, "" if none is similar; NULL: it is a file. */
+/* For a misspelt kind, as in rang=5: the kind that was probably meant, "" if none is similar or only its value is missing;
+ * NULL: it is a file. */
 static const char *misspelt(const char *what)
 {
     const char *names[sizeof kinds / sizeof *kinds + 1] = {NULL};
@@ -175,7 +176,9 @@ static const char *misspelt(const char *what)
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) names[i] = kinds[i].name;
     char       *word = cli_strndup(what, size);
     const char *near = cli_nearest(word, names);
+    bool        bare = near && strcmp(near, word) == 0; /* the kind itself, without its value */
     free(word);
+    if (bare) return "";
     return near ? near : what[size] == '=' ? "" : NULL;
 }
 
