@@ -183,6 +183,17 @@ bool cli_has_scheme(const char *name, const char *scheme)
     return true;
 }
 
+bool cli_schema_missing(char *const *paths, int count)
+{
+    for (int i = 0; i < count; i++) {
+        const char *mark = strrchr(paths[i], '#');
+        bool        server = cli_has_scheme(paths[i], "postgresql://") || cli_has_scheme(paths[i], "postgres://");
+        if (!server || !mark || !mark[1] || strpbrk(mark, ".@/?=")) continue; /* behind these it is no table's name */
+        return !complain("a table of a server is named with its schema: write #public.TABLE instead of #TABLE");
+    }
+    return false;
+}
+
 /* Only a scheme makes it a database here; a folder may be something else. */
 static bool is_database(const char *path)
 {
@@ -210,6 +221,7 @@ bool cli_table_read(kn_table **out, kn_context *ctx, const cli_table_options *op
     *exit_code = 2;
     if (path_count < 1) return complain("an input FILE is needed ('-' is standard input)");
     int inputs = 0;
+    if (cli_schema_missing(paths, path_count)) return false;
     for (int i = 0; i < path_count; i++) {
         inputs += strcmp(paths[i], "-") == 0;
         if (!is_tree_file(paths[i]) && !is_database(paths[i])) continue;
