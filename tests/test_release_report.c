@@ -13,6 +13,7 @@
 #include "html_check.h"
 #include "kn_buffer.h"
 #include "kn_example.h"
+#include "kn_release_distributions.h"
 #include "kn_release_report.h"
 #include "kn_rng.h"
 
@@ -384,6 +385,100 @@ static void nasty_names(void **state)
     free(s);
 }
 
+/* ---- Columns before and after ---- */
+
+enum { MOST_BARS = 27 };
+
+typedef struct columns {
+    kn_release_bar           bars[8][MOST_BARS];
+    kn_release_distribution  list[70];
+    kn_release_distributions all;
+} columns;
+
+static const char *const labels[] = {"<script>alert(1)</script>",
+                                     "\" onload=\"x",
+                                     "' & </style></svg></html>",
+                                     "\x01\x02\x1b[0m\r\n",
+                                     "\xFF\xFE ]]>",
+                                     "",
+                                     "evil \xE2\x80\xAEtxet\xE2\x80\xAC",
+                                     "a value that does not end for quite some time indeed, and then some more of it"};
+
+/* A column of values, all nasty, with others and a star; one of numbers with every kind of bar. */
+static void add_columns(sample *s, columns *c)
+{
+    *c = (columns){.all = {.count = 2, .list = c->list, .stars = 3, .left_out = "Pseudonyms are <not> drawn."}};
+    for (int i = 0; i < 8; i++) c->bars[0][i] = (kn_release_bar){KN_BAR_VALUE, labels[i], 100 - i, 90};
+    c->bars[0][8] = (kn_release_bar){KN_BAR_OTHERS, NULL, 200, 0.5};
+    c->bars[0][9] = (kn_release_bar){KN_BAR_STAR, NULL, 0, 251.5};
+    c->list[0] = (kn_release_distribution){.name = "city",
+                                           .role = KN_ROLE_QUASI,
+                                           .values = 30,
+                                           .folded = 22,
+                                           .before = 972,
+                                           .after = 972,
+                                           .distance = 0.25};
+    c->list[0].bar_count = 10;
+    c->list[0].bars = c->bars[0];
+    c->bars[1][0] = (kn_release_bar){KN_BAR_RANGE, "-5 to -1", 1, 0};
+    c->bars[1][1] = (kn_release_bar){KN_BAR_RANGE, "0–4", 3, 2};
+    c->bars[1][2] = (kn_release_bar){KN_BAR_ABSENT, NULL, 0, 1};
+    c->bars[1][3] = (kn_release_bar){KN_BAR_MISSING, NULL, 4, 4};
+    c->bars[1][4] = (kn_release_bar){KN_BAR_STAR, NULL, 0, 1};
+    c->list[1] = (kn_release_distribution){
+        .table = "<t>", .name = "<i>&", .role = KN_ROLE_KEEP, .ordered = true, .values = 40, .before = 8, .after = 8};
+    c->list[1].distance = 0.25;
+    c->list[1].bar_count = 5;
+    c->list[1].bars = c->bars[1];
+    s->result.head.distributions = &c->all;
+}
+
+static void columns_before_and_after(void **state)
+{
+    (void)state;
+    sample *s = new_sample(2, 2, 1);
+    columns c;
+    char   *page = render(s);
+    must_lack(page, "Each column before and after");
+    must_hold(page, "no value from the data");
+    free(page);
+    add_columns(s, &c);
+    page = render(s);
+    must_hold(page, "<h2>Each column before and after</h2>");
+    must_hold(page, "<td><bdi class=\"name\">city</bdi></td><td class=\"r\">25.0\u00A0%</td><td>quasi-identifier</td>"
+                    "<td class=\"r\">30</td>");
+    must_hold(page, "<bdi class=\"name\">&lt;t&gt;</bdi>.<bdi class=\"name\">&lt;i&gt;&amp;</bdi>");
+    must_hold(page, "The 8 most frequent of 30\u00A0values; 22\u00A0are folded into “others”, which has no bar.");
+    must_hold(page, "<title>&lt;script&gt;alert(1)&lt;/script&gt;: before 10.3\u00A0%, after 9.3\u00A0%</title>");
+    must_hold(page, "<bdi class=\"name\">0–4</bdi></td><td class=\"r\">3</td><td class=\"r\">37.5\u00A0%</td>"
+                    "<td class=\"r\">2</td><td class=\"r\">25.0\u00A0%</td>");
+    must_hold(page, "<bdi class=\"name\">22 others</bdi></td><td class=\"r\">200</td>");
+    must_hold(page, "Pseudonyms are &lt;not&gt; drawn.");
+    must_hold(page, "This page shows values of the original");
+    must_lack(page, "no value from the data");
+    free(page);
+    /* Nothing is left, nothing was there, one value, and more columns than are drawn. */
+    c.list[0].after = 0;
+    c.list[0].distance = NAN;
+    c.list[1].bar_count = 0;
+    for (int i = 2; i < 70; i++) {
+        c.list[i] = c.list[1];
+        c.list[i].bar_count = i % 6;
+        c.list[i].ordered = i % 2 == 0;
+    }
+    c.all.count = 70;
+    page = render(s);
+    must_hold(page, "nothing is left");
+    must_hold(page, "The first 60\u00A0columns are drawn");
+    free(page);
+    s->result.head.found = false;
+    page = render(s);
+    must_lack(page, "Each column before and after");
+    must_lack(page, "shows values");
+    free(page);
+    free(s);
+}
+
 /* ---- The file ---- */
 
 static void same_bytes(void **state)
@@ -406,7 +501,9 @@ static void same_bytes(void **state)
 static void memory_runs_out(void **state)
 {
     (void)state;
-    sample     *s = new_sample(3, 2, 1);
+    sample *s = new_sample(3, 2, 1);
+    columns c;
+    add_columns(s, &c);
     const char *path = testing_file("failing.html", "old", 3);
     kn_status   st = KN_MEMORY;
     int64_t     refused = 0;
@@ -483,10 +580,19 @@ static void examples(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(examples),       cmocka_unit_test(figures),         cmocka_unit_test(rules),
-        cmocka_unit_test(no_release),     cmocka_unit_test(every_model),     cmocka_unit_test(small_lattice),
-        cmocka_unit_test(large_lattices), cmocka_unit_test(random_lattices), cmocka_unit_test(odd_results),
-        cmocka_unit_test(nasty_names),    cmocka_unit_test(same_bytes),      cmocka_unit_test(memory_runs_out),
+        cmocka_unit_test(examples),
+        cmocka_unit_test(figures),
+        cmocka_unit_test(rules),
+        cmocka_unit_test(no_release),
+        cmocka_unit_test(every_model),
+        cmocka_unit_test(small_lattice),
+        cmocka_unit_test(large_lattices),
+        cmocka_unit_test(random_lattices),
+        cmocka_unit_test(odd_results),
+        cmocka_unit_test(nasty_names),
+        cmocka_unit_test(same_bytes),
+        cmocka_unit_test(memory_runs_out),
+        cmocka_unit_test(columns_before_and_after),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

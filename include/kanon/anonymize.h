@@ -47,6 +47,41 @@ typedef struct kn_release_attribute {
     double      lm, ncp, prec, entropy;
 } kn_release_attribute;
 
+/* What a bar of a distribution stands for. */
+typedef enum kn_bar_kind {
+    KN_BAR_VALUE = 0, /* a value of the original                                                    */
+    KN_BAR_RANGE,     /* the numbers or dates from one up to another                                */
+    KN_BAR_OTHERS,    /* the values that have no bar of their own                                   */
+    KN_BAR_ABSENT,    /* values of a hierarchy that the original does not have                      */
+    KN_BAR_MISSING,   /* missing cells                                                              */
+    KN_BAR_STAR,      /* cells that show *                                                          */
+    KN_BAR_KINDS
+} kn_bar_kind;
+
+typedef struct kn_release_bar {
+    kn_bar_kind kind;
+    const char *label;  /* the value, or the ends of a range; NULL: another kind                    */
+    int64_t     before; /* cells of the original                                                    */
+    double      after;  /* cells of the release; one that stands for several values is shared by them evenly */
+} kn_release_bar;
+
+/* How the values of a released column are spread before and after. It shows values of the original: it is the owner's. */
+typedef struct kn_release_distribution {
+    const char           *table;   /* of a database; else NULL                                      */
+    const char           *name;    /* of the column; of records: of the class                       */
+    kn_role               role;
+    bool                  ordered; /* the bars of values are in the order of numbers or dates; else the most frequent first */
+    int64_t               values;  /* different ones of the original                                */
+    int64_t               folded;  /* ... that have no bar of their own, and no range               */
+    int64_t               before, after; /* cells; of records: nodes                                */
+    double                distance; /* total variation: the share of the cells that would have to change to make one look
+                                       like the other, by range or value; NAN: no cell is left      */
+    int                   bar_count;
+    const kn_release_bar *KN_PRIVATE(bars); /* kn_release_bar_at */
+} kn_release_distribution;
+
+struct kn_release_distributions;
+
 /* The beginning of every result, whatever the shape of the data. A figure that a shape does not have is 0. */
 typedef struct kn_release_head {
     kn_method   method;
@@ -76,10 +111,16 @@ typedef struct kn_release_head {
     const kn_advice          *advice; /* method: auto: what was tried and chosen; else NULL        */
     double                    work_read, work_search, work_write, work_verify; /* seconds of processor of all threads ... */
     double                    span_read, span_search, span_write, span_verify; /* ... and of steps that wait for each other */
-    uint64_t                  KN_PRIVATE(room)[8]; /* for later versions: more of a result follows    */
+    const struct kn_release_distributions *KN_PRIVATE(distributions); /* kn_release_distribution_at     */
+    uint64_t                  KN_PRIVATE(room)[7]; /* for later versions: more of a result follows    */
 } kn_release_head;
 
 KN_API const kn_release_model *kn_release_model_at(const kn_release_head *head, int index); /* NULL: none */
+
+/* The columns before and after, in the order of the release, where a report was asked for (kn_spec.report). NULL: none, as for
+ * a table that did not fit into memory. */
+KN_API const kn_release_distribution *kn_release_distribution_at(const kn_release_head *head, int index);
+KN_API const kn_release_bar          *kn_release_bar_at(const kn_release_distribution *distribution, int index);
 
 /* ---- Tables ---- */
 

@@ -1,7 +1,8 @@
 /* kanon/report.h: a diagnosis, or a release, as one self-contained HTML page with pictures, for readers who do not
  * know k-anonymity.
  *
- * The page makes no request, runs no script and holds no value of the data: column names, file names and counts only.
+ * The page makes no request, runs no script and holds no value of the data: column names, file names and counts only. Pages
+ * of a release for its owner are the exception: they show values of its columns where kn_spec.report asked for them.
  * Equal input gives equal bytes. docs/report.md explains each picture.
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -86,7 +87,7 @@ KN_API KN_CHECK kn_status kn_report_write(kn_context *ctx, const char *path, con
                                           kn_error *err);
 
 /* The page of a release: what was asked and reached, risk and class sizes before and after, what each column lost,
- * the lattice with the chosen node. It is for the owner, and only they can read the file (mode 0600): it holds
+ * each column before and after (kn_release_distribution_at), the lattice with the chosen node. It is for the owner, and only they can read the file (mode 0600): it holds
  * figures of the original. The report that may be published is written by kn_anonymize (kn_spec.public_report).
  * `spec` and `result` are those of kn_anonymize; a result without a release says why there is none. `version` may be
  * NULL. Times are left out, so that equal runs give equal bytes. KN_USAGE: `spec` or `result` is NULL. */

@@ -7,6 +7,8 @@
 #include <kanon/kanon.h>
 #include <math.h>
 
+#include "kn_release_distributions.h"
+
 #define PART(name, owner, part, index_type, array, count)                                                              \
     const part *name(const owner *of, index_type index)                                                                \
     {                                                                                                                  \
@@ -18,6 +20,7 @@ PART(kn_suggestion_at, kn_suggestions, kn_suggestion, int, list, count)
 PART(kn_draft_column_at, kn_draft, kn_draft_column, int, columns, column_count)
 PART(kn_advice_candidate_at, kn_advice, kn_advice_candidate, int, candidates, candidate_count)
 PART(kn_release_model_at, kn_release_head, kn_release_model, int, models, model_count)
+PART(kn_release_bar_at, kn_release_distribution, kn_release_bar, int, bars, bar_count)
 PART(kn_release_attribute_at, kn_release_result, kn_release_attribute, int, attributes, attribute_count)
 PART(kn_release_solution_at, kn_release_result, kn_release_node, int64_t, solutions, solution_count)
 PART(kn_release_table_at, kn_database_result, kn_release_table, int, tables, table_count)
@@ -57,6 +60,12 @@ PART(kn_records_verified_model_at, kn_records_verify_report, kn_verified_model, 
 PART(kn_workload_query_at, kn_workload, kn_query, int, queries, query_count)
 PART(kn_query_predicate_at, kn_query, kn_predicate, int, predicates, predicate_count)
 PART(kn_workload_answer_at, kn_workload_report, kn_answer, int, answers, query_count)
+
+const kn_release_distribution *kn_release_distribution_at(const kn_release_head *head, int index)
+{
+    const kn_release_distributions *all = head->distributions;
+    return all && index >= 0 && index < all->count ? &all->list[index] : NULL;
+}
 
 const kn_release_items *kn_release_items_of(const kn_release_result *result)
 {

@@ -11,6 +11,7 @@
  *     measure   plan → claims
  *     left      is anything left of what others may know? If not, there is a release only by force
  *     warn      what the owner should know of the plan
+ *     (spread)  for the owner's page: how the values of each column are spread, before and after
  *     write     plan + data → bytes under the temporary name
  *     verify    these bytes, read back, against the original; every claim against every finding
  *     publish   what the release shows by itself
@@ -89,6 +90,7 @@ typedef struct kn_release_shape {
      * release. */
     kn_status (*left)(kn_release_run *run, const char **nothing, const char **why, kn_error *err);
     kn_status (*warn)(kn_release_run *run, kn_error *err); /* may be NULL */
+    kn_status (*spread)(kn_release_run *run, kn_error *err); /* fills in the head's distributions */
     kn_status (*write)(kn_release_run *run, kn_error *err);
     kn_status (*verify)(kn_release_run *run, kn_error *err);
     kn_status (*publish)(kn_release_run *run, kn_error *err); /* NULL: `write` did it, while what was read back was at hand */

@@ -386,6 +386,7 @@ static kn_status verify(kn_release_run *run, kn_error *err)
 static kn_status write_and_commit(kn_release_run *run, kn_error *err)
 {
     moment begin = now(run);
+    if (run->spec->report) KN_TRY(run->shape->spread(run, err));
     KN_TRY(run->shape->write(run, err));
     if (run->file_count > 0) KN_TRY(kn_digest_start(&run->digests, run->ctx, run->files, run->file_count, err));
     moment written = now(run);

@@ -10,6 +10,7 @@
 #include "kn_error.h"
 #include "kn_names.h"
 #include "kn_private_fields.h"
+#include "kn_release_distributions.h"
 #include "kn_request_document.h"
 
 /* ---- Parts ---- */
@@ -42,6 +43,46 @@ static const kn_field_row model_rows[] = {
 };
 static const kn_fields model_part = KN_FIELDS(kn_release_model, "model", model_rows, NULL);
 
+static const char *bar_kind_name(kn_bar_kind kind)
+{
+    static const char *const names[KN_BAR_KINDS] = {"value", "range", "others", "absent", "missing", "star"};
+    return kind < KN_BAR_KINDS ? names[kind] : NULL;
+}
+
+static const kn_field_row bar_rows[] = {
+    KN_FIELD_WORDS(
+        kn_release_bar, kind, bar_kind_name, KN_BAR_KINDS - 1, 0,
+        "what the bar stands for: a 'value' of the original, a 'range' of numbers or dates, all 'others', values "
+        "of a hierarchy that the original does not have ('absent'), 'missing' cells, or cells that show * "
+        "('star')"),
+    KN_FIELD(kn_release_bar, label, KN_F_TEXT | KN_F_OPTIONAL,
+             "the value, cut where it is long, or the ends of the range"),
+    KN_FIELD(kn_release_bar, before, KN_F_CELLS, "cells of the original; of records: nodes"),
+    KN_FIELD(kn_release_bar, after, KN_F_NUMBER,
+             "the same of the release; what stands for several values is shared by them evenly"),
+};
+static const kn_fields bar_part = KN_FIELDS(kn_release_bar, "bar", bar_rows, NULL);
+
+#define S kn_release_distribution
+static const kn_field_row distribution_rows[] = {
+    KN_FIELD(S, table, KN_F_TEXT | KN_F_OPTIONAL, "of a database: the table's name"),
+    KN_FIELD(S, name, KN_F_TEXT, "the column's name; of records: the class's"),
+    KN_FIELD_WORDS(S, role, kn_role_name, KN_ROLE_SET, 0, "its role"),
+    KN_FIELD(S, ordered, KN_F_BOOLEAN,
+             "whether the bars are in the order of numbers or dates, not the most frequent first"),
+    KN_FIELD(S, values, KN_F_COUNT, "different values of the original"),
+    KN_FIELD(S, folded, KN_F_COUNT, "... that are together the bar 'others'"),
+    KN_FIELD(S, before, KN_F_CELLS, "cells of the original; of records: nodes"),
+    KN_FIELD(S, after, KN_F_CELLS, "the same of the release"),
+    KN_FIELD(
+        S, distance, KN_F_SHARE,
+        "of the cells that would have to change to make the release look like the original (total variation), by range "
+        "or value; null: no cell is left"),
+    KN_FIELD_LIST(S, bars, bar_count, &bar_part, KN_F_LIST, "how its values are spread, before and after"),
+};
+#undef S
+static const kn_fields distribution_part = KN_FIELDS(kn_release_distribution, "distribution", distribution_rows, NULL);
+
 #define LIMIT_ROW KN_VALUE("time-limit", KN_F_SECONDS, "of the search; null: none")
 #define HEAD_ROWS(options)                                                                                             \
     KN_VALUE("kanon-private", KN_F_COUNT, "the version of this format: 3"),                                            \
@@ -69,7 +110,9 @@ static const kn_fields model_part = KN_FIELDS(kn_release_model, "model", model_r
                  "of those who look alike with one sensitive value, where something was promised about it")
 
 #define TAIL_ROWS                                                                                                      \
-    KN_VALUE("dropped", KN_F_TEXTS, "what was not declared and so left out"),                                          \
+    KN_VALUE_OF("distributions", KN_F_LIST | KN_F_OPTIONAL, &distribution_part,                                        \
+                "where a report was asked for: the released columns, or classes, before and after"),                   \
+        KN_VALUE("dropped", KN_F_TEXTS, "what was not declared and so left out"),                                      \
         KN_VALUE("rowmap", KN_F_BOOLEAN, "whether the row map was kept"),                                              \
         KN_VALUE("version", KN_F_TEXT | KN_F_NULLABLE, "the version of kanon")
 
@@ -429,6 +472,7 @@ kn_status kn_private_render(kn_buffer *to, const kn_private_input *in, kn_error 
     put_inputs(o, in);
     shapes[shape].put(o, put_search(o, in), in);
     put_reached(o, h, shape);
+    if (h->distributions) kn_put_parts(o, "distributions", h->distributions->list, h->distributions->count);
     kn_put_texts(o, "dropped", h->dropped, h->dropped_count);
     kn_put_boolean(o, "rowmap", in->spec->keep_rowmap);
     kn_put_text(o, "version", in->version);

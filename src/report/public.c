@@ -428,7 +428,7 @@ kn_status kn_public_report_render(kn_buffer *to, const kn_public *p, const kn_pu
     sizes(to, p);
     kn_words_limits(to, p->shape, is_anatomy(p));
     seals(to, seal);
-    kn_release_footer(to, seal->version);
+    kn_release_footer(to, NULL, seal->version);
     kn_html_end(to);
     return to->failed ? kn_fail_memory(err, to->ctx, "writing a report") : KN_OK;
 }

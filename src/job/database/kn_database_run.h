@@ -60,6 +60,7 @@ KN_CHECK kn_status kn_database_run_present(kn_database_run *run, kn_database_clu
 KN_CHECK kn_status kn_database_run_search(kn_release_run *run, kn_error *err);
 KN_CHECK kn_status kn_database_run_measure(kn_release_run *run, kn_error *err);
 KN_CHECK kn_status kn_database_run_left(kn_release_run *run, const char **nothing, const char **why, kn_error *err);
+KN_CHECK kn_status kn_database_run_spread(kn_release_run *run, kn_error *err); /* distributions.c */
 KN_CHECK kn_status kn_database_run_write(kn_release_run *run, kn_error *err);
 KN_CHECK kn_status kn_database_run_verify(kn_release_run *run, kn_error *err);
 KN_CHECK kn_status kn_database_run_map(kn_release_run *run, kn_output *to, kn_error *err);

@@ -46,6 +46,7 @@ KN_CHECK kn_status kn_records_read_release(kn_records **out, kn_context *ctx, co
                                            const kn_spec *spec, kn_error *err);
 
 /* write.c */
+KN_CHECK kn_status kn_records_run_spread(kn_release_run *run, kn_error *err); /* distributions.c */
 KN_CHECK kn_status kn_records_run_write(kn_release_run *run, kn_error *err);
 KN_CHECK kn_status kn_records_run_verify(kn_release_run *run, kn_error *err);
 KN_CHECK kn_status kn_records_run_publish(kn_release_run *run, kn_error *err);

@@ -99,6 +99,7 @@ KN_CHECK kn_status kn_table_run_search(kn_release_run *run, kn_error *err);
 KN_CHECK kn_status kn_table_run_measure(kn_release_run *run, kn_error *err);
 KN_CHECK kn_status kn_table_run_left(kn_release_run *run, const char **nothing, const char **why, kn_error *err);
 KN_CHECK kn_status kn_table_run_warn(kn_release_run *run, kn_error *err);
+KN_CHECK kn_status kn_table_run_spread(kn_release_run *run, kn_error *err); /* distributions.c */
 KN_CHECK kn_status kn_table_run_write(kn_release_run *run, kn_error *err);
 KN_CHECK kn_status kn_table_run_verify(kn_release_run *run, kn_error *err);
 KN_CHECK kn_status kn_table_run_publish(kn_release_run *run, kn_error *err);

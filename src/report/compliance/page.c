@@ -319,7 +319,7 @@ kn_status kn_compliance_render(kn_buffer *to, const kn_compliance_input *in, kn_
     if (kinds & KN_COMPLIANCE_ETHICS) kn_compliance_ethics(to, &c);
     kn_words_limits(to, c.shape, c.anatomy);
     sources(to, kinds);
-    kn_release_footer(to, in->version);
+    kn_release_footer(to, NULL, in->version);
     kn_html_end(to);
     return to->failed ? kn_fail_memory(err, to->ctx, "writing a report") : KN_OK;
 }

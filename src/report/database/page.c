@@ -2,8 +2,8 @@
  * table, crowds before and after, what may be published.
  *
  * Interface: kn_database_report_render (kn_database_report.h). The sections on promises, risk and crowds are those of
- * a table's release. The page is for the owner of the data: it shows figures of the original; no value, no time, no
- * seed.
+ * a table's release. The page is for the owner of the data: it shows figures of the original, and the
+ * values of its columns in pictures; no time, no seed.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_database_report.h"
@@ -192,10 +192,11 @@ kn_status kn_database_report_render(kn_buffer *to, const kn_spec *spec, const kn
         kn_release_sizes(to, &page);
         kn_release_risk(to, &page);
     }
+    kn_release_distribution_section(to, &r->head, false);
     files(to, spec, r);
     kn_release_counters(to, &page);
     if (r->head.found) kn_words_limits(to, KN_SHAPE_DATABASE, spec->anatomy);
-    kn_release_footer(to, version);
+    kn_release_footer(to, &r->head, version);
     kn_html_end(to);
     return to->failed ? kn_fail_memory(err, to->ctx, "writing a report") : KN_OK;
 }

@@ -2,7 +2,7 @@
  * and relations, what may be published.
  *
  * Interface: kn_records_report_render (kn_records_report.h). The page is for the owner of the data: it shows figures
- * of the original; no value of the data, no time; removed relations are counted and not named.
+ * of the original, and the values of its classes in pictures; no time; removed relations are counted and not named.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_records_report.h"
@@ -227,11 +227,12 @@ kn_status kn_records_report_render(kn_buffer *to, const kn_spec *spec, const kn_
     if (r->head.model_count > 0) kn_release_models(to, &page);
     classes(to, spec, r);
     loss(to, spec, r);
+    kn_release_distribution_section(to, &r->head, true);
     metrics(to, r);
     files(to, spec, r);
     kn_release_counters(to, &page);
     if (r->head.found) kn_words_limits(to, KN_SHAPE_RECORDS, false);
-    kn_release_footer(to, version);
+    kn_release_footer(to, &r->head, version);
     kn_html_end(to);
     return to->failed ? kn_fail_memory(err, to->ctx, "writing a report") : KN_OK;
 }

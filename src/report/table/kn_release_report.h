@@ -36,7 +36,8 @@ int64_t kn_release_largest_k(const kn_spec *spec);
 void kn_release_method(kn_buffer *to, kn_method method, const kn_advice *advice);
 void kn_release_tile(kn_buffer *to, const char *name, double value);
 void kn_release_word(kn_buffer *to, const char *name, const char *meaning);
-void kn_release_footer(kn_buffer *to, const char *version);
+/* `head`: of the owner's page; NULL: a page for everybody. */
+void kn_release_footer(kn_buffer *to, const kn_release_head *head, const char *version);
 
 /* What was not declared and so is not in the release, as a paragraph; nothing where there is none. */
 void kn_release_dropped(kn_buffer *to, const kn_release_head *head, const char *title);
@@ -63,6 +64,9 @@ void kn_release_models(kn_buffer *to, const kn_release_page *page);
 void kn_release_columns(kn_buffer *to, const kn_release_page *page);
 void kn_release_metrics(kn_buffer *to, const kn_release_page *page);
 void kn_release_counters(kn_buffer *to, const kn_release_page *page);
+
+/* distributions.c: each column before and after; of records each class. The only part of the page that shows values. */
+void kn_release_distribution_section(kn_buffer *to, const kn_release_head *head, bool records);
 
 /* lattice.c: the lattice as a picture with the chosen node. */
 void kn_release_lattice(kn_buffer *to, const kn_release_page *page);

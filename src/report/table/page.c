@@ -1,9 +1,9 @@
 /* table/page.c: a release as one page of HTML: the parts in order, the verdict in plain words, what is published with
  * it and by which rules.
  *
- * Interface: kn_release_report_render (kn_release_report.h). Pictures and tables are in risk.c, loss.c and lattice.c.
- * The page is for the owner of the data: it shows figures of the original; no value, no time, no seed. Cost: linear
- * in the class sizes, the solutions listed and, for a lattice drawn whole, its nodes.
+ * Interface: kn_release_report_render (kn_release_report.h). Pictures and tables are in risk.c, loss.c, lattice.c
+ * and distributions.c. The page is for the owner of the data: it shows figures of the original, and the values of its
+ * columns in pictures; no time, no seed. Cost: linear in the class sizes, the solutions listed and, for a lattice drawn whole, its nodes.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_release_report.h"
@@ -387,16 +387,18 @@ void kn_release_dropped(kn_buffer *to, const kn_release_head *head, const char *
     if (head->dropped_count > 0) kn_buffer_add(to, ".</p>\n");
 }
 
-void kn_release_footer(kn_buffer *to, const char *version)
+/* Pictures of columns show values; nothing else does. */
+void kn_release_footer(kn_buffer *to, const kn_release_head *head, const char *version)
 {
+    bool values = head && head->found && kn_release_distribution_at(head, 0);
     kn_buffer_add(to, "<footer><p>Made by kanon");
     if (version) {
         kn_buffer_char(to, ' ');
         kn_html_text(to, version);
     }
-    kn_buffer_add(to,
-                  ". This page holds names of columns and counts, no value from the data; it loads nothing and sends "
-                  "nothing.</p></footer>\n");
+    kn_buffer_add(to, values ? ". This page shows values of the original: it is for its owner alone"
+                             : ". This page holds names of columns and counts, no value from the data");
+    kn_buffer_add(to, "; it loads nothing and sends nothing.</p></footer>\n");
 }
 
 kn_status kn_release_report_render(kn_buffer *to, const kn_spec *spec, const kn_release_result *result,
@@ -416,13 +418,14 @@ kn_status kn_release_report_render(kn_buffer *to, const kn_spec *spec, const kn_
     kn_release_sizes(to, &page);
     kn_release_risk(to, &page);
     kn_release_columns(to, &page);
+    kn_release_distribution_section(to, &result->head, false);
     kn_release_lattice(to, &page);
     kn_release_metrics(to, &page);
     rules(to, &page);
     files(to, &page);
     kn_release_counters(to, &page);
     if (result->head.found) kn_words_limits(to, KN_SHAPE_TABLE, false);
-    kn_release_footer(to, version);
+    kn_release_footer(to, &result->head, version);
     kn_html_end(to);
     return to->failed ? kn_fail_memory(err, to->ctx, "writing a report") : KN_OK;
 }
