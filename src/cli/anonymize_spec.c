@@ -322,13 +322,11 @@ int cli_anonymize_spec(kn_spec **out, kn_context *ctx, const cli_anonymizing *w)
     kn_error    err = KN_ERROR_INIT;
     applying    a = {.command = w->command};
     const char *path = w->spec_path;
-    char       *output = (char *)(uintptr_t)w->output;
     int         first = 0;
     *out = NULL;
     if (!path && w->file_count > 0 && cli_is_release_file(w->files[0])) path = w->files[first++];
     a.code = check_roles(w);
     if (a.code) return a.code;
-    if (cli_schema_missing(w->files, w->file_count) || (output && cli_schema_missing(&output, 1))) return 2;
     take(&a, path ? kn_spec_read(&a.spec, ctx, path, &err) : kn_spec_create(&a.spec, ctx, &err), &err);
     if (!a.code) a.code = change(a.spec, ctx, w, first);
     if (a.code) {

@@ -165,9 +165,6 @@ typedef struct cli_table_options {
 /* Does a name begin with a scheme ("sqlite:", "postgres"), in any letter case? */
 bool cli_has_scheme(const char *name, const char *scheme);
 
-/* Does a name mean a table of a PostgreSQL server, and lack its schema? Says so, without the name: it may contain a password. */
-bool cli_schema_missing(char *const *paths, int count);
-
 /* Reads the files (same columns; "-" is standard input) as one table with these columns only (NULL: all). On failure
  * prints why, sets *exit_code and returns false. Checks the table options first: a mistake there is reported before
  * anything is read. */

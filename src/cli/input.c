@@ -183,7 +183,9 @@ bool cli_has_scheme(const char *name, const char *scheme)
     return true;
 }
 
-bool cli_schema_missing(char *const *paths, int count)
+/* Where a table is read: does a name of a PostgreSQL server's table lack its schema? (Where a whole database is read or
+ * written, #NAME is a schema.) Says so, without the name: it may contain a password. */
+static bool schema_missing(char *const *paths, int count)
 {
     for (int i = 0; i < count; i++) {
         const char *mark = strrchr(paths[i], '#');
@@ -221,7 +223,7 @@ bool cli_table_read(kn_table **out, kn_context *ctx, const cli_table_options *op
     *exit_code = 2;
     if (path_count < 1) return complain("an input FILE is needed ('-' is standard input)");
     int inputs = 0;
-    if (cli_schema_missing(paths, path_count)) return false;
+    if (schema_missing(paths, path_count)) return false;
     for (int i = 0; i < path_count; i++) {
         inputs += strcmp(paths[i], "-") == 0;
         if (!is_tree_file(paths[i]) && !is_database(paths[i])) continue;
