@@ -219,7 +219,12 @@ static void check_real(double value)
     double    again = 0;
     assert_int_equal(text.size, shortest(value, expected));
     assert_memory_equal(text.data, expected, text.size);
-    if (kn_plain_decimal(text, &again)) assert_true(again == value);
+    bool     taken = kn_plain_decimal(text, &again);
+    kn_plain plain = kn_plain_of(text);
+    if (taken) assert_true(again == value);
+    if (kn_plain_real(value)) assert_true(taken);
+    assert_int_equal(plain.kind == KN_PLAIN_REAL, taken);
+    if (taken) assert_true(plain.real == value);
 }
 
 static void numbers_as_texts(void **state)
@@ -238,8 +243,13 @@ static void numbers_as_texts(void **state)
         assert_memory_equal(text.data, expected, text.size);
         assert_int_equal(kn_plain_integer(text, &again), size - (number < 0) <= 18);
         if (size - (number < 0) <= 18) assert_true(again == number);
+        kn_plain plain = kn_plain_of(text);
+        assert_int_equal(plain.kind, size - (number < 0) <= 18 ? KN_PLAIN_INTEGER : KN_PLAIN_NONE);
+        if (plain.kind == KN_PLAIN_INTEGER) assert_true(plain.integer == number);
         check_real((double)number / (double)(1 + kn_rng_below(&rng, 1000)));
-        check_real((double)(number % 100000000000) / 100);
+        double amount = (double)(number % 100000000000) / 100;
+        check_real(amount);
+        assert_int_equal(kn_plain_real(amount), number % 100000000000 % 100 != 0);
         uint64_t bits = kn_rng_next(&rng);
         double   any;
         memcpy(&any, &bits, sizeof any);
@@ -268,7 +278,9 @@ static void texts_as_numbers(void **state)
     for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
         double number;
         assert_false(kn_plain_decimal(kn_string_of(none[i]), &number));
+        assert_int_equal(kn_plain_of(kn_string_of(none[i])).kind, KN_PLAIN_NONE);
     }
+    assert_int_equal(kn_plain_of((kn_string){NULL, 0}).kind, KN_PLAIN_NONE);
 }
 
 int main(void)

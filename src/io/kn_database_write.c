@@ -6,8 +6,8 @@
  * and nothing else of the old keys remains (docs/errata.md M4). Rows are sorted by what is written of them, column by
  * column: numbers of keys by value, texts by bytes, missing cells last.
  *
- * Cost: one sort per table; cells are looked up on all threads. Memory: 4 bytes per row for the keys, 16 for the order of one
- * table, 56 per cell of the rows at hand.
+ * Cost: one sort per table; cells are looked up on all threads, and those that are numbers found. Memory: 4 bytes per row for the
+ * keys, 16 for the order of one table, 72 per cell of the rows at hand.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_database_write.h"
@@ -84,30 +84,19 @@ void kn_key_map_free(kn_key_map *map)
     map->new_key = NULL;
 }
 
-/* A cell of a key, identified by where its number was drawn. */
-typedef struct key_cell {
-    int     table, column;
-    int64_t row;
-} key_cell;
-
-/* Up along foreign keys. */
-static key_cell origin_of(const kn_database_rows *rows, key_cell at)
-{
-    for (;;) {
-        const kn_database_table *t = &rows->db->tables[at.table];
-        const kn_foreign_key    *f = t->link >= 0 ? &t->foreign[t->link] : NULL;
-        int                      i = 0;
-        while (f && i < f->column_count && f->columns[i] != at.column) i++;
-        if (!f || i == f->column_count) return at;
-        at = (key_cell){t->parent, f->target_columns[i], rows->tables[at.table].parent[at.row]};
-    }
-}
+/* From a key column of a table to where its numbers were drawn: up along foreign keys. */
+typedef struct key_way {
+    int              steps;
+    const uint32_t **parent;  /* per step: the row above of each */
+    const uint32_t  *new_key; /* of the rows there               */
+    bool             uuid;    /* their key is declared so        */
+} key_way;
 
 /* The number in a key column of a released row. */
-static uint32_t key_number(const kn_key_map *map, const kn_database_rows *rows, int table, int column, int64_t row)
+static inline uint32_t key_number(const key_way *way, int64_t row)
 {
-    key_cell origin = origin_of(rows, (key_cell){table, column, row});
-    return map->new_key[origin.table][origin.row];
+    for (int i = 0; i < way->steps; i++) row = way->parent[i][row];
+    return way->new_key[row];
 }
 
 /* ---- One table ---- */
@@ -119,14 +108,17 @@ typedef struct table_writer {
     int                     table;
     kn_arena                arena;
     kn_sink_table           sink;
+    key_way                *ways;    /* per column that is written: of a key             */
     int                    *columns; /* of the table, those that are written             */
     int                    *written; /* per column of the table: its place; -1: it is not */
     kn_sort_record         *order;
-    int64_t                 first;    /* of the rows at hand, in that order               */
-    kn_string              *cells[2]; /* AT_ONCE × columns: of the rows that go to the sink, and of the next ones */
-    char                   *texts[2]; /* of keys: KEY_TEXT per cell                    */
-    int                     next;     /* of the two */
+    int64_t                 first;      /* of the rows at hand, in that order               */
+    kn_string              *cells[2];   /* AT_ONCE × columns: of the rows that go to the sink, and of the next ones */
+    char                   *texts[2];   /* of keys: KEY_TEXT per cell                    */
+    kn_plain               *numbers[2]; /* per cell, where the sink takes numbers; else NULL */
+    int                     next;       /* of the two */
     const kn_database_sink *to;
+    const bool             *numeric; /* of the sink: columns that take numbers; NULL: none do */
 } table_writer;
 
 static void *take(table_writer *w, size_t count, size_t size)
@@ -213,6 +205,53 @@ static bool describe_drawn_key(table_writer *w, kn_sink_column *columns)
     return true;
 }
 
+/* Where the numbers of a key column come from. */
+static bool find_way(table_writer *w, int column, key_way *out)
+{
+    const kn_database_rows *rows = w->rows;
+    int                     table = w->table;
+    out->parent = take(w, (size_t)rows->db->table_count, sizeof *out->parent);
+    if (!out->parent) return false;
+    for (;;) {
+        const kn_database_table *t = &rows->db->tables[table];
+        const kn_foreign_key    *f = t->link >= 0 ? &t->foreign[t->link] : NULL;
+        int                      i = 0;
+        while (f && i < f->column_count && f->columns[i] != column) i++;
+        if (!f || i == f->column_count) break;
+        out->parent[out->steps++] = rows->tables[table].parent;
+        table = t->parent;
+        column = f->target_columns[i];
+    }
+    const char *type = column == DRAWN_KEY ? NULL : rows->db->tables[table].columns[column].declared;
+    out->uuid = type && strcmp(type, "uuid") == 0;
+    out->new_key = w->keys->new_key[table];
+    return true;
+}
+
+static bool find_ways(table_writer *w)
+{
+    w->ways = take(w, (size_t)w->sink.column_count, sizeof *w->ways);
+    for (int i = 0; w->ways && i < w->sink.column_count; i++) {
+        w->ways[i] = (key_way){0};
+        if (w->sink.columns[i].key && !find_way(w, w->columns[i], &w->ways[i])) return false;
+    }
+    return w->ways != NULL;
+}
+
+/* Of the rows at hand, for so many columns. */
+static bool make_room(table_writer *w, size_t columns)
+{
+    int64_t rows = w->rows->tables[w->table].rows;
+    size_t  block = columns * (size_t)(rows < AT_ONCE ? rows : AT_ONCE);
+    for (int i = 0; i < 2; i++) {
+        w->cells[i] = take(w, block, sizeof *w->cells[i]);
+        w->texts[i] = take(w, block, KEY_TEXT);
+        if (!w->cells[i] || !w->texts[i]) return false;
+        if (w->to->numeric && !(w->numbers[i] = take(w, block, sizeof *w->numbers[i]))) return false;
+    }
+    return true;
+}
+
 static bool describe(table_writer *w)
 {
     const kn_database_table *t = &w->rows->db->tables[w->table];
@@ -221,14 +260,7 @@ static bool describe(table_writer *w)
     kn_sink_column *columns = take(w, n, sizeof *columns);
     w->columns = take(w, n, sizeof *w->columns);
     w->written = take(w, n, sizeof *w->written);
-    int64_t rows = w->rows->tables[w->table].rows;
-    size_t  block = n * (size_t)(rows < AT_ONCE ? rows : AT_ONCE);
-    for (int i = 0; i < 2; i++) {
-        w->cells[i] = take(w, block, sizeof *w->cells[i]);
-        w->texts[i] = take(w, block, KEY_TEXT);
-        if (!w->cells[i] || !w->texts[i]) return false;
-    }
-    if (!columns || !w->columns || !w->written) return false;
+    if (!columns || !w->columns || !w->written || !make_room(w, n)) return false;
     w->sink.name = t->name;
     w->sink.columns = columns;
     for (int c = 0; c < t->table->column_count; c++) {
@@ -248,7 +280,7 @@ static bool describe(table_writer *w)
     w->sink.primary_count = t->key_count;
     w->sink.primary = places(w, t->key, t->key_count);
     if (t->drawn_key && !describe_drawn_key(w, columns)) return false;
-    return w->sink.primary && w->sink.further && describe_unique(w) && describe_link(w);
+    return w->sink.primary && w->sink.further && describe_unique(w) && describe_link(w) && find_ways(w);
 }
 
 /* ---- Order ---- */
@@ -258,8 +290,7 @@ static int compare_cell(const table_writer *w, int i, int64_t a, int64_t b)
     const kn_database_rows *r = w->rows;
     kn_string               x, y;
     if (w->sink.columns[i].key) {
-        uint32_t m = key_number(w->keys, r, w->table, w->columns[i], a);
-        uint32_t n = key_number(w->keys, r, w->table, w->columns[i], b);
+        uint32_t m = key_number(&w->ways[i], a), n = key_number(&w->ways[i], b);
         return m < n ? -1 : m > n;
     }
     bool there = r->cell(r->arg, w->table, w->columns[i], a, &x);
@@ -284,7 +315,7 @@ static uint64_t sort_key(const table_writer *w, int64_t row)
     const kn_database_rows *r = w->rows;
     kn_string               text;
     uint64_t                key = 0;
-    if (w->sink.columns[0].key) return key_number(w->keys, r, w->table, w->columns[0], row);
+    if (w->sink.columns[0].key) return key_number(&w->ways[0], row);
     if (!r->cell(r->arg, w->table, w->columns[0], row, &text)) return UINT64_MAX;
     for (size_t i = 0; i < 8; i++) key = key << 8 | (i < text.size ? (unsigned char)text.data[i] : 0);
     return key;
@@ -322,13 +353,11 @@ static int write_digits(uint32_t number, char *room)
 }
 
 /* A number, or a UUID where the key it was drawn for is declared so. */
-static kn_string key_text(const table_writer *w, int column, int64_t row, char *room)
+static kn_string key_text(const key_way *way, int64_t row, char *room)
 {
-    key_cell    origin = origin_of(w->rows, (key_cell){w->table, column, row});
-    const char *type = column == DRAWN_KEY ? NULL : w->rows->db->tables[origin.table].columns[origin.column].declared;
-    uint32_t    number = w->keys->new_key[origin.table][origin.row];
-    bool        uuid = type && strcmp(type, "uuid") == 0;
-    int size = uuid ? snprintf(room, KEY_TEXT, "00000000-0000-4000-8000-%012x", number) : write_digits(number, room);
+    uint32_t number = key_number(way, row);
+    int      size =
+        way->uuid ? snprintf(room, KEY_TEXT, "00000000-0000-4000-8000-%012x", number) : write_digits(number, room);
     return (kn_string){room, (size_t)size};
 }
 
@@ -337,11 +366,37 @@ static void fill_cell(const table_writer *w, int i, int64_t row, size_t at)
     const kn_database_rows *r = w->rows;
     kn_string              *cell = &w->cells[w->next][at];
     if (w->sink.columns[i].key)
-        *cell = key_text(w, w->columns[i], row, w->texts[w->next] + at * KEY_TEXT);
+        *cell = key_text(&w->ways[i], row, w->texts[w->next] + at * KEY_TEXT);
     else if (!r->cell(r->arg, w->table, w->columns[i], row, cell))
         *cell = (kn_string){NULL, 0};
     else if (!cell->data)
         cell->data = "";
+}
+
+/* The same where the sink takes numbers: here, beside the thread that feeds it. */
+static void fill_number(const table_writer *w, int i, int64_t row, size_t at)
+{
+    kn_plain *number = &w->numbers[w->next][at];
+    if (w->sink.columns[i].key && !w->ways[i].uuid) {
+        *number = (kn_plain){KN_PLAIN_INTEGER, {.integer = key_number(&w->ways[i], row)}};
+        w->cells[w->next][at] = (kn_string){NULL, 0};
+        return;
+    }
+    fill_cell(w, i, row, at);
+    *number = kn_plain_of(w->cells[w->next][at]);
+}
+
+static void fill_column(const table_writer *w, int column, const int64_t *rows, int64_t begin, int64_t end)
+{
+    size_t columns = (size_t)w->sink.column_count, at = (size_t)begin * columns + (size_t)column;
+    bool   numeric = w->numeric && w->numeric[column];
+    for (int64_t i = begin; i < end; i++, at += columns) {
+        if (numeric)
+            fill_number(w, column, rows[i - begin], at);
+        else
+            fill_cell(w, column, rows[i - begin], at);
+        if (w->numeric && !numeric) w->numbers[w->next][at] = (kn_plain){KN_PLAIN_NONE, {0}};
+    }
 }
 
 /* Of rows [begin, end) of those at hand, column by column. Rows are in the order of their new keys, so what they show is all
@@ -350,11 +405,9 @@ static void fill_rows(const table_writer *w, int64_t begin, int64_t end)
 {
     const kn_database_rows *r = w->rows;
     int64_t                 rows[GRAIN];
-    size_t                  columns = (size_t)w->sink.column_count;
     for (int64_t i = begin; i < end; i++) rows[i - begin] = (int64_t)w->order[w->first + i].id;
     if (r->fetch) r->fetch(r->arg, w->table, rows, (int)(end - begin));
-    for (size_t c = 0; c < columns; c++)
-        for (int64_t i = begin; i < end; i++) fill_cell(w, (int)c, rows[i - begin], (size_t)i * columns + c);
+    for (int c = 0; c < w->sink.column_count; c++) fill_column(w, c, rows, begin, end);
 }
 
 static int64_t rows_at(const table_writer *w, int64_t first)
@@ -363,16 +416,18 @@ static int64_t rows_at(const table_writer *w, int64_t first)
     return left < 0 ? 0 : left < AT_ONCE ? left : AT_ONCE;
 }
 
-kn_status kn_sink_rows(const kn_database_sink *sink, const kn_string *cells, int columns, int64_t count, kn_error *err)
+kn_status kn_sink_rows(const kn_database_sink *sink, const kn_string *cells, const kn_plain *numbers, int columns,
+                       int64_t count, kn_error *err)
 {
-    if (count > 0 && sink->rows) return sink->rows(sink->state, cells, count, err);
+    if (count > 0 && sink->rows) return sink->rows(sink->state, cells, numbers, count, err);
     for (int64_t i = 0; i < count; i++) KN_TRY(sink->row(sink->state, cells + (size_t)i * (size_t)columns, err));
     return KN_OK;
 }
 
 static kn_status sink_rows(const table_writer *w, int64_t count, kn_error *err)
 {
-    KN_TRY(kn_sink_rows(w->to, w->cells[!w->next], w->sink.column_count, count, err));
+    const kn_plain *numbers = w->numeric ? w->numbers[!w->next] : NULL;
+    KN_TRY(kn_sink_rows(w->to, w->cells[!w->next], numbers, w->sink.column_count, count, err));
     kn_progress_add(w->ctx, (uint64_t)count);
     return KN_OK;
 }
@@ -395,8 +450,8 @@ static kn_status step(void *arg, int64_t begin, int64_t end, int worker, kn_erro
 static kn_status write_rows(table_writer *w, const kn_database_sink *sink, kn_error *err)
 {
     int64_t n = w->rows->tables[w->table].rows, count = 0;
-    w->to = sink;
     KN_TRY(sink->table(sink->state, &w->sink, err));
+    if (sink->numeric) w->numeric = sink->numeric(sink->state);
     for (w->first = 0; w->first < n; w->first += AT_ONCE) {
         count = rows_at(w, w->first);
         if (kn_cancelled(w->ctx)) return kn_fail_cancelled(err);
@@ -410,7 +465,7 @@ static kn_status write_rows(table_writer *w, const kn_database_sink *sink, kn_er
 static kn_status write_table(kn_database_writer *writer, const kn_database_rows *rows, const kn_key_map *keys,
                              int table, kn_error *err)
 {
-    table_writer w = {.ctx = writer->ctx, .rows = rows, .keys = keys, .table = table};
+    table_writer w = {.ctx = writer->ctx, .rows = rows, .keys = keys, .table = table, .to = &writer->sink};
     kn_status    status = KN_OK;
     kn_arena_init(&w.arena, writer->ctx);
     if (!describe(&w)) status = kn_fail_memory(err, writer->ctx, "writing a database");

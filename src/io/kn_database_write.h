@@ -166,13 +166,17 @@ typedef struct kn_database_sink {
     bool       *guarded; /* CSV: see kn_database_writer_guard; NULL elsewhere */
     kn_status (*sync)(void *state, kn_database_place *out, kn_error *err);
     void (*detach)(void *state);
-    /* Several rows, one behind the other: faster than one by one; NULL: it is not. */
-    kn_status (*rows)(void *state, const kn_string *cells, int64_t count, kn_error *err);
+    /* Several rows, one behind the other: faster than one by one; NULL: it is not. `numbers` of the cells, as `numeric` says,
+     * or NULL: the sink looks for them itself. */
+    kn_status (*rows)(void *state, const kn_string *cells, const kn_plain *numbers, int64_t count, kn_error *err);
+    /* Per column of the table that was begun: `rows` takes what is plainly a number as one (kn_plain_of), and does not look at
+     * its text. NULL: no column does. */
+    const bool *(*numeric)(void *state);
 } kn_database_sink;
 
-/* So many rows of so many cells to a sink. */
-KN_CHECK kn_status kn_sink_rows(const kn_database_sink *sink, const kn_string *cells, int columns, int64_t count,
-                                kn_error *err);
+/* So many rows of so many cells to a sink; `numbers` as above. */
+KN_CHECK kn_status kn_sink_rows(const kn_database_sink *sink, const kn_string *cells, const kn_plain *numbers, int columns,
+                                int64_t count, kn_error *err);
 
 /* A writer of what goes to a sink; the sink is the caller's after a failure. */
 KN_CHECK kn_status kn_database_writer_around(kn_database_writer **out, kn_context *ctx, const kn_database_sink *sink,

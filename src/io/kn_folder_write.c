@@ -249,8 +249,8 @@ kn_status kn_folder_sink(kn_database_sink *out, kn_context *ctx, const char *pat
         sink_abort(s);
         return status;
     }
-    *out =
-        (kn_database_sink){s,           s->temporary, sink_table, sink_row,    sink_table_end, NULL,        sink_cells,
-                           sink_commit, sink_abort,   NULL,       &s->guarded, sink_sync,      sink_detach, NULL};
+    *out = (kn_database_sink){s,           s->temporary, sink_table,  sink_row,   sink_table_end,
+                              NULL,        sink_cells,   sink_commit, sink_abort, NULL,
+                              &s->guarded, sink_sync,    sink_detach, NULL,       NULL};
     return KN_OK;
 }

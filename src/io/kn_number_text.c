@@ -21,19 +21,27 @@ static size_t write_integer(int64_t value, char *room)
 }
 
 /* Up to four digits after the point and fifteen in all. The quotient of two exact numbers is rounded once, so it is the
- * number if and only if that is the nearest one to the decimal. Returns the size, 0: it is no such number. */
+ * number if and only if that is the nearest one to the decimal. Returns how many digits are behind the point of the number
+ * *whole / *unit; -1: it is no such number. */
+static int find_short(double value, int64_t *whole, int64_t *unit)
+{
+    double size = value < 0 ? -value : value, power = 1;
+    *unit = 1;
+    if (!(size < 1e11) || size < 1e-4) return -1; /* zero has a sign: not here */
+    for (int digits = 0; digits <= 4; digits++, power *= 10, *unit *= 10) {
+        *whole = (int64_t)(size * power + 0.5);
+        if ((double)*whole / power == size) return digits;
+    }
+    return -1;
+}
+
+/* Returns the size, 0: it is no such number. */
 static size_t write_short(double value, char *room)
 {
-    double  size = value < 0 ? -value : value, power = 1;
     int64_t whole = 0, unit = 1;
     size_t  at = 0;
-    int     digits = 0;
-    if (!(size < 1e11) || size < 1e-4) return 0; /* zero has a sign: not here */
-    for (; digits <= 4; digits++, power *= 10, unit *= 10) {
-        whole = (int64_t)(size * power + 0.5);
-        if ((double)whole / power == size) break;
-    }
-    if (digits > 4) return 0;
+    int     digits = find_short(value, &whole, &unit);
+    if (digits < 0) return 0;
     if (value < 0) room[at++] = '-';
     at += write_integer(whole / unit, room + at);
     if (digits == 0) return at;
@@ -92,4 +100,22 @@ bool kn_plain_decimal(kn_string text, double *out)
     if (*out == (double)whole) return false;
     if (sign) *out = -*out;
     return true;
+}
+
+kn_plain kn_plain_of(kn_string text)
+{
+    kn_plain out = {KN_PLAIN_NONE, {0}};
+    if (text.data && kn_plain_integer(text, &out.integer)) {
+        out.kind = KN_PLAIN_INTEGER;
+    } else if (text.data) {
+        double real = 0;
+        if (kn_plain_decimal(text, &real)) out = (kn_plain){KN_PLAIN_REAL, {.real = real}};
+    }
+    return out;
+}
+
+bool kn_plain_real(double value)
+{
+    int64_t whole, unit;
+    return find_short(value, &whole, &unit) > 0;
 }

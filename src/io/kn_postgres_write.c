@@ -198,7 +198,7 @@ kn_status kn_postgres_sink(kn_database_sink *out, kn_context *ctx, const char *n
         sink_abort(s);
         return status;
     }
-    *out = (kn_database_sink){s,           NULL,       sink_table, sink_row, sink_table_end, NULL,       sink_cells,
-                              sink_commit, sink_abort, NULL,       NULL,     sink_sync,      sink_abort, NULL};
+    *out = (kn_database_sink){s,          NULL, sink_table, sink_row,  sink_table_end, NULL, sink_cells, sink_commit,
+                              sink_abort, NULL, NULL,       sink_sync, sink_abort,     NULL, NULL};
     return KN_OK;
 }

@@ -205,10 +205,10 @@ static kn_status write_rows(reference_writer *w, const kn_database_sink *sink, k
         if ((i & 0xfff) == 0 && kn_cancelled(w->ctx)) return kn_fail_cancelled(err);
         for (int c = 0; c < columns; c++) cells[count * columns + c] = cell_of(w, order[i].id, w->columns[c]);
         if (++count < AT_ONCE) continue;
-        KN_TRY(kn_sink_rows(sink, cells, columns, count, err));
+        KN_TRY(kn_sink_rows(sink, cells, NULL, columns, count, err));
         count = 0;
     }
-    KN_TRY(kn_sink_rows(sink, cells, columns, count, err));
+    KN_TRY(kn_sink_rows(sink, cells, NULL, columns, count, err));
     return sink->table_end(sink->state, err);
 }
 

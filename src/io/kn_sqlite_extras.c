@@ -269,15 +269,29 @@ static int copy_next(void *state)
     return SQLITE_ABORT;
 }
 
-/* Texts stay where they are until the next step. */
-static bool copy_cell(void *state, int column, kn_string *out)
+/* The number that a numeric column holds, where its text would become that number again. */
+static kn_plain copy_number(sqlite3_stmt *from, int column)
 {
-    copying *c = state;
-    if (!kn_sqlite_cell(out, c->from, column, c->rooms[column], &c->scratch)) {
+    int    type = sqlite3_column_type(from, column);
+    double real = type == SQLITE_FLOAT ? sqlite3_column_double(from, column) : 0;
+    if (type == SQLITE_INTEGER) return (kn_plain){KN_PLAIN_INTEGER, {.integer = sqlite3_column_int64(from, column)}};
+    if (type == SQLITE_FLOAT && kn_plain_real(real)) return (kn_plain){KN_PLAIN_REAL, {.real = real}};
+    return (kn_plain){KN_PLAIN_NONE, {0}};
+}
+
+/* Texts stay where they are until the next step. */
+static kn_sqlite_value copy_cell(void *state, int column, bool numeric)
+{
+    copying        *c = state;
+    kn_sqlite_value v = {.stays = true};
+    if (numeric) v.number = copy_number(c->from, column);
+    if (v.number.kind != KN_PLAIN_NONE) return v;
+    if (!kn_sqlite_cell(&v.text, c->from, column, c->rooms[column], &c->scratch)) {
         c->scratch.failed = true;
-        *out = (kn_string){NULL, 0};
+        v.text = (kn_string){NULL, 0};
     }
-    return !out->data || out->data != c->scratch.data;
+    v.stays = !v.text.data || v.text.data != c->scratch.data;
+    return v;
 }
 
 static kn_status insert_rows(copying *c, const char *table, kn_error *err)
@@ -402,6 +416,7 @@ static kn_status compare_bytes(const looking *l, const unsigned char *fresh, int
     for (size_t got; *same && (got = fread(piece, 1, sizeof piece, file)) > 0; at += (int64_t)got) {
         const unsigned char *there = fresh ? fresh + at : other;
         *same = fresh ? at + (int64_t)got <= size : fread(other, 1, got, l->copy) == got;
+        if (*same && memcmp(piece, there, got) == 0) continue; /* all but the header, mostly */
         for (size_t i = 0; *same && i < got; i++) *same = piece[i] == there[i] || is_counter(at + (int64_t)i);
     }
     if (*same && !fresh) size = fgetc(l->copy) == EOF ? at : at + 1;

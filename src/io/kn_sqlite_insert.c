@@ -3,7 +3,7 @@
  * A statement per row costs more than its row: SQLite opens and closes its cursors each time. Here the rows are a virtual
  * table, INSERT INTO t SELECT * FROM it, whose cells SQLite asks for one after the other. Cells are texts; SQLite's own
  * rule of affinity turns them into numbers in columns declared so, as it does with texts that are bound to a statement.
- * Plain numbers are given to such columns as numbers, which is the same in half the time.
+ * A source may give plain numbers to such columns as numbers, which is the same in half the time.
  *
  * The table's name begins with sqlite_, so no table of a file can have it. A connection has one such table at a time.
  * SPDX-License-Identifier: Apache-2.0
@@ -121,18 +121,15 @@ static int at_end(sqlite3_vtab_cursor *cursor)
 static int give_cell(sqlite3_vtab_cursor *cursor, sqlite3_context *to, int column)
 {
     const kn_sqlite_insert *insert = insert_of(cursor);
-    kn_string               text;
-    int64_t                 integer;
-    double                  decimal;
-    bool                    stays = insert->source.cell(insert->source.state, column, &text);
-    if (!text.data)
-        sqlite3_result_null(to);
-    else if (insert->numeric[column] && kn_plain_integer(text, &integer))
-        sqlite3_result_int64(to, integer);
-    else if (insert->numeric[column] && kn_plain_decimal(text, &decimal))
-        sqlite3_result_double(to, decimal);
+    kn_sqlite_value         v = insert->source.cell(insert->source.state, column, insert->numeric[column]);
+    if (v.number.kind == KN_PLAIN_INTEGER)
+        sqlite3_result_int64(to, v.number.integer);
+    else if (v.number.kind == KN_PLAIN_REAL)
+        sqlite3_result_double(to, v.number.real);
+    else if (v.text.data)
+        sqlite3_result_text64(to, v.text.data, v.text.size, v.stays ? SQLITE_STATIC : SQLITE_TRANSIENT, SQLITE_UTF8);
     else
-        sqlite3_result_text64(to, text.data, text.size, stays ? SQLITE_STATIC : SQLITE_TRANSIENT, SQLITE_UTF8);
+        sqlite3_result_null(to);
     return SQLITE_OK;
 }
 
@@ -204,6 +201,11 @@ int kn_sqlite_insert_run(kn_sqlite_insert *insert)
 {
     int code = sqlite3_step(insert->statement);
     return code == SQLITE_DONE ? sqlite3_reset(insert->statement) : code;
+}
+
+const bool *kn_sqlite_insert_numeric(const kn_sqlite_insert *insert)
+{
+    return insert->numeric;
 }
 
 void kn_sqlite_insert_close(kn_sqlite_insert *insert)

@@ -31,13 +31,20 @@ KN_CHECK kn_status kn_sqlite_select(sqlite3_stmt **out, kn_context *ctx, sqlite3
  * the context's until it is discharged. KN_IO: this SQLite cannot do that; KN_MEMORY: the schema is too large. */
 KN_CHECK kn_status kn_sqlite_harden(sqlite3 *db, kn_context *ctx, const char *path, uint64_t *charged, kn_error *err);
 
+/* A cell that is inserted: a number, or a text. */
+typedef struct kn_sqlite_value {
+    kn_plain  number;
+    kn_string text;  /* if it is no number; data NULL: missing   */
+    bool      stays; /* until the next row is asked for          */
+} kn_sqlite_value;
+
 /* Rows that are inserted into a table, asked for one after the other, and each cell of a row once. Results are SQLite's
- * codes. `next`: SQLITE_ROW, SQLITE_DONE, or why there is none. `cell`: does the text stay until the next row is asked for?
- * Data NULL: missing. */
+ * codes. `next`: SQLITE_ROW, SQLITE_DONE, or why there is none. `cell`: `numeric` columns turn texts into numbers (SQLite's
+ * affinity); those may be given as numbers, as kn_plain_of finds them, which is the same in half the time. */
 typedef struct kn_sqlite_source {
     void *state;
     int (*next)(void *state);
-    bool (*cell)(void *state, int column, kn_string *out);
+    kn_sqlite_value (*cell)(void *state, int column, bool numeric);
 } kn_sqlite_source;
 
 typedef struct kn_sqlite_insert kn_sqlite_insert;
@@ -47,6 +54,7 @@ typedef struct kn_sqlite_insert kn_sqlite_insert;
 int  kn_sqlite_insert_open(kn_sqlite_insert **out, kn_context *ctx, sqlite3 *db, const char *table, int columns,
                            const kn_sqlite_source *source);
 int  kn_sqlite_insert_run(kn_sqlite_insert *insert);
+const bool *kn_sqlite_insert_numeric(const kn_sqlite_insert *insert); /* per column */
 void kn_sqlite_insert_close(kn_sqlite_insert *insert); /* NULL is fine */
 
 /* What went wrong last, in words without values; of a query, without its words. */

@@ -164,10 +164,11 @@ static kn_string blob_text(kn_buffer *to, const unsigned char *bytes, int size)
     return (kn_string){to->data, to->size};
 }
 
-bool kn_sqlite_cell(kn_string *out, sqlite3_stmt *s, int c, char room[KN_NUMBER_TEXT], kn_buffer *scratch)
+/* A cell of this type. */
+static bool text_of(kn_string *out, sqlite3_stmt *s, int c, int type, char room[KN_NUMBER_TEXT], kn_buffer *scratch)
 {
     *out = (kn_string){NULL, 0};
-    switch (sqlite3_column_type(s, c)) {
+    switch (type) {
     case SQLITE_NULL: return true;
     case SQLITE_INTEGER: *out = kn_integer_text(sqlite3_column_int64(s, c), room); return true;
     case SQLITE_FLOAT: *out = kn_real_text(sqlite3_column_double(s, c), room); return true;
@@ -179,6 +180,11 @@ bool kn_sqlite_cell(kn_string *out, sqlite3_stmt *s, int c, char room[KN_NUMBER_
         out->size = (size_t)sqlite3_column_bytes(s, c);
         return out->data != NULL;
     }
+}
+
+bool kn_sqlite_cell(kn_string *out, sqlite3_stmt *s, int c, char room[KN_NUMBER_TEXT], kn_buffer *scratch)
+{
+    return text_of(out, s, c, sqlite3_column_type(s, c), room, scratch);
 }
 
 static kn_status select_all(const reader *r, sqlite3_stmt **out, const kn_catalog_table *t, kn_error *err)
@@ -212,10 +218,11 @@ static kn_status give_cell(const reader *r, int c, const kn_cell_sink *sink, kn_
 {
     char      room[KN_NUMBER_TEXT];
     kn_string text;
-    int       type = sink->integer ? sqlite3_column_type(r->rows, c) : SQLITE_NULL;
-    if (type == SQLITE_INTEGER) return sink->integer(sink->state, sqlite3_column_int64(r->rows, c), err);
-    if (type == SQLITE_FLOAT) return sink->real(sink->state, sqlite3_column_double(r->rows, c), err);
-    if (!kn_sqlite_cell(&text, r->rows, c, room, scratch)) return kn_fail_memory(err, r->ctx, r->path);
+    int       type = sqlite3_column_type(r->rows, c);
+    if (sink->integer && type == SQLITE_INTEGER)
+        return sink->integer(sink->state, sqlite3_column_int64(r->rows, c), err);
+    if (sink->integer && type == SQLITE_FLOAT) return sink->real(sink->state, sqlite3_column_double(r->rows, c), err);
+    if (!text_of(&text, r->rows, c, type, room, scratch)) return kn_fail_memory(err, r->ctx, r->path);
     return sink->cell(sink->state, text, err);
 }
 

@@ -4,7 +4,7 @@
  * discarded. Nothing but cells goes into it, row after row, so its bytes are a function of them (kn_sqlite_extras.c checks
  * that). Where a key is the row number (INTEGER PRIMARY KEY) and rows do not come in its order, as those of references,
  * bytes depend on that order too, and the file is vacuumed at the end. Commit closes, syncs and renames it. Cells are
- * given as text (kn_sqlite_insert.c).
+ * given as texts, and as numbers where they become these anyway (kn_sqlite_insert.c).
  *
  * Limit: SQLite writes the file itself, so if the size of files is limited (RLIMIT_FSIZE) a host must ignore SIGXFSZ,
  * as the program does; the write then fails, and with it the release.
@@ -29,6 +29,7 @@ typedef struct sqlite_sink {
     kn_sqlite_insert *insert; /* of the table that is being written */
     int               columns;
     const kn_string  *cells;     /* of the rows that are inserted */
+    const kn_plain   *numbers;   /* those that are numbers; NULL: nobody looked */
     int64_t           row, rows; /* the one at hand, and how many */
     int               numbered;  /* the column that is the row number; -1: none */
     int64_t           last;      /* row number that was written                 */
@@ -94,11 +95,18 @@ static int next_row(void *state)
     return ++s->row < s->rows ? SQLITE_ROW : SQLITE_DONE;
 }
 
-static bool cell_of_row(void *state, int column, kn_string *out)
+static kn_plain number_at(const sqlite_sink *s, size_t at)
+{
+    return s->numbers ? s->numbers[at] : kn_plain_of(s->cells[at]);
+}
+
+static kn_sqlite_value cell_of_row(void *state, int column, bool numeric)
 {
     const sqlite_sink *s = state;
-    *out = s->cells[(size_t)s->row * (size_t)s->columns + (size_t)column];
-    return true;
+    size_t             at = (size_t)s->row * (size_t)s->columns + (size_t)column;
+    kn_sqlite_value    v = {.text = s->cells[at], .stays = true};
+    if (numeric) v.number = number_at(s, at);
+    return v;
 }
 
 /* SQLite's rule: a key of one column that is declared so. */
@@ -111,10 +119,9 @@ static int number_column(const kn_sink_table *t)
 static void check_order(sqlite_sink *s)
 {
     for (int64_t r = 0; r < s->rows && s->numbered >= 0 && !s->unordered; r++) {
-        kn_string cell = s->cells[(size_t)r * (size_t)s->columns + (size_t)s->numbered];
-        int64_t   number = 0;
-        s->unordered = !cell.data || !kn_plain_integer(cell, &number) || number < s->last;
-        s->last = number;
+        kn_plain cell = number_at(s, (size_t)r * (size_t)s->columns + (size_t)s->numbered);
+        s->unordered = cell.kind != KN_PLAIN_INTEGER || cell.integer < s->last;
+        s->last = cell.integer;
     }
 }
 
@@ -131,10 +138,11 @@ static kn_status sink_table(void *state, const kn_sink_table *t, kn_error *err)
     return code == SQLITE_OK ? KN_OK : fail_sqlite(s, err);
 }
 
-static kn_status sink_rows(void *state, const kn_string *cells, int64_t count, kn_error *err)
+static kn_status sink_rows(void *state, const kn_string *cells, const kn_plain *numbers, int64_t count, kn_error *err)
 {
     sqlite_sink *s = state;
     s->cells = cells;
+    s->numbers = numbers;
     s->row = -1;
     s->rows = count;
     check_order(s);
@@ -143,7 +151,12 @@ static kn_status sink_rows(void *state, const kn_string *cells, int64_t count, k
 
 static kn_status sink_row(void *state, const kn_string *cells, kn_error *err)
 {
-    return sink_rows(state, cells, 1, err);
+    return sink_rows(state, cells, NULL, 1, err);
+}
+
+static const bool *sink_numeric(void *state)
+{
+    return kn_sqlite_insert_numeric(((const sqlite_sink *)state)->insert);
 }
 
 static kn_status sink_table_end(void *state, kn_error *err)
@@ -223,6 +236,6 @@ kn_status kn_sqlite_sink(kn_database_sink *out, kn_context *ctx, const char *pat
     }
     *out = (kn_database_sink){s,           NULL,       sink_table,  sink_row,   sink_table_end,
                               sink_finish, sink_cells, sink_commit, sink_abort, kn_output_temporary(s->file),
-                              NULL,        sink_sync,  sink_detach, sink_rows};
+                              NULL,        sink_sync,  sink_detach, sink_rows,  sink_numeric};
     return KN_OK;
 }
