@@ -397,7 +397,7 @@ static void check_sqlite(kn_context *ctx, const kn_anatomy *a, const char *besid
     snprintf(target, sizeof target, "sqlite:%s.db", beside);
     assert_ok(kn_database_writer_open(&writer, ctx, target, NULL, &err), err);
     assert_ok(kn_database_writer_write(writer, kn_anatomy_rows(a), &err), err);
-    assert_ok(kn_database_writer_read(&back, writer, NULL, &err), err);
+    assert_ok(kn_database_writer_read(&back, writer, NULL, NULL, &err), err);
     assert_int_equal(back->table_count, 6);
     int list = kn_database_find(back, "visit_cost"), rows = kn_database_find(back, "visit");
     assert_true(list >= 0 && rows >= 0);

@@ -50,7 +50,7 @@ int kn_catalog_add_column(kn_catalog *c, int table, const char *name, const char
     const char       *own = copy(c, name), *type = declared && *declared ? copy(c, declared) : NULL;
     if (!own || (declared && *declared && !type)) return -1;
     if (!room(c, &t->columns, t->column_count, sizeof *t->columns)) return -1;
-    t->columns[t->column_count] = (kn_catalog_column){own, type, not_null, text, false, false};
+    t->columns[t->column_count] = (kn_catalog_column){own, type, not_null, text, false, false, false};
     return t->column_count++;
 }
 

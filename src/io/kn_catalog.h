@@ -18,6 +18,7 @@ typedef struct kn_catalog_column {
     bool        text;   /* declared as text: never inferred to be something else      */
     bool        joined; /* part of a key that joins tables, or of a primary key       */
     bool        old_key; /* refers to rows of persons by a foreign key that is left out */
+    bool        unread;  /* nobody looks at its cells: a source gives none, all are missing */
 } kn_catalog_column;
 
 typedef struct kn_catalog_link {

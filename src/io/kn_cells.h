@@ -14,6 +14,13 @@
 #include "kn_number_text.h"
 #include "kn_string.h"
 
+/* Says which columns nobody will look at, except for those of keys. Where rows come from an engine their cells are not asked
+ * for, and are all missing. */
+typedef struct kn_database_unread {
+    const void *arg;
+    bool (*column)(const void *arg, const char *table, const char *column);
+} kn_database_unread;
+
 /* Receives the cells of a table, row by row, in the order of the catalog's columns. Data NULL: missing; a text is
  * valid until the call returns. It need not be UTF-8. */
 typedef struct kn_cell_sink {

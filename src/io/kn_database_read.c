@@ -21,6 +21,7 @@ typedef struct reading {
     kn_context                *ctx;
     const kn_cells            *source;
     const kn_database_options *options;
+    const kn_database_unread  *unread; /* NULL: everything is read */
     kn_catalog                 catalog;
     kn_database               *db;
     int                       *order; /* the numbers in the catalog of the tables to read */
@@ -264,6 +265,17 @@ static void mark_keys(reading *r)
     }
 }
 
+/* Columns of which nobody needs the cells; keys are needed. */
+static void mark_unread(reading *r)
+{
+    for (int i = 0; r->unread && i < r->count; i++) {
+        kn_catalog_table *t = &r->catalog.tables[r->order[i]];
+        for (int c = 0; c < t->column_count; c++)
+            t->columns[c].unread =
+                !t->columns[c].joined && r->unread->column(r->unread->arg, t->name, t->columns[c].name);
+    }
+}
+
 /* The tables to read: in the user's order, else by name. */
 static kn_status choose_tables(reading *r, kn_error *err)
 {
@@ -422,6 +434,7 @@ static kn_status read_all(reading *r, kn_error *err)
     for (int t = 0; t < r->catalog.table_count; t++) KN_TRY(name_columns(r, t, err));
     KN_TRY(choose_tables(r, err));
     mark_keys(r);
+    mark_unread(r);
     for (int i = 0; i < r->count && !r->db->references; i++)
         if (is_reference(r, r->catalog.tables[r->order[i]].name))
             KN_TRY(kn_database_create(&r->db->references, r->ctx, r->source->name, err));
@@ -437,14 +450,14 @@ static kn_status read_all(reading *r, kn_error *err)
 }
 
 kn_status kn_database_read_cells(kn_database **out, const kn_cells *cells, const kn_database_options *options,
-                                 kn_error *err)
+                                 const kn_database_unread *unread, kn_error *err)
 {
     *out = NULL;
     kn_database_options own = *options;
     kn_csv_options      csv = KN_CSV_OPTIONS_INIT;
     KN_TRY(kn_options_take(&csv, sizeof csv, options->csv, "CSV options", err));
     own.csv = &csv;
-    reading r = {.ctx = cells->ctx, .source = cells, .options = &own};
+    reading r = {.ctx = cells->ctx, .source = cells, .options = &own, .unread = unread};
     kn_catalog_init(&r.catalog, r.ctx);
     kn_progress_begin(r.ctx, "reading", "rows", 0);
     kn_status status = read_all(&r, err);
@@ -480,7 +493,7 @@ kn_status kn_database_read(kn_database **out, kn_context *ctx, const char *input
         return kn_fail(err, KN_USAGE, "%s: only a PostgreSQL server has schemas; leave the schema out", input);
     kn_cells *cells = NULL;
     KN_TRY(kn_cells_open(&cells, ctx, input, options->snapshot, err));
-    kn_status status = kn_database_read_cells(out, cells, options, err);
+    kn_status status = kn_database_read_cells(out, cells, options, NULL, err);
     kn_cells_close(cells);
     return status;
 }

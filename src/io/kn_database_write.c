@@ -566,7 +566,7 @@ kn_status kn_database_writer_cells(kn_cells **out, kn_database_writer *w, kn_err
 }
 
 kn_status kn_database_writer_read(kn_database **out, kn_database_writer *w, const kn_database_options *options,
-                                  kn_error *err)
+                                  const kn_database_unread *unread, kn_error *err)
 {
     kn_database_options own = KN_DATABASE_OPTIONS_INIT;
     kn_cells           *cells = NULL;
@@ -574,7 +574,7 @@ kn_status kn_database_writer_read(kn_database **out, kn_database_writer *w, cons
     if (options) own = *options;
     own.schema = NULL; /* the one that was written */
     KN_TRY(kn_database_writer_cells(&cells, w, err));
-    kn_status status = kn_database_read_cells(out, cells, &own, err);
+    kn_status status = kn_database_read_cells(out, cells, &own, unread, err);
     kn_cells_close(cells);
     return status;
 }

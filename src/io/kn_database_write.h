@@ -86,9 +86,10 @@ KN_CHECK kn_status kn_database_writer_write(kn_database_writer *writer, const kn
 KN_CHECK kn_status kn_database_writer_write_keys(kn_database_writer *writer, const kn_database_rows *rows,
                                                  const kn_key_map *keys, kn_error *err);
 
-/* Reads back what was written and is not yet committed. */
+/* Reads back what was written and is not yet committed. `unread` may be NULL. */
 KN_CHECK kn_status kn_database_writer_read(kn_database **out, kn_database_writer *writer,
-                                           const kn_database_options *options, kn_error *err);
+                                           const kn_database_options *options, const kn_database_unread *unread,
+                                           kn_error *err);
 
 /* The same as texts, for other readers. To be closed before the writer ends. */
 KN_CHECK kn_status kn_database_writer_cells(kn_cells **out, kn_database_writer *writer, kn_error *err);

@@ -8,9 +8,9 @@
 #include "kn_database.h"
 
 /* Reads all tables of a source: the user's declarations override its catalog, each table is read with the resulting
- * types (keys are text), and the keys are added to the database. */
+ * types (keys are text), and the keys are added to the database. `unread` may be NULL. */
 KN_CHECK kn_status kn_database_read_cells(kn_database **out, const kn_cells *cells, const kn_database_options *options,
-                                          kn_error *err);
+                                          const kn_database_unread *unread, kn_error *err);
 
 /* ---- Rows → table ---- */
 

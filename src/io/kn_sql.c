@@ -25,7 +25,10 @@ void kn_sql_columns(kn_buffer *sql, const char *verb, const kn_catalog_table *ta
 {
     for (int c = 0; c < table->column_count; c++) {
         kn_buffer_add(sql, c ? ", " : verb);
-        kn_sql_name(sql, table->columns[c].name);
+        if (table->columns[c].unread)
+            kn_buffer_add(sql, "NULL");
+        else
+            kn_sql_name(sql, table->columns[c].name);
     }
 }
 

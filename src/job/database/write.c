@@ -51,17 +51,20 @@ static const char **names_of(kn_database_run *run, const kn_table *table, const 
     return names;
 }
 
-/* The schema as a release file would describe it: a folder has no catalog. The texts are the run's. */
+/* The schema as a release file would describe it: a folder has no catalog. A key that no table refers to joins nothing and is
+ * not read (is_unread), which leaves it to the verifier whether it is one. The texts are the run's. */
 static kn_spec_table *describe(kn_database_run *run, kn_error *err)
 {
     const kn_database *db = rows_of(run)->db;
+    bool               folder = kn_database_writer_folder(run->writer) != NULL;
     kn_spec_table     *tables =
         kn_release_alloc(&run->all, &run->all.scratch, (size_t)db->table_count, sizeof *tables, err);
     for (int t = 0; tables && t < db->table_count; t++) {
         const kn_database_table *from = &db->tables[t];
-        tables[t] = (kn_spec_table){.has_key = true, .key_count = from->key_count};
+        bool                     joins = folder || from->link < 0 || from->child_count > 0;
+        tables[t] = (kn_spec_table){.has_key = true, .key_count = joins ? from->key_count : 0};
         tables[t].name = kn_release_text(&run->all, from->name, err);
-        tables[t].key = names_of(run, from->table, from->key, from->key_count, err);
+        tables[t].key = names_of(run, from->table, from->key, tables[t].key_count, err);
         if (!tables[t].name || !tables[t].key) return NULL;
         if (from->link < 0) continue;
         const kn_foreign_key *f = &from->foreign[from->link];
@@ -91,6 +94,20 @@ static void mark_references(kn_database_run *run)
     }
 }
 
+/* Does nothing that is made from what is read back look at its cells? Facts are about quasi-identifiers and who looks alike in
+ * them, the map about persons' keys. Persons are read whole: the map is of their rows as the verifier reads them, and an engine that is
+ * asked for keys alone may give rows in another order, that of an index. The verifier, which reads the release itself, looks at
+ * everything. */
+static bool is_unread(const void *arg, const char *table, const char *column)
+{
+    const kn_database *db = ((const kn_database_run *)arg)->db;
+    int                t = kn_database_find(db, table), c = t < 0 ? -1 : kn_table_find(db->tables[t].table, column);
+    if (c < 0 || t == db->entity) return false;
+    const kn_database_column *d = &db->tables[t].columns[c];
+    if (d->refers || (d->has_role && d->role == KN_ROLE_QUASI)) return false;
+    return d->key || (d->has_role && (d->role == KN_ROLE_SENSITIVE || d->role == KN_ROLE_KEEP));
+}
+
 static kn_status read_back(kn_database_run *run, const kn_spec_table *tables, int count, kn_error *err)
 {
     static const char *const empty = "";
@@ -106,7 +123,9 @@ static kn_status read_back(kn_database_run *run, const kn_spec_table *tables, in
     }
     csv.decimal = run->all.spec->csv.decimal;
     csv.timezone = run->all.spec->csv.timezone;
-    KN_TRY(kn_database_writer_read(&run->back, run->writer, &options, err));
+    kn_database_unread unread = {run, is_unread};
+    bool               folder = kn_database_writer_folder(run->writer) != NULL; /* which may hold formulas anywhere */
+    KN_TRY(kn_database_writer_read(&run->back, run->writer, &options, folder ? NULL : &unread, err));
     if (run->db->references) mark_references(run);
     return KN_OK;
 }

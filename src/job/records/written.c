@@ -41,7 +41,7 @@ static kn_status read_back(kn_records_run *run, kn_error *err)
     if (!tables) return kn_fail_memory(err, run->all.ctx, "writing a database");
     kn_database_options from =
         reading(&csv, spec, tables, run->db->table_count, kn_database_writer_folder(run->writer) != NULL);
-    KN_TRY(kn_database_writer_read(&run->back_db, run->writer, &from, err));
+    KN_TRY(kn_database_writer_read(&run->back_db, run->writer, &from, NULL, err));
     options.released = true;
     return kn_records_read_shown(&run->back, run->all.ctx, run->back_db, tables, run->db->tables[run->db->entity].name,
                                  &options, err);
