@@ -4,7 +4,7 @@
  * Each row gets a number for what it and the rows below it show (its sight), equal numbers for equal sights: tables
  * are visited from the outermost inwards, and a row's sight is its quasi-identifiers with the sorted numbers of the
  * rows that belong to it. Persons with equal numbers are a class. Cost: linear in the rows, except for sorting the
- * rows that belong to each row. An anatomy shows its quasi-identifiers unchanged: it has no such classes.
+ * rows that belong to each row; rows to which none belong are numbered on all threads. An anatomy shows its quasi-identifiers unchanged: it has no such classes.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
@@ -16,9 +16,15 @@
 #include "kn_database.h"
 #include "kn_error.h"
 #include "kn_interner.h"
+#include "kn_parallel.h"
 #include "kn_public.h"
 
 #define WHAT "reading the release"
+
+enum {
+    AT_ONCE = 1 << 12, /* rows that one thread takes at a time  */
+    FEW = 24           /* are sorted where they are             */
+};
 
 static const kn_attribute *attribute_of(const kn_spec *spec, const char *table, const char *column)
 {
@@ -106,41 +112,104 @@ static void kin_free(kin *k)
     kn_free(k->sights);
 }
 
-static kn_status add_rows(kin *k, const kn_database *db, int child, const uint32_t *sights, bool count, kn_error *err)
+static void count_rows(kin *k, const kn_table *child, const uint32_t *parent)
 {
-    const kn_database_table *t = &db->tables[child];
-    uint32_t                *parent = NULL;
-    KN_TRY(kn_database_join(&parent, db, child, t->link, NULL, err));
-    for (int64_t r = 0; r < t->table->rows; r++) {
-        if (parent[r] >= KN_ROW_MISSING) continue;
-        if (count)
-            k->starts[parent[r] + 1]++;
-        else
-            k->sights[k->starts[parent[r]]++] = (uint64_t)child << 32 | sights[r];
+    for (int64_t r = 0; r < child->rows; r++)
+        if (parent[r] < KN_ROW_MISSING) k->starts[parent[r] + 1]++;
+}
+
+static void add_rows(kin *k, const kn_table *child, int table, const uint32_t *parent, const uint32_t *sights)
+{
+    for (int64_t r = 0; r < child->rows; r++)
+        if (parent[r] < KN_ROW_MISSING) k->sights[k->starts[parent[r]]++] = (uint64_t)table << 32 | sights[r];
+}
+
+/* Most rows have few others. */
+static kn_status sort_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    const kin *k = arg;
+    (void)worker;
+    (void)err;
+    for (int64_t r = begin; r < end; r++) {
+        uint64_t *list = k->sights + k->starts[r];
+        int64_t   count = k->starts[r + 1] - k->starts[r];
+        if (count > FEW) qsort(list, (size_t)count, sizeof *list, kn_compare_u64);
+        for (int64_t i = 1; i < count && count <= FEW; i++) {
+            uint64_t sight = list[i];
+            int64_t  at = i;
+            for (; at > 0 && list[at - 1] > sight; at--) list[at] = list[at - 1];
+            list[at] = sight;
+        }
     }
-    kn_free(parent);
     return KN_OK;
 }
 
-static kn_status gather(kin *k, kn_context *ctx, const kn_database *db, int table, uint32_t **sights, kn_error *err)
+/* `parents`: per child table the row that each of its rows belongs to. */
+static kn_status gather(kin *k, kn_context *ctx, const kn_database *db, int table, uint32_t **sights,
+                        uint32_t *const *parents, kn_error *err)
 {
     const kn_database_table *t = &db->tables[table];
     int64_t                  rows = t->table->rows;
     k->starts = kn_alloc_array_zero(ctx, (size_t)rows + 2, sizeof *k->starts);
     if (!k->starts) return kn_fail_memory(err, ctx, WHAT);
-    for (int c = 0; c < t->child_count; c++) KN_TRY(add_rows(k, db, t->children[c], NULL, true, err));
+    for (int c = 0; c < t->child_count; c++) count_rows(k, db->tables[t->children[c]].table, parents[c]);
     for (int64_t r = 0; r < rows; r++) k->starts[r + 1] += k->starts[r];
     k->sights = kn_alloc_array(ctx, (size_t)k->starts[rows] + 1, sizeof *k->sights);
     if (!k->sights) return kn_fail_memory(err, ctx, WHAT);
     for (int c = 0; c < t->child_count; c++)
-        KN_TRY(add_rows(k, db, t->children[c], sights[t->children[c]], false, err));
+        add_rows(k, db->tables[t->children[c]].table, t->children[c], parents[c], sights[t->children[c]]);
     for (int64_t r = rows; r > 0; r--) k->starts[r] = k->starts[r - 1]; /* filling moved each to its end */
     k->starts[0] = 0;
-    for (int64_t r = 0; r < rows; r++)
-        qsort(k->sights + k->starts[r], (size_t)(k->starts[r + 1] - k->starts[r]), sizeof *k->sights, kn_compare_u64);
+    return kn_parallel_for(ctx, rows, AT_ONCE, sort_range, k, err);
+}
+
+static kn_status join_children(kin *k, kn_context *ctx, const kn_database *db, int table, uint32_t **sights,
+                               kn_error *err)
+{
+    const kn_database_table *t = &db->tables[table];
+    uint32_t               **parents = kn_alloc_array_zero(ctx, (size_t)t->child_count + 1, sizeof *parents);
+    kn_status                st = parents ? KN_OK : kn_fail_memory(err, ctx, WHAT);
+    for (int c = 0; c < t->child_count && st == KN_OK; c++)
+        st = kn_database_join(&parents[c], db, t->children[c], db->tables[t->children[c]].link, NULL, err);
+    if (st == KN_OK) st = gather(k, ctx, db, table, sights, parents, err);
+    for (int c = 0; parents && c < t->child_count; c++) kn_free(parents[c]);
+    kn_free(parents);
+    return st;
+}
+
+/* Rows to which no others belong: their quasi-identifiers are the digits of a number. */
+typedef struct plain_rows {
+    const kn_table       *table;
+    const kn_public_part *part;
+    uint32_t             *sights;
+} plain_rows;
+
+static kn_status see_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    const plain_rows *p = arg;
+    (void)worker;
+    (void)err;
+    for (int64_t r = begin; r < end; r++) {
+        uint64_t number = 0;
+        for (int c = 0; c < p->table->column_count; c++)
+            if (is_quasi(&p->part->columns[c]))
+                number =
+                    number * ((uint64_t)p->table->columns[c].dict.count + 1) + kn_column_code(&p->table->columns[c], r);
+        p->sights[r] = (uint32_t)number;
+    }
     return KN_OK;
 }
 
+/* Is every such number one of 32 bits? */
+static bool is_plain(const kn_database_table *t, const kn_public_part *part)
+{
+    uint64_t numbers = t->child_count > 0 ? (uint64_t)UINT32_MAX + 1 : 1;
+    for (int c = 0; c < t->table->column_count && numbers <= UINT32_MAX; c++)
+        if (is_quasi(&part->columns[c])) numbers *= (uint64_t)t->table->columns[c].dict.count + 1;
+    return numbers <= UINT32_MAX;
+}
+
+/* Rows that do not look alike get different numbers, of persons one after the other: so many are different. */
 static kn_status see_table(kn_public *p, const kn_database *db, int table, uint32_t **sights, int64_t *different,
                            kn_error *err)
 {
@@ -149,10 +218,15 @@ static kn_status see_table(kn_public *p, const kn_database *db, int table, uint3
     kin                   k = {NULL, NULL};
     kn_interner           seen;
     kn_buffer             sight;
+    sights[table] = kn_alloc_array(p->ctx, (size_t)t->rows + 1, sizeof **sights);
+    if (!sights[table]) return kn_fail_memory(err, p->ctx, WHAT);
+    if (table != db->entity && is_plain(&db->tables[table], part)) {
+        plain_rows plain = {t, part, sights[table]};
+        return kn_parallel_for(p->ctx, t->rows, AT_ONCE, see_range, &plain, err);
+    }
     kn_interner_init(&seen, p->ctx);
     kn_buffer_init(&sight, p->ctx);
-    sights[table] = kn_alloc_array(p->ctx, (size_t)t->rows + 1, sizeof **sights);
-    kn_status st = sights[table] ? gather(&k, p->ctx, db, table, sights, err) : kn_fail_memory(err, p->ctx, WHAT);
+    kn_status st = join_children(&k, p->ctx, db, table, sights, err);
     for (int64_t r = 0; r < t->rows && st == KN_OK; r++) {
         kn_buffer_clear(&sight);
         for (int c = 0; c < t->column_count; c++) {
