@@ -27,8 +27,9 @@
 #define NO_CODE UINT32_MAX
 
 enum {
-    AT_ONCE = 1 << 12, /* codes whose rows one thread compares at a time        */
-    FEW_ROWS = 24,     /* are compared with each other; more are sorted before  */
+    AT_ONCE = 1 << 12,   /* codes whose rows one thread compares at a time        */
+    FEW_ROWS = 24,       /* are compared with each other; more are sorted before  */
+    MANY_ROWS = 1 << 14, /* that one thread joins at a time                       */
 };
 
 /* ---- Making and ending ---- */
@@ -408,6 +409,28 @@ static bool join_prepare(join *j, const kn_database *db, const kn_table *table, 
     return key_index_make(&j->index, db->ctx, j->codes, j->scratch);
 }
 
+/* Of a key of one column. */
+typedef struct join_column {
+    const kn_column *from;
+    const uint32_t  *map, *rows; /* code → the target's code → its row */
+    uint32_t        *found;
+} join_column;
+
+static kn_status join_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    const join_column *j = arg;
+    (void)worker;
+    (void)err;
+    for (int64_t row = begin; row < end; row++) {
+        uint32_t code = kn_column_code(j->from, row);
+        uint32_t target = code == j->from->dict.count ? NO_CODE : j->map[code];
+        j->found[row] = target != NO_CODE             ? j->rows[target]
+                        : code == j->from->dict.count ? KN_ROW_MISSING
+                                                      : KN_ROW_NONE;
+    }
+    return KN_OK;
+}
+
 static void join_rows(join *j, const kn_table *table, const kn_foreign_key *f)
 {
     for (int64_t row = 0; row < table->rows; row++) {
@@ -448,8 +471,13 @@ kn_status kn_database_join(uint32_t **out, const kn_database *db, int table, int
         status = kn_fail(err, KN_INPUT, "%s: table \"%s\": %lld %s a key that another row has", db->source,
                          db->tables[f->target].name, (long long)j.index.faults,
                          j.index.faults == 1 ? "row has" : "rows have");
+    } else if (f->column_count == 1) {
+        join_column c = {&t->table->columns[f->columns[0]], j.maps[0], j.index.rows, j.found};
+        status = kn_parallel_for(db->ctx, t->table->rows, MANY_ROWS, join_range, &c, err);
     } else {
         join_rows(&j, t->table, f);
+    }
+    if (status == KN_OK) {
         if (kn_fault("join-wrong-parent")) mistake_parent(j.found, t->table->rows);
         if (twice) *twice = j.index.faults;
         *out = j.found;

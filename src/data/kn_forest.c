@@ -2,7 +2,8 @@
  *
  * Interface: kn_forest.h. Tables are processed from the leaves of the schema to the table of persons. Each row gets a
  * signature: the leaves of its quasi-identifiers, then, per child table, how many children it has and their numbers
- * in order. Equal signatures are found by hashing; the distinct ones are sorted, and their ranks are the numbers.
+ * in order. Equal signatures are found by hashing; the distinct ones are sorted, and their ranks are the numbers. Those of
+ * rows without children are, if few, numbers themselves, which are worked out on all threads.
  * Rows that share a number are sorted by the other released columns and what is below them, so that the order of rows
  * never matters. A counting sort by parent puts siblings together, which then are put in order. At the end the trees are
  * written, several persons at a time.
@@ -29,6 +30,9 @@ enum {
     AT_ONCE = 1 << 10,     /* parents, numbers or persons that one thread takes at a time      */
     FEW_SIBLINGS = 24,     /* are sorted where they are                                        */
     MANY_RIVALS = 1 << 16, /* rows of one number that all threads sort together                */
+    PIECES = 1 << 6,       /* of the numbers whose rows are sorted, if these are few           */
+    MANY_ROWS = 1 << 14,   /* that one thread takes at a time                                  */
+    MANY_NUMBERS = 1 << 20 /* for rows that have nothing below them                            */
 };
 
 /* One table while the forest is built. Rows that belong to no person have parent KN_ROW_NONE. */
@@ -247,9 +251,72 @@ static bool is_bare(const builder *b, const layer *l)
     return true;
 }
 
+/* ---- Rows that have nothing below them ---- */
+
+/* Their signatures are the digits of a number, in whose order they are; 0: there are too many such numbers. */
+static uint32_t count_plain(const layer *l)
+{
+    uint64_t count = l->t->child_count > 0 ? MANY_NUMBERS + 1 : 1;
+    for (int q = 0; q < l->t->quasi_count && count <= MANY_NUMBERS; q++)
+        count *= (uint64_t)l->t->columns[l->t->quasi[q]].hierarchy->leaves + 1; /* the last: missing */
+    return count <= MANY_NUMBERS ? (uint32_t)count : 0;
+}
+
+static kn_status plain_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    const layer *l = arg;
+    (void)worker;
+    (void)err;
+    for (int64_t r = begin; r < end; r++) l->number[r] = 0;
+    for (int q = 0; q < l->t->quasi_count; q++) {
+        const kn_column    *column = &l->t->table->columns[l->t->quasi[q]];
+        const kn_hierarchy *h = l->t->columns[l->t->quasi[q]].hierarchy;
+        for (int64_t r = begin; r < end; r++)
+            l->number[r] = l->number[r] * (h->leaves + 1) + h->leaf_of_code[kn_column_code(column, r)];
+    }
+    return KN_OK;
+}
+
+typedef struct plain_ranks {
+    const layer *l;
+    uint32_t    *rank; /* per number */
+} plain_ranks;
+
+static kn_status rank_plain_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    const plain_ranks *p = arg;
+    (void)worker;
+    (void)err;
+    for (int64_t r = begin; r < end; r++)
+        if (owned(p->l, r)) p->l->number[r] = p->rank[p->l->number[r]];
+    return KN_OK;
+}
+
+/* The same as by signatures, without looking them up. */
+static kn_status number_plain(const builder *b, layer *l, uint32_t count, kn_error *err)
+{
+    plain_ranks p = {l, kn_alloc_array_zero(b->ctx, (size_t)count, sizeof *p.rank)};
+    kn_status   status = p.rank ? KN_OK : kn_fail_memory(err, b->ctx, WHAT);
+    if (status == KN_OK) status = kn_parallel_for(b->ctx, l->rows, MANY_ROWS, plain_range, l, err);
+    for (int64_t r = 0; status == KN_OK && r < l->rows; r++)
+        if (owned(l, r)) p.rank[l->number[r]] = 1;
+    for (uint32_t i = 0; status == KN_OK && i < count; i++) {
+        bool there = p.rank[i];
+        p.rank[i] = l->numbers;
+        l->numbers += there;
+    }
+    if (status == KN_OK) status = kn_parallel_for(b->ctx, l->rows, MANY_ROWS, rank_plain_range, &p, err);
+    kn_free(p.rank);
+    return status;
+}
+
+/* ---- Numbers ---- */
+
 /* Gives every row that somebody owns its number: the rank of its signature. */
 static kn_status number_rows(const builder *b, layer *l, kn_error *err)
 {
+    uint32_t plain = count_plain(l);
+    if (plain > 0) return number_plain(b, l, plain, err);
     signatures s;
     kn_status  status = KN_OK;
     bool       ok = signatures_init(&s, b->ctx);
@@ -376,7 +443,8 @@ static kn_status rank_rows(const builder *b, layer *l, const uint32_t *end, uint
         if (is_other(&l->t->columns[c])) others[r.others++] = c;
     r.other = others;
     if (status == KN_OK) status = rank_numbers(&r, 0, l->numbers, true, err);
-    if (status == KN_OK) status = kn_parallel_for(b->ctx, l->numbers, AT_ONCE, rank_range, &r, err);
+    int64_t piece = l->numbers / PIECES + 1 < AT_ONCE ? l->numbers / PIECES + 1 : AT_ONCE;
+    if (status == KN_OK) status = kn_parallel_for(b->ctx, l->numbers, piece, rank_range, &r, err);
     kn_free(others);
     return status;
 }
