@@ -18,6 +18,8 @@
 
 enum { MOST_PICTURES = 60 };
 
+#define WIDE_LETTER 9.4 /* of a value, which may be written in capitals */
+
 static double share(double part, int64_t whole)
 {
     return whole > 0 ? part / (double)whole : 0;
@@ -115,7 +117,7 @@ static void draw_line(kn_buffer *to, const kn_release_distribution *d, const kn_
     double       end = width - 2 * column - 6;
     const double shares[] = {before_of(d, bar), after_of(d, bar)};
     kn_svg_text(to, is_value(bar) ? NULL : "m", KN_SVG_END, left - 10, y + 16);
-    kn_html_text_fit(to, bar_label(scratch, sizeof scratch, d, bar), (int)((left - 12) / 7.4));
+    kn_html_text_fit(to, bar_label(scratch, sizeof scratch, d, bar), (int)((left - 12) / WIDE_LETTER));
     kn_svg_text_end(to);
     for (int which = 0; which < 2; which++) {
         bool   drawn = bar->kind != KN_BAR_OTHERS;
@@ -133,7 +135,7 @@ static void draw_line(kn_buffer *to, const kn_release_distribution *d, const kn_
 static void draw_lines(kn_buffer *to, const kn_release_distribution *d, bool wide)
 {
     enum { TOP = 24, PITCH = 30 };
-    double width = wide ? 760 : 340, left = wide ? 224 : 112, column = wide ? 80 : 62, most = largest_share(d);
+    double width = wide ? 760 : 340, left = wide ? 232 : 124, column = wide ? 80 : 66, most = largest_share(d);
     begin_picture(to, d, wide, width, TOP + d->bar_count * PITCH);
     kn_svg_label(to, "m s", KN_SVG_END, left - 10, 13, "Value");
     kn_svg_label(to, "m s", KN_SVG_END, width - column, 13, "Before");
