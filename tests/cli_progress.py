@@ -77,9 +77,9 @@ class Job:
 
     def end(self, *signals):
         """Sends the signals with a pause between them and returns the exit code; None if it does not end."""
-        for number in signals:
+        for place, number in enumerate(signals):
+            time.sleep(0.3 if place else 0)
             self.process.send_signal(number)
-            time.sleep(0.3)
         end = time.monotonic() + harness.PATIENCE
         while time.monotonic() < end and self.read(0.1):
             pass

@@ -7,6 +7,7 @@ names the file and no value.
 """
 import os
 import random
+import re
 import resource
 import signal
 import sqlite3
@@ -81,6 +82,21 @@ def functions(folder):
     refused("a column that is not there is no text", path, True, "no_such_column")
 
 
+def at_work(process):
+    """Waits until a program that never ends listens to Ctrl-C and has computed for a while since; False if it ends."""
+    listens = None  # the processor time at which it was first seen to listen, in hundredths of a second
+    while process.poll() is None:
+        with open(f"/proc/{process.pid}/status", encoding="ascii") as status, open(f"/proc/{process.pid}/stat", encoding="ascii") as stat:
+            caught = int(re.search(r"^SigCgt:\s*(\w+)", status.read(), re.M).group(1), 16)
+            used = int(stat.read().rsplit(") ", 1)[1].split()[11])
+        if listens is None and caught >> (signal.SIGINT - 1) & 1:
+            listens = used
+        if listens is not None and used >= listens + 50:
+            return True
+        time.sleep(0.02)
+    return False
+
+
 def stopping(folder):
     path = os.path.join(folder, "loop.db")
     make(path, "CREATE VIEW v AS WITH RECURSIVE x(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM x) SELECT n AS id, 'a' AS a FROM x "
@@ -89,11 +105,10 @@ def stopping(folder):
         file.write(SPEC)
     started = subprocess.Popen([KANON, "anonymize", "--force", "sqlite:" + path, "--spec", path + ".yaml", "-o", path + ".out/"],
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    time.sleep(2)
-    running = started.poll() is None
+    running = at_work(started)
     started.send_signal(signal.SIGINT)
     try:
-        code = started.wait(60)
+        code = started.wait(harness.PATIENCE)
     except subprocess.TimeoutExpired:
         started.kill()
         code = started.wait()
