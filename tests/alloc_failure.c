@@ -397,8 +397,8 @@ static int make_files(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_thread_passing_shortage),
-        cmocka_unit_test(one_thread_memory_gone),
+        testing_alone(one_thread_passing_shortage),
+        testing_alone(one_thread_memory_gone),
         cmocka_unit_test(two_threads_passing_shortage),
         cmocka_unit_test(two_threads_memory_gone),
     };

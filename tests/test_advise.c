@@ -99,7 +99,7 @@ static void test_rule(void **state)
     int         found = 0, refused = 0;
     kn_rng_init(&rng, testing_seed(), 0);
     assert_ok(kn_spec_create(&spec, ctx, &err), err);
-    for (int round = 0; round < 3000; round++) {
+    for (int round = 0; round < testing_rounds(3000); round++) {
         made_up    m;
         kn_advice  advice;
         kn_arena   arena;
@@ -131,7 +131,7 @@ static void test_rule(void **state)
         assert_int_equal(m.tried[KN_METHOD_HEURISTIC], !through);
         kn_arena_free(&arena);
     }
-    assert_true(found > 1000);
+    assert_true(found > testing_least(1000));
     (void)refused;
     kn_spec_free(spec);
     testing_context_free(ctx);
@@ -716,11 +716,11 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rule),       cmocka_unit_test(test_failures), cmocka_unit_test(test_memory_limit),
-        cmocka_unit_test(test_fit),        cmocka_unit_test(test_spec),     cmocka_unit_test(test_tables),
-        cmocka_unit_test(test_no_release), cmocka_unit_test(test_records),  cmocka_unit_test(test_database),
-        cmocka_unit_test(test_deadline),   cmocka_unit_test(test_no_time),  cmocka_unit_test(test_cancel),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_rule),       testing_alone(test_failures),   cmocka_unit_test(test_memory_limit),
+        testing_alone(test_fit),           testing_alone(test_spec),       cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_no_release), cmocka_unit_test(test_records), cmocka_unit_test(test_database),
+        testing_alone(test_deadline),      cmocka_unit_test(test_no_time), cmocka_unit_test(test_cancel),
+        testing_alone(test_memory),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }

@@ -300,7 +300,7 @@ static void test_random(void **state)
     kn_context *ctx = testing_context(2);
     uint64_t    seed = testing_seed();
     int         shared = 0;
-    for (uint64_t round = 0; round < 150; round++) {
+    for (uint64_t round = 0; round < (uint64_t)testing_rounds(150); round++) {
         kn_rng rng;
         kn_rng_init(&rng, seed, round);
         shared += check_random(ctx, &rng);
@@ -501,8 +501,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random),
-        cmocka_unit_test(test_written),
-        cmocka_unit_test(test_memory),
+        testing_alone(test_written),
+        testing_alone(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

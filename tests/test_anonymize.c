@@ -852,7 +852,7 @@ int main(void)
         cmocka_unit_test(test_release),
         cmocka_unit_test(test_beside),
         cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_read_only),
+        testing_alone(test_read_only),
         cmocka_unit_test(test_not_found),
         cmocka_unit_test(test_force_and_dry_run),
         cmocka_unit_test(test_streams),
@@ -860,7 +860,7 @@ int main(void)
         cmocka_unit_test(test_everything_starred),
         cmocka_unit_test(test_persons_without_a_pseudonym),
         cmocka_unit_test(test_stranger_to_the_population),
-        cmocka_unit_test(test_notes),
+        testing_alone(test_notes),
         cmocka_unit_test(test_cancel),
         cmocka_unit_test(test_memory),
     };

@@ -602,11 +602,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_integers),
         cmocka_unit_test(test_floats),
-        cmocka_unit_test(test_half_precision),
+        testing_alone(test_half_precision),
         cmocka_unit_test(test_bools),
         cmocka_unit_test(test_decimals),
         cmocka_unit_test(test_dates_and_times),
-        cmocka_unit_test(test_timezone),
+        testing_alone(test_timezone),
         cmocka_unit_test(test_text),
         cmocka_unit_test(test_short_texts),
         cmocka_unit_test(test_views),

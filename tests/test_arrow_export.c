@@ -237,7 +237,7 @@ static void test_round_trip(void **state)
 {
     (void)state;
     uint64_t seed = testing_seed();
-    for (uint64_t round = 0; round < 120; round++) {
+    for (uint64_t round = 0; round < (uint64_t)testing_rounds(120); round++) {
         random_cells r = {.spread = 0};
         kn_rng_init(&r.rng, seed, round);
         r.spread = 1 + kn_rng_below(&r.rng, round % 2 ? 1000 : 20);
@@ -358,8 +358,8 @@ static void test_memory_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shape),      cmocka_unit_test(test_plain_text),    cmocka_unit_test(test_moved),
-        cmocka_unit_test(test_round_trip), cmocka_unit_test(test_large_offsets), cmocka_unit_test(test_memory_refused),
+        testing_alone(test_shape),         testing_alone(test_plain_text),       testing_alone(test_moved),
+        cmocka_unit_test(test_round_trip), cmocka_unit_test(test_large_offsets), testing_alone(test_memory_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -248,7 +248,7 @@ static void test_twin(void **state)
 {
     (void)state;
     uint64_t seed = testing_seed();
-    for (uint64_t round = 0; round < 400; round++) {
+    for (uint64_t round = 0; round < (uint64_t)testing_rounds(400); round++) {
         kn_rng rng;
         kn_rng_init(&rng, seed, round);
         static expected cells[COLUMNS][ROWS * BATCHES];
@@ -290,7 +290,7 @@ static void test_twin(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_memory_refused),
+        testing_alone(test_memory_refused),
         cmocka_unit_test(test_twin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -546,8 +546,8 @@ static void memory_runs_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(joins),    cmocka_unit_test(whole_attacks),   cmocka_unit_test(by_hand),
-        cmocka_unit_test(refusals), cmocka_unit_test(memory_runs_out),
+        cmocka_unit_test(joins), cmocka_unit_test(whole_attacks), cmocka_unit_test(by_hand),
+        testing_alone(refusals), testing_alone(memory_runs_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,7 +58,7 @@ static void lowest_failing_range_is_reported(void **state)
 {
     (void)state;
     kn_context *ctx = testing_context(8);
-    for (int round = 0; round < 200; round++) {
+    for (int round = 0; round < testing_rounds(200); round++) {
         sum_job  job = {.fail_from = 300};
         kn_error err = KN_ERROR_INIT;
         assert_int_equal(kn_parallel_for(ctx, 10000, 10, add_range, &job, &err), KN_INPUT);
@@ -362,21 +362,21 @@ static void digests_are_sha_256(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(passwords_are_taken_out_of_messages),
+        testing_alone(passwords_are_taken_out_of_messages),
         cmocka_unit_test(parallel_for_covers_each_index_once),
         cmocka_unit_test(lowest_failing_range_is_reported),
         cmocka_unit_test(a_nested_call_runs_inline),
         cmocka_unit_test(the_pool_starts_again_in_a_forked_child),
         cmocka_unit_test(cancelling_stops_work),
         cmocka_unit_test(the_memory_limit_is_kept),
-        cmocka_unit_test(arenas_keep_what_they_give),
+        testing_alone(arenas_keep_what_they_give),
         cmocka_unit_test(buffers_remember_a_failure),
-        cmocka_unit_test(quotes_are_doubled_and_texts_formatted),
-        cmocka_unit_test(sorting_in_place_orders_any_count),
-        cmocka_unit_test(random_numbers_repeat_and_stay_in_range),
-        cmocka_unit_test(sets_have_as_much_in_common_as_their_members),
-        cmocka_unit_test(statuses_have_exit_codes),
-        cmocka_unit_test(digests_are_sha_256),
+        testing_alone(quotes_are_doubled_and_texts_formatted),
+        testing_alone(sorting_in_place_orders_any_count),
+        testing_alone(random_numbers_repeat_and_stay_in_range),
+        testing_alone(sets_have_as_much_in_common_as_their_members),
+        testing_alone(statuses_have_exit_codes),
+        testing_alone(digests_are_sha_256),
     };
     return cmocka_run_group_tests_name("base", tests, NULL, NULL);
 }

@@ -617,8 +617,8 @@ static void test_options(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table_seven), cmocka_unit_test(test_repeated), cmocka_unit_test(test_random),
-        cmocka_unit_test(test_memory),      cmocka_unit_test(test_options),
+        testing_alone(test_table_seven), testing_alone(test_repeated),   cmocka_unit_test(test_random),
+        testing_alone(test_memory),      cmocka_unit_test(test_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -287,7 +287,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_rows_in_their_order), cmocka_unit_test(the_first_mistake_is_reported),
-        cmocka_unit_test(a_column_that_fails),     cmocka_unit_test(memory_that_is_refused),
-        cmocka_unit_test(numbers_as_texts),        cmocka_unit_test(texts_as_numbers)};
+        cmocka_unit_test(a_column_that_fails),     testing_alone(memory_that_is_refused),
+        testing_alone(numbers_as_texts),           testing_alone(texts_as_numbers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -248,7 +248,7 @@ static void test_random_releases(void **state)
     kn_context *contexts[] = {testing_context(1), testing_context(3)};
     (void)state;
     kn_rng_init(&rng, testing_seed(), 1);
-    for (int round = 0; round < 200; round++) {
+    for (int round = 0; round < testing_rounds(200); round++) {
         kn_context       *ctx = contexts[round % 8 == 0];
         test_data         d = random_data(&rng, 2 + below(&rng, 14), 3);
         test_forest       f = make_forest(ctx, &d, &rng);
@@ -315,7 +315,7 @@ static void test_three_ways(void **state)
     int         unique[2] = {0};
     (void)state;
     kn_rng_init(&rng, testing_seed(), 2);
-    for (int round = 0; round < 100; round++) {
+    for (int round = 0; round < testing_rounds(100); round++) {
         kn_context            *ctx = contexts[round % 8 == 0];
         int64_t                k = 2 + below(&rng, 3);
         test_data              d = random_data(&rng, (int)k + below(&rng, 20), 3);
@@ -763,10 +763,14 @@ static void test_no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_releases),  cmocka_unit_test(test_three_ways),
-        cmocka_unit_test(test_generalized_keys), cmocka_unit_test(test_narrowest),
-        cmocka_unit_test(test_students),         cmocka_unit_test(test_options),
-        cmocka_unit_test(test_mistakes),         cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_random_releases),
+        cmocka_unit_test(test_three_ways),
+        cmocka_unit_test(test_generalized_keys),
+        testing_alone(test_narrowest),
+        cmocka_unit_test(test_students),
+        cmocka_unit_test(test_options),
+        testing_alone(test_mistakes),
+        testing_alone(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

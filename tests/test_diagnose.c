@@ -144,7 +144,7 @@ static void every_answer_equals_counting_row_by_row(void **state)
     (void)state;
     kn_rng rng;
     kn_rng_init(&rng, testing_seed(), 1);
-    for (int round = 0; round < 600; round++) {
+    for (int round = 0; round < testing_rounds(600); round++) {
         kn_context         *ctx = testing_context(1 + round % 2);
         sheet               s = random_sheet(&rng, round % 3 > 0);
         kn_table           *table = read_sheet(ctx, &s);

@@ -580,10 +580,10 @@ static void test_owners(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_json),     cmocka_unit_test(test_reading),
-                                       cmocka_unit_test(test_mistakes), cmocka_unit_test(test_tables),
-                                       cmocka_unit_test(test_fields),   cmocka_unit_test(test_texts),
-                                       cmocka_unit_test(test_refusals), cmocka_unit_test(test_limit),
-                                       cmocka_unit_test(test_owners),   cmocka_unit_test(test_any_release)};
+    const struct CMUnitTest tests[] = {testing_alone(test_json),      testing_alone(test_reading),
+                                       testing_alone(test_mistakes),  testing_alone(test_tables),
+                                       testing_alone(test_fields),    testing_alone(test_texts),
+                                       testing_alone(test_refusals),  cmocka_unit_test(test_limit),
+                                       cmocka_unit_test(test_owners), cmocka_unit_test(test_any_release)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

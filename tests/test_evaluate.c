@@ -314,9 +314,9 @@ static void every_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nodes_are_numbered_in_order),      cmocka_unit_test(large_lattices_have_no_numbers),
+        testing_alone(nodes_are_numbered_in_order),         testing_alone(large_lattices_have_no_numbers),
         cmocka_unit_test(classes_are_judged_as_row_by_row), cmocka_unit_test(plans_suppress_what_was_judged),
-        cmocka_unit_test(every_allocation_may_fail),
+        testing_alone(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

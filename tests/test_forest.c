@@ -111,7 +111,7 @@ static void test_random(void **state)
     (void)state;
     uint64_t    seed = testing_seed();
     kn_context *ctx = testing_context(2);
-    for (int round = 0; round < 60; round++) {
+    for (int round = 0; round < testing_rounds(60); round++) {
         kn_rng rng;
         kn_rng_init(&rng, seed, (uint64_t)round);
         rdb  *r = rdb_random(&rng, round % 5 == 0 ? (int)kn_rng_below(&rng, 4) : (int)kn_rng_below(&rng, 40));

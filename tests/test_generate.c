@@ -119,7 +119,7 @@ static void choices_have_exactly_their_weights(void **state)
     (void)state;
     kn_rng rng;
     kn_rng_init(&rng, testing_seed(), 0);
-    for (int round = 0; round < 2000; round++) {
+    for (int round = 0; round < testing_rounds(2000); round++) {
         uint32_t  weights[KN_CHOICE_MAX];
         kn_choice slots[KN_CHOICE_MAX];
         int       count = 1 + (int)kn_rng_below(&rng, KN_CHOICE_MAX);

@@ -254,7 +254,7 @@ static void files_agree_with_their_paths_and_survive_writing(void **state)
     kn_rng      rng;
     kn_error    err = KN_ERROR_INIT;
     kn_rng_init(&rng, testing_seed(), 0);
-    for (int round = 0; round < 300; round++) {
+    for (int round = 0; round < testing_rounds(300); round++) {
         char      delimiter = ";,\t|:"[kn_rng_below(&rng, 5)];
         twin      t = random_twin(&rng, round % 2 == 0);
         kn_buffer text, again;
@@ -288,7 +288,7 @@ static void the_public_walk_sees_every_node_once(void **state)
     kn_rng      rng;
     kn_error    err = KN_ERROR_INIT;
     kn_rng_init(&rng, testing_seed(), 1);
-    for (int round = 0; round < 100; round++) {
+    for (int round = 0; round < testing_rounds(100); round++) {
         twin      t = random_twin(&rng, round % 2 == 0);
         kn_buffer text;
         kn_buffer_init(&text, ctx);
@@ -636,7 +636,7 @@ static void level_maps_are_dense_and_in_leaf_order(void **state)
     kn_rng      rng;
     kn_error    err = KN_ERROR_INIT;
     kn_rng_init(&rng, testing_seed(), 2);
-    for (int round = 0; round < 200; round++) {
+    for (int round = 0; round < testing_rounds(200); round++) {
         twin        tw = random_twin(&rng, round % 2 == 0);
         const char *cells[MOST_LEAVES + 1];
         int64_t     rows = 0;
@@ -858,7 +858,7 @@ static void ranges_agree_with_counting(void **state)
     kn_context *ctx = testing_context(1);
     kn_rng      rng;
     kn_rng_init(&rng, testing_seed(), 3);
-    for (int round = 0; round < 100; round++) {
+    for (int round = 0; round < testing_rounds(100); round++) {
         enum { ROWS = 40 };
         bool        decimal = round % 2;
         long        unit = decimal ? 1 : 100, width[3], origin = ((long)kn_rng_below(&rng, 400) - 200) * unit;
@@ -913,7 +913,7 @@ static void masks_agree_with_masking_by_hand(void **state)
     kn_context *ctx = testing_context(1);
     kn_rng      rng;
     kn_rng_init(&rng, testing_seed(), 4);
-    for (int round = 0; round < 200; round++) {
+    for (int round = 0; round < testing_rounds(200); round++) {
         enum { ROWS = 20, LONGEST = 9 };
         static const char *const alphabet[] = {"a", "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80", "*", "7"};
         int                      letters[ROWS][LONGEST], length[ROWS], longest = 0, shortest = LONGEST;

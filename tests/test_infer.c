@@ -145,7 +145,7 @@ static void random_columns_equal_the_definition(void **state)
     kn_string *values = malloc(MOST * sizeof *values);
     assert_non_null(values);
     int seen[2][KN_TYPE_DATETIME + 1] = {{0}};
-    for (int round = 0; round < 600; round++) {
+    for (int round = 0; round < testing_rounds(600); round++) {
         size_t count = 1 + (size_t)(round % 20 ? below(200) : below(MOST));
         int    pool = (int)below(5), common = 1 + (int)below(6);
         for (size_t i = 0; i < count; i++) /* mostly from the front of the pool; a rare value decides */

@@ -53,7 +53,7 @@ static void test_groups(void **state)
     kn_context *ctx = testing_context(1);
     kn_rng      rng;
     kn_rng_init(&rng, testing_seed(), 0);
-    for (int round = 0; round < 60; round++) {
+    for (int round = 0; round < testing_rounds(60); round++) {
         kn_table         *table = random_column(ctx, &rng, 1 + (int)kn_rng_below(&rng, 40));
         kn_hierarchy_spec spec = KN_HIERARCHY_SPEC_INIT;
         kn_hierarchy     *h = NULL;

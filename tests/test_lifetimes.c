@@ -263,8 +263,8 @@ int main(void)
         cmocka_unit_test(everything_is_freed_in_any_order),
         cmocka_unit_test(everything_is_freed_at_once_by_other_threads),
         cmocka_unit_test(memory_that_outlives_the_handle_is_counted),
-        cmocka_unit_test(the_limit_holds_for_a_stream_after_its_context),
-        cmocka_unit_test(a_shared_table_does_not_change),
+        testing_alone(the_limit_holds_for_a_stream_after_its_context),
+        testing_alone(a_shared_table_does_not_change),
         cmocka_unit_test(other_results_outlive_their_context_and_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

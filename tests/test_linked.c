@@ -434,12 +434,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(signatures_and_positions),
-        cmocka_unit_test(worst_node_of_the_verifier),
+        testing_alone(worst_node_of_the_verifier),
         cmocka_unit_test(whole_persons),
         cmocka_unit_test(suppressed_whole),
         cmocka_unit_test(promises_of_places),
         cmocka_unit_test(columns_of_the_person),
-        cmocka_unit_test(memory_runs_out),
+        testing_alone(memory_runs_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -316,9 +316,9 @@ static void test_failing_stream(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),          cmocka_unit_test(test_limit),          cmocka_unit_test(test_given_up),
-        cmocka_unit_test(test_tables),         cmocka_unit_test(test_database),       cmocka_unit_test(test_records),
-        cmocka_unit_test(test_refused_memory), cmocka_unit_test(test_failing_stream),
+        testing_alone(test_names),          cmocka_unit_test(test_limit),       cmocka_unit_test(test_given_up),
+        cmocka_unit_test(test_tables),      cmocka_unit_test(test_database),    cmocka_unit_test(test_records),
+        testing_alone(test_refused_memory), testing_alone(test_failing_stream),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -494,19 +494,19 @@ static void test_pages_beside_a_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_spec_text),
-        cmocka_unit_test(test_newer_than_the_library),
-        cmocka_unit_test(test_table_without_the_columns),
-        cmocka_unit_test(test_stream_that_fails_half_way),
-        cmocka_unit_test(test_batches_that_are_none),
+        testing_alone(test_spec_text),
+        testing_alone(test_newer_than_the_library),
+        testing_alone(test_table_without_the_columns),
+        testing_alone(test_stream_that_fails_half_way),
+        testing_alone(test_batches_that_are_none),
         cmocka_unit_test(test_context_of_two_threads),
-        cmocka_unit_test(test_cancelled),
-        cmocka_unit_test(test_doubles),
-        cmocka_unit_test(test_types),
-        cmocka_unit_test(test_forms_of_a_release),
-        cmocka_unit_test(test_missing_number),
-        cmocka_unit_test(test_table_that_changes),
-        cmocka_unit_test(test_file_of_that_name),
+        testing_alone(test_cancelled),
+        testing_alone(test_doubles),
+        testing_alone(test_types),
+        testing_alone(test_forms_of_a_release),
+        testing_alone(test_missing_number),
+        testing_alone(test_table_that_changes),
+        testing_alone(test_file_of_that_name),
         cmocka_unit_test(test_pages_beside_a_file),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

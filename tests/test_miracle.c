@@ -692,9 +692,10 @@ static void test_options(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_students),         cmocka_unit_test(test_distance), cmocka_unit_test(test_random),
-        cmocka_unit_test(test_pair_evaluations), cmocka_unit_test(test_memory),   cmocka_unit_test(test_cancelled),
-        cmocka_unit_test(test_options),
+        cmocka_unit_test(test_students), cmocka_unit_test(test_distance),
+        cmocka_unit_test(test_random),   cmocka_unit_test(test_pair_evaluations),
+        testing_alone(test_memory),      cmocka_unit_test(test_cancelled),
+        testing_alone(test_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

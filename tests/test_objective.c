@@ -75,7 +75,7 @@ static void values_agree_with_the_twin(void **state)
     kn_rng      rng;
     kn_context *ctx = testing_context(2);
     kn_rng_init(&rng, testing_seed(), 0);
-    for (int round = 0; round < 2000; round++) {
+    for (int round = 0; round < testing_rounds(2000); round++) {
         world w;
         world_make(&w, ctx, &rng);
         for (kn_metric metric = 0; metric < KN_METRICS; metric++) check_world(ctx, &w, &rng, metric);
@@ -141,7 +141,7 @@ static void check_bounds(kn_context *ctx, const world *w, kn_rng *rng, kn_metric
     kn_quotient  from_node = kn_objective_bound(o, node.levels, node.squares, node.classes, budget);
     kn_quotient  from_low = kn_objective_bound(o, node.levels, low.squares, low.classes, budget);
     assert_true(kn_quotient_compare(from_low, from_node) <= 0);
-    for (int round = 0; round < 64; round++) {
+    for (int round = 0; round < testing_rounds(64); round++) {
         bool suppressed[MOST_ROWS];
         if (!choose_suppressed(w, rng, &above, budget, round, suppressed)) continue;
         kn_node_sums s = sums_of(w, o, above.levels, above.class_of, above.classes, suppressed);
@@ -156,7 +156,7 @@ static void bounds_are_below_every_loss(void **state)
     kn_rng      rng;
     kn_context *ctx = testing_context(1);
     kn_rng_init(&rng, testing_seed(), 1);
-    for (int round = 0; round < 2000; round++) {
+    for (int round = 0; round < testing_rounds(2000); round++) {
         world w;
         world_make(&w, ctx, &rng);
         for (kn_metric metric = 0; metric < KN_METRICS; metric++) check_bounds(ctx, &w, &rng, metric);

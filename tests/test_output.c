@@ -513,7 +513,7 @@ static void rows_read_back_as_they_were(void **state)
     kn_buffer text, cell;
     kn_buffer_init(&text, ctx);
     kn_buffer_init(&cell, ctx);
-    for (int round = 0; round < 20000; round++) {
+    for (int round = 0; round < testing_rounds(20000); round++) {
         char      delimiter = ",;\t|"[kn_rng_below(&rng, 4)];
         char      rooms[4][64];
         kn_string cells[4];

@@ -380,7 +380,7 @@ static void test_against_the_twin(void **state)
     kn_rng rng;
     (void)state;
     kn_rng_init(&rng, testing_seed(), 1);
-    for (int round = 0; round < 400; round++) {
+    for (int round = 0; round < testing_rounds(400); round++) {
         kn_context *ctx = testing_context(1 + (int)kn_rng_below(&rng, 2));
         int         rows = 2 + (int)kn_rng_below(&rng, MOST_ROWS - 2), all[MOST_ROWS];
         setting     s = random_setting(ctx, &rng, rows, kn_rng_below(&rng, 3) == 0, kn_rng_below(&rng, 2));
@@ -433,7 +433,7 @@ static void test_plans(void **state)
     kn_rng   rng;
     uint64_t seed = testing_seed();
     (void)state;
-    for (int round = 0; round < 200; round++) {
+    for (int round = 0; round < testing_rounds(200); round++) {
         kn_plan    *plans[3] = {NULL};
         kn_context *contexts[3];
         setting     settings[3];
@@ -470,7 +470,7 @@ static void test_single_dimensional(void **state)
     kn_rng rng;
     (void)state;
     kn_rng_init(&rng, testing_seed(), 3);
-    for (int round = 0; round < 200; round++) {
+    for (int round = 0; round < testing_rounds(200); round++) {
         kn_context           *ctx = testing_context(1);
         int                   rows = 2 + (int)kn_rng_below(&rng, MOST_ROWS - 2), k = 1 + (int)kn_rng_below(&rng, 6);
         setting               s = random_setting(ctx, &rng, rows, false, false);
@@ -540,7 +540,7 @@ static void test_best(void **state)
     double plain = 0, best = 0;
     (void)state;
     kn_rng_init(&rng, testing_seed(), 4);
-    for (int round = 0; round < 60; round++) {
+    for (int round = 0; round < testing_rounds(60); round++) {
         kn_context           *ctx = testing_context(2);
         int                   rows = 50 + (int)kn_rng_below(&rng, 1500), k = 2 + (int)kn_rng_below(&rng, 8);
         setting               s = random_setting(ctx, &rng, rows, kn_rng_below(&rng, 3) == 0, kn_rng_below(&rng, 2));
@@ -648,7 +648,7 @@ static void test_exchange(void **state)
     int64_t         changes = 0;
     (void)state;
     kn_rng_init(&rng, testing_seed(), 9);
-    for (int round = 0; round < 80; round++) {
+    for (int round = 0; round < testing_rounds(80); round++) {
         kn_context           *ctx = testing_context(1);
         int                   rows = 20 + (int)kn_rng_below(&rng, 400), k = 2 + (int)kn_rng_below(&rng, 5);
         int                   l = 1 + (int)kn_rng_below(&rng, 2);
@@ -709,7 +709,7 @@ static void test_neighbours(void **state)
     int64_t changes = 0;
     (void)state;
     kn_rng_init(&rng, testing_seed(), 10);
-    for (int round = 0; round < 6; round++) {
+    for (int round = 0; round < (TESTING_THREAD_SANITIZER ? 3 : 6); round++) {
         uint64_t  seed = kn_rng_next(&rng);
         uint32_t  kept[3000];
         kn_region found[3000];

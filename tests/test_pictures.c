@@ -149,7 +149,7 @@ static void many_staircases(void **state)
     kn_size_count *sizes = calloc(100000, sizeof *sizes);
     assert_non_null(sizes);
     kn_rng_init(&rng, testing_seed(), 0);
-    for (int round = 0; round < 200; round++) {
+    for (int round = 0; round < testing_rounds(200); round++) {
         int64_t count = 2 + (int64_t)kn_rng_below(&rng, round == 0 ? 99998 : 60), size = 0;
         for (int64_t i = 0; i < count; i++) {
             size += 1 + (int64_t)kn_rng_below(&rng, (uint64_t)1 << kn_rng_below(&rng, 24));

@@ -430,7 +430,7 @@ static void labels_find_their_nodes(void **state)
     kn_context *ctx = testing_context(1);
     kn_error    err = KN_ERROR_INIT;
     kn_rng_init(&rng, testing_seed(), 4);
-    for (int round = 0; round < 300; round++) {
+    for (int round = 0; round < testing_rounds(300); round++) {
         world w;
         world_make(&w, ctx, &rng);
         for (int q = 0; q < w.quasi_count; q++) {

@@ -172,7 +172,7 @@ static void questions_with_unknown_s(void **state)
     kn_rng rng;
     kn_rng_init(&rng, testing_seed(), 1);
     static const int threads[] = {1, 2, 8};
-    for (int round = 0; round < 700; round++) {
+    for (int round = 0; round < testing_rounds(700); round++) {
         kn_context     *ctx = testing_context(threads[round % 3]);
         sheet           s = random_sheet(ctx, &rng);
         kn_sets_options o = KN_SETS_OPTIONS_INIT;
@@ -204,7 +204,7 @@ static void questions_with_a_given_s(void **state)
     (void)state;
     kn_rng rng;
     kn_rng_init(&rng, testing_seed(), 2);
-    for (int round = 0; round < 400; round++) {
+    for (int round = 0; round < testing_rounds(400); round++) {
         kn_context         *ctx = testing_context(1 + round % 2);
         sheet               s = random_sheet(ctx, &rng);
         kn_diagnose_options o = KN_DIAGNOSE_OPTIONS_INIT;
@@ -238,7 +238,7 @@ static void a_largest_size_gives_a_partial_answer(void **state)
     (void)state;
     kn_rng rng;
     kn_rng_init(&rng, testing_seed(), 3);
-    for (int round = 0; round < 60; round++) {
+    for (int round = 0; round < testing_rounds(60); round++) {
         kn_context *ctx = testing_context(2);
         sheet       s = random_sheet(ctx, &rng);
         while (s.columns < 4) {

@@ -575,10 +575,9 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random),   cmocka_unit_test(test_wide_keys),
-        cmocka_unit_test(test_cells),    cmocka_unit_test(test_members_in_quotes),
-        cmocka_unit_test(test_refusals), cmocka_unit_test(test_pseudonyms),
-        cmocka_unit_test(test_rowmap),   cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_random),         cmocka_unit_test(test_wide_keys), testing_alone(test_cells),
+        testing_alone(test_members_in_quotes), cmocka_unit_test(test_refusals),  testing_alone(test_pseudonyms),
+        cmocka_unit_test(test_rowmap),         testing_alone(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

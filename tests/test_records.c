@@ -708,7 +708,7 @@ static void test_random_records(void **state)
     kn_rng          rng;
     kn_rng_init(&rng, testing_seed(), 0);
     int merged = 0, moved = 0;
-    for (int round = 0; round < 4000; round++) {
+    for (int round = 0; round < testing_rounds(4000); round++) {
         uint32_t values = 2 + (uint32_t)kn_rng_below(&rng, 12), count = random_record(&rng, nodes, values);
         paths_of(&before, nodes, count);
         uint32_t left = kn_record_canonical(nodes, count, scratch);
@@ -727,7 +727,7 @@ static void test_random_records(void **state)
             moved++;
         }
     }
-    assert_true(merged > 500 && moved > 1000);
+    assert_true(merged > testing_least(500) && moved > testing_least(1000));
 }
 
 /* ---- Round trips ---- */
@@ -855,7 +855,7 @@ static void test_apply_and_write(void **state)
     kn_spec_class classes[3];
     kn_rng_init(&rng, testing_seed(), 1);
     hospital_classes(classes, testing_file("hospital.dgh", figure_4, strlen(figure_4)));
-    for (int round = 0; round < 120; round++) {
+    for (int round = 0; round < testing_rounds(120); round++) {
         if (round == 40) classes[1].value = "text";
         if (round == 60) classes[1].value = "@name";
         if (round == 80) classes[2].value = "kind";
@@ -1000,22 +1000,22 @@ static void test_failing_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_figures),
-        cmocka_unit_test(test_order_and_star),
-        cmocka_unit_test(test_forms),
-        cmocka_unit_test(test_merging),
-        cmocka_unit_test(test_baskets),
-        cmocka_unit_test(test_negative),
-        cmocka_unit_test(test_namespaces),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_vocabularies),
-        cmocka_unit_test(test_classes_without_values),
-        cmocka_unit_test(test_built),
+        testing_alone(test_figures),
+        testing_alone(test_order_and_star),
+        testing_alone(test_forms),
+        testing_alone(test_merging),
+        testing_alone(test_baskets),
+        testing_alone(test_negative),
+        testing_alone(test_namespaces),
+        testing_alone(test_refusals),
+        testing_alone(test_limits),
+        testing_alone(test_vocabularies),
+        testing_alone(test_classes_without_values),
+        testing_alone(test_built),
         cmocka_unit_test(test_random_records),
         cmocka_unit_test(test_apply_and_write),
-        cmocka_unit_test(test_bytes),
-        cmocka_unit_test(test_failing_memory),
+        testing_alone(test_bytes),
+        testing_alone(test_failing_memory),
     };
     return cmocka_run_group_tests_name("records", tests, NULL, NULL);
 }

@@ -304,7 +304,7 @@ static void random_lattices(void **state)
     (void)state;
     kn_rng rng;
     kn_rng_init(&rng, testing_seed(), 0);
-    for (int round = 0; round < 60; round++) {
+    for (int round = 0; round < testing_rounds(60); round++) {
         sample *s = new_sample(1 + (int)kn_rng_below(&rng, 8), 1, 0);
         int     nodes = 1;
         for (int i = 0; i < s->result.attribute_count; i++) {

@@ -405,7 +405,7 @@ static void random_sizes(void **state)
     kn_rng      rng;
     kn_context *ctx = testing_context(1);
     kn_rng_init(&rng, testing_seed(), 0);
-    for (int round = 0; round < 300; round++) {
+    for (int round = 0; round < testing_rounds(300); round++) {
         kn_size_count sizes[40];
         int64_t       count = 1 + (int64_t)kn_rng_below(&rng, 40), size = 0;
         for (int64_t i = 0; i < count; i++) {
@@ -509,7 +509,7 @@ static void random_borders(void **state)
     family     *f = malloc(sizeof *f);
     assert_non_null(f);
     kn_rng_init(&rng, testing_seed(), 1);
-    for (int round = 0; round < 150; round++) {
+    for (int round = 0; round < testing_rounds(150); round++) {
         int n = 1 + (int)kn_rng_below(&rng, 12);
         make_family(f, &rng, n);
         kn_sets_diagnosis s = {.rows = 99,

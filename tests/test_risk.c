@@ -224,7 +224,7 @@ static void every_figure_equals_nested_loops(void **state)
     (void)state;
     kn_rng rng;
     kn_rng_init(&rng, testing_seed(), 1);
-    for (int round = 0; round < 500; round++) {
+    for (int round = 0; round < testing_rounds(500); round++) {
         kn_context *ctx = testing_context(1 << round % 4);
         int         values = 1 + (int)kn_rng_below(&rng, 9);
         sheet       s = random_sheet(&rng, round % 3 > 0, values), p = random_sheet(&rng, round % 2 > 0, values + 2);
@@ -443,7 +443,7 @@ static void estimates_equal_their_formulas(void **state)
     kn_rng rng;
     kn_rng_init(&rng, testing_seed(), 2);
     int fitted = 0;
-    for (int round = 0; round < 200; round++) {
+    for (int round = 0; round < testing_rounds(200); round++) {
         int     class_of[600], class_size[600], records = 20 + (int)kn_rng_below(&rng, 580);
         double  alpha = round % 5 == 0 ? 0 : kn_rng_double(&rng) * 0.95, theta = kn_rng_double(&rng) * 60 + 0.1;
         sizes   s;
@@ -477,7 +477,7 @@ static void estimates_equal_their_formulas(void **state)
         for (double a = 0; a < 1; a += 0.07)
             for (double t = 0.01; t < 1e6; t *= 2) assert_true(likelihood(&s, t - a, a) <= best + slack);
     }
-    assert_true(fitted > 100);
+    assert_true(fitted > testing_least(100));
 }
 
 /* Fixed seed: what comes out is known to be good, and stays so. The bands are wider than what is seen (see below). */

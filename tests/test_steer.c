@@ -452,10 +452,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_bounded_search_is_the_best_between_the_bounds),
         cmocka_unit_test(a_fixed_node_is_that_node_or_none),
-        cmocka_unit_test(bounds_out_of_range_are_refused),
+        testing_alone(bounds_out_of_range_are_refused),
         cmocka_unit_test(every_promise_is_explained_as_by_brute_force),
         cmocka_unit_test(the_frontier_is_that_of_brute_force),
-        cmocka_unit_test(every_allocation_may_fail),
+        testing_alone(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -102,7 +102,7 @@ static void sorts_as_qsort(void **unused)
 static void sorts_hostile_ties(void **unused)
 {
     (void)unused;
-    size_t          n = 400000;
+    size_t          n = TESTING_SANITIZED ? 100000 : 400000;
     kn_sort_record *a = malloc(n * sizeof *a);
     uint32_t       *rank = malloc(n * sizeof *rank);
     assert_true(a && rank);
@@ -146,6 +146,7 @@ static void widths_at_the_borders(void **unused)
         for (int missing = 0; missing < 2; missing++) {
             const char *path = column_file(counts[i], 2, missing);
             for (int threads = TESTING_THREAD_SANITIZER ? 2 : 1; threads <= 2; threads++) {
+                if (TESTING_THREAD_SANITIZER && i % 2 != (size_t)missing) continue; /* what is counted is no race */
                 kn_context *ctx = testing_context(threads);
                 kn_table   *t = read_path(ctx, path, NULL, 1 << 16);
                 uint64_t    codes = (uint64_t)counts[i] + (uint64_t)missing;
@@ -231,12 +232,13 @@ static void equal_for_all_threads(void **unused)
     } ways[] = {{1, 1 << 19}, {1, 512}, {2, 1 << 19}, {2, 4096}, {2, 100}, {8, 1 << 14}, {8, 1000}, {3, 65536}};
     kn_rng rng;
     kn_rng_init(&rng, testing_seed(), 1);
+    enum { ROWS = TESTING_SANITIZED ? 20000 : 60000 };
     size_t      size;
-    char       *text = mixed_text(&rng, 60000, &size);
+    char       *text = mixed_text(&rng, ROWS, &size);
     const char *path = testing_file("mixed.csv", text, size);
     kn_context *first_context = testing_context(1);
     kn_table   *first = read_path(first_context, path, NULL, 1 << 24);
-    assert_int_equal(kn_table_rows(first), 60000);
+    assert_int_equal(kn_table_rows(first), ROWS);
     static const kn_type types[] = {KN_TYPE_TEXT, KN_TYPE_TEXT, KN_TYPE_DECIMAL,
                                     KN_TYPE_DATE, KN_TYPE_TEXT, KN_TYPE_INTEGER};
     for (int c = 0; c < 6; c++) assert_int_equal(kn_table_type(first, c), types[c]);
@@ -245,6 +247,7 @@ static void equal_for_all_threads(void **unused)
     for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
         kn_csv_options options = KN_CSV_OPTIONS_INIT;
         options.delimiter = ',';
+        if (TESTING_THREAD_SANITIZER && ways[w].threads == 1) continue;
         kn_context *ctx = testing_context(ways[w].threads);
         kn_table   *t = read_path(ctx, path, &options, ways[w].piece);
         assert_tables_equal(first, t);
@@ -485,7 +488,7 @@ static void keeps_the_memory_limit(void **unused)
     char       *text = mixed_text(&rng, 150000, &size);
     const char *path = testing_file("limit.csv", text, size);
     free(text);
-    for (int threads = 1; threads <= 2; threads++) {
+    for (int threads = TESTING_THREAD_SANITIZER ? 2 : 1; threads <= 2; threads++) {
         bool read = false;
         int  refused = 0;
         for (uint64_t limit = 1 << 20; !read; limit += limit / (TESTING_SANITIZED ? 2 : 5)) {

@@ -177,8 +177,8 @@ static void test_searches(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_figures_6_and_7),
-        cmocka_unit_test(test_ways_on_random_records),
+        testing_alone(test_figures_6_and_7),
+        testing_alone(test_ways_on_random_records),
         cmocka_unit_test(test_searches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

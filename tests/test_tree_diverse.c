@@ -188,9 +188,9 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_choice_is_a_table),
+        testing_alone(test_every_choice_is_a_table),
         cmocka_unit_test(test_searches_agree_with_every_attacker),
-        cmocka_unit_test(test_refusals),
+        testing_alone(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

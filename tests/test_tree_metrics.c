@@ -474,9 +474,9 @@ static void test_memory_failures(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_example_1),     cmocka_unit_test(test_rpd_of_unbalanced_hierarchies),
-        cmocka_unit_test(test_example_3),     cmocka_unit_test(test_random_releases),
-        cmocka_unit_test(test_wrong_options), cmocka_unit_test(test_memory_failures),
+        testing_alone(test_example_1),     testing_alone(test_rpd_of_unbalanced_hierarchies),
+        cmocka_unit_test(test_example_3),  cmocka_unit_test(test_random_releases),
+        testing_alone(test_wrong_options), testing_alone(test_memory_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -705,21 +705,21 @@ static void test_memory_failures(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_figure_5),
-        cmocka_unit_test(test_figure_6),
-        cmocka_unit_test(test_figure_7),
-        cmocka_unit_test(test_figures_10_to_12),
-        cmocka_unit_test(test_figure_13),
-        cmocka_unit_test(test_number_of_cuts),
-        cmocka_unit_test(test_hole_K4_fewer_labels_than_m),
-        cmocka_unit_test(test_hole_K5_known_label_forgotten),
-        cmocka_unit_test(test_hole_K6_no_second_run),
+        testing_alone(test_figure_5),
+        testing_alone(test_figure_6),
+        testing_alone(test_figure_7),
+        testing_alone(test_figures_10_to_12),
+        testing_alone(test_figure_13),
+        testing_alone(test_number_of_cuts),
+        testing_alone(test_hole_K4_fewer_labels_than_m),
+        testing_alone(test_hole_K5_known_label_forgotten),
+        testing_alone(test_hole_K6_no_second_run),
         cmocka_unit_test(test_random_forests),
-        cmocka_unit_test(test_paths_are_more_than_pairs),
-        cmocka_unit_test(test_star_above_star),
-        cmocka_unit_test(test_time_limit_and_cancel),
-        cmocka_unit_test(test_more_wanted_than_there_are),
-        cmocka_unit_test(test_memory_failures),
+        testing_alone(test_paths_are_more_than_pairs),
+        testing_alone(test_star_above_star),
+        testing_alone(test_time_limit_and_cancel),
+        testing_alone(test_more_wanted_than_there_are),
+        testing_alone(test_memory_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -199,8 +199,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_forests),
-        cmocka_unit_test(test_as_is),
-        cmocka_unit_test(test_acs_is_best),
+        testing_alone(test_as_is),
+        testing_alone(test_acs_is_best),
         cmocka_unit_test(test_many_records),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

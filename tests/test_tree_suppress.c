@@ -696,8 +696,8 @@ static void test_memory(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_forests), cmocka_unit_test(test_against_all),
-                                       cmocka_unit_test(test_repairs),        cmocka_unit_test(test_partings),
-                                       cmocka_unit_test(test_rare_value),     cmocka_unit_test(test_memory)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_forests), testing_alone(test_against_all),
+                                       testing_alone(test_repairs),           cmocka_unit_test(test_partings),
+                                       testing_alone(test_rare_value),        testing_alone(test_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

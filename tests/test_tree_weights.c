@@ -323,9 +323,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_forests),
-        cmocka_unit_test(test_against_all_cuts),
-        cmocka_unit_test(test_heavier_is_kept),
-        cmocka_unit_test(test_suppression),
+        testing_alone(test_against_all_cuts),
+        testing_alone(test_heavier_is_kept),
+        testing_alone(test_suppression),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

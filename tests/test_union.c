@@ -185,7 +185,7 @@ static void hierarchies_equal_the_joined_table(void **state)
     kn_error    err = KN_ERROR_INIT;
     kn_rng      rng;
     kn_rng_init(&rng, testing_seed(), 1);
-    for (int round = 0; round < 2000; round++) {
+    for (int round = 0; round < testing_rounds(2000); round++) {
         family f = (family)kn_rng_below(&rng, FAMILIES);
         cells  sample = {.columns = 1}, population = {.columns = 1}, joined = {.columns = 1};
         sample.rows = 1 + (int)kn_rng_below(&rng, MOST_ROWS);
@@ -300,7 +300,7 @@ static void populations_equal_counting(void **state)
     kn_error err = KN_ERROR_INIT;
     kn_rng   rng;
     kn_rng_init(&rng, testing_seed(), 2);
-    for (int round = 0; round < 500; round++) {
+    for (int round = 0; round < testing_rounds(500); round++) {
         kn_context       *ctx = testing_context(1 + round % 3);
         cells             sample = random_people(&rng, 1 + (int)kn_rng_below(&rng, 10));
         cells             people = random_people(&rng, (int)kn_rng_below(&rng, MOST_ROWS));
@@ -395,7 +395,7 @@ static void weights_equal_adding_up(void **state)
     kn_context *ctx = testing_context(1);
     kn_rng      rng;
     kn_rng_init(&rng, testing_seed(), 3);
-    for (int round = 0; round < 800; round++) {
+    for (int round = 0; round < testing_rounds(800); round++) {
         cells   c = random_people(&rng, 1 + (int)kn_rng_below(&rng, MOST_ROWS));
         int64_t millionths[MOST_ROWS], unit = 1;
         int     decimals = (int)kn_rng_below(&rng, 9), most = 0;
@@ -548,7 +548,7 @@ static void chosen_rows_equal_a_table_of_them(void **state)
     kn_error err = KN_ERROR_INIT;
     kn_rng   rng;
     kn_rng_init(&rng, testing_seed(), 4);
-    for (int round = 0; round < 1000; round++) {
+    for (int round = 0; round < testing_rounds(1000); round++) {
         kn_context     *ctx = testing_context(1 + round % 3);
         cells           all = random_people(&rng, (int)kn_rng_below(&rng, MOST_ROWS)), some = {.columns = 3};
         kn_builder_type types[] = {{KN_TYPE_TEXT, NULL}, {KN_TYPE_INTEGER, NULL}, {KN_TYPE_DECIMAL, NULL}};

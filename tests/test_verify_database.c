@@ -357,14 +357,10 @@ static void test_cancelled(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_releases),
-        cmocka_unit_test(test_diverse_releases),
-        cmocka_unit_test(test_anatomy),
-        cmocka_unit_test(test_options),
-        cmocka_unit_test(test_map),
-        cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_anatomy_memory),
-        cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_releases),    cmocka_unit_test(test_diverse_releases),
+        cmocka_unit_test(test_anatomy),     cmocka_unit_test(test_options),
+        cmocka_unit_test(test_map),         testing_alone(test_memory),
+        testing_alone(test_anatomy_memory), cmocka_unit_test(test_cancelled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

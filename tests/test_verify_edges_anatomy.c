@@ -215,6 +215,6 @@ int main(void)
 {
     folder_set_up();
     const struct CMUnitTest tests[] = {cmocka_unit_test(lists), cmocka_unit_test(groups), cmocka_unit_test(promises),
-                                       cmocka_unit_test(many_groups), cmocka_unit_test(rows_that_are_named)};
+                                       cmocka_unit_test(many_groups), testing_alone(rows_that_are_named)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

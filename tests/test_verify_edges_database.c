@@ -225,12 +225,12 @@ int main(void)
     folder_set_up();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_right),
-        cmocka_unit_test(persons_that_are_named),
+        testing_alone(persons_that_are_named),
         cmocka_unit_test(keys),
         cmocka_unit_test(columns),
         cmocka_unit_test(cells),
         cmocka_unit_test(promises),
-        cmocka_unit_test(a_search_that_is_cut_short),
+        testing_alone(a_search_that_is_cut_short),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -172,9 +172,12 @@ static void a_row_map_by_shares(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(headers),         cmocka_unit_test(numbers_of_a_row_map),
-        cmocka_unit_test(hierarchy_files), cmocka_unit_test(the_deepest_hierarchy),
-        cmocka_unit_test(what_is_no_tree), cmocka_unit_test(a_row_map_by_shares),
+        testing_alone(headers),
+        cmocka_unit_test(numbers_of_a_row_map),
+        cmocka_unit_test(hierarchy_files),
+        cmocka_unit_test(the_deepest_hierarchy),
+        testing_alone(what_is_no_tree),
+        cmocka_unit_test(a_row_map_by_shares),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

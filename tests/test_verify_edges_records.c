@@ -340,9 +340,9 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(how_many_are_found),
                                        cmocka_unit_test(what_may_be_shown),
                                        cmocka_unit_test(classes_that_no_file_says),
-                                       cmocka_unit_test(names_of_classes),
+                                       testing_alone(names_of_classes),
                                        cmocka_unit_test(what_is_told),
-                                       cmocka_unit_test(values_of_no_hierarchy),
+                                       testing_alone(values_of_no_hierarchy),
                                        cmocka_unit_test(two_promises_about_a_class),
                                        cmocka_unit_test(places_of_moved_nodes)};
     return cmocka_run_group_tests(tests, NULL, NULL);

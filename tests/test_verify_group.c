@@ -137,9 +137,11 @@ static void groups_are_those_of_the_definition(void **state)
     (void)state;
     kn_rng_init(&rng, testing_seed(), 0);
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        /* The groups are compared in the other builds: here three sizes, by several threads. */
+        if (TESTING_THREAD_SANITIZER && !testing_full() && r % 3 != 1) continue;
         make(&rng, rows[r], values[r % 4]);
         first_rows(rows[r], first);
-        for (size_t t = 0; t < sizeof threads / sizeof *threads; t++) {
+        for (size_t t = TESTING_THREAD_SANITIZER ? 2 : 0; t < sizeof threads / sizeof *threads; t++) {
             kn_context *ctx = testing_context(threads[t]);
             kn_error    err = KN_ERROR_INIT;
             kn_vgroups  g;

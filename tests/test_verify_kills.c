@@ -344,24 +344,24 @@ static void too_little_time(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_label_on_two_levels),
+        testing_alone(a_label_on_two_levels),
         cmocka_unit_test(levels_of_missing_cells),
-        cmocka_unit_test(a_label_on_two_levels_by_chance),
+        testing_alone(a_label_on_two_levels_by_chance),
         cmocka_unit_test(levels_of_values_spelled_otherwise),
         cmocka_unit_test(sets_of_joined_members),
-        cmocka_unit_test(members_that_the_original_lacks),
+        testing_alone(members_that_the_original_lacks),
         cmocka_unit_test(the_first_leaf_of_a_value),
         cmocka_unit_test(moments_written_otherwise),
-        cmocka_unit_test(a_calendar_of_numbers),
+        testing_alone(a_calendar_of_numbers),
         cmocka_unit_test(classes_in_any_order),
         cmocka_unit_test(large_weights),
         cmocka_unit_test(every_class_may_be_missing),
-        cmocka_unit_test(without_an_original),
+        testing_alone(without_an_original),
         cmocka_unit_test(a_star_above_a_mask),
-        cmocka_unit_test(numbers_beyond_all_ranges),
-        cmocka_unit_test(promises_that_were_not_counted),
-        cmocka_unit_test(open_points),
-        cmocka_unit_test(too_little_time),
+        testing_alone(numbers_beyond_all_ranges),
+        testing_alone(promises_that_were_not_counted),
+        testing_alone(open_points),
+        testing_alone(too_little_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

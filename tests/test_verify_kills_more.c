@@ -299,8 +299,8 @@ static void the_first_row_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(identifiers_of_one_row_each),
-        cmocka_unit_test(links_of_rows_that_are_left_out),
+        testing_alone(identifiers_of_one_row_each),
+        testing_alone(links_of_rows_that_are_left_out),
         cmocka_unit_test(a_pseudonym_of_many),
         cmocka_unit_test(quotes_within_cells),
         cmocka_unit_test(sets_that_look_like_columns),
@@ -316,7 +316,7 @@ int main(void)
         cmocka_unit_test(labels_as_they_stand),
         cmocka_unit_test(the_delimiter_that_leaves_one_root),
         cmocka_unit_test(quotes_that_fit_a_delimiter),
-        cmocka_unit_test(paths_of_one_label),
+        testing_alone(paths_of_one_label),
         cmocka_unit_test(breaks_between_values),
         cmocka_unit_test(parts_end_with_the_value),
         cmocka_unit_test(the_first_row_is_told),

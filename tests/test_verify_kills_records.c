@@ -266,8 +266,8 @@ int main(void)
         cmocka_unit_test(absences_told),
         cmocka_unit_test(paths_of_one_record),
         cmocka_unit_test(too_many_absences),
-        cmocka_unit_test(classes_of_columns),
-        cmocka_unit_test(files_that_are_not_given),
+        testing_alone(classes_of_columns),
+        testing_alone(files_that_are_not_given),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -286,8 +286,8 @@ static void test_release(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_summary_file), cmocka_unit_test(test_files),   cmocka_unit_test(test_file_mistakes),
-        cmocka_unit_test(test_memory),       cmocka_unit_test(test_release),
+        testing_alone(test_summary_file), cmocka_unit_test(test_files),   testing_alone(test_file_mistakes),
+        testing_alone(test_memory),       cmocka_unit_test(test_release),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

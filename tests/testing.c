@@ -54,6 +54,42 @@ int testing_step(void)
     return TESTING_THREAD_SANITIZER ? 31 : 11; /* a thread sanitizer has little to say of memory that is refused */
 }
 
+/* Every thread that is started, and every context that a test makes, comes here (tests/meson.build). */
+static _Atomic int64_t threads_wanted; /* calls that start one, or may */
+static int64_t         wanted_before;  /* the case that is under way */
+
+int       __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *arg);
+int       __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *arg);
+kn_status __real_kn_context_create(kn_context **out, const kn_context_options *options, kn_error *err);
+kn_status __wrap_kn_context_create(kn_context **out, const kn_context_options *options, kn_error *err);
+
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *arg)
+{
+    atomic_fetch_add(&threads_wanted, 1);
+    return __real_pthread_create(thread, attributes, run, arg);
+}
+
+kn_status __wrap_kn_context_create(kn_context **out, const kn_context_options *options, kn_error *err)
+{
+    if (!options || options->threads != 1) atomic_fetch_add(&threads_wanted, 1);
+    return __real_kn_context_create(out, options, err);
+}
+
+int testing_alone_begins(void **state)
+{
+    (void)state;
+    wanted_before = atomic_load(&threads_wanted);
+    return 0;
+}
+
+int testing_alone_ends(void **state)
+{
+    (void)state;
+    if (atomic_load(&threads_wanted) == wanted_before) return 0;
+    print_error("a case that is listed by testing_alone may start threads: list it by cmocka_unit_test\n");
+    return -1;
+}
+
 kn_context *testing_context(int threads)
 {
     kn_context_options options = KN_CONTEXT_OPTIONS_INIT;

@@ -44,6 +44,16 @@ int testing_least(int n);
  * a sanitizer. */
 int testing_step(void);
 
+/* In the place of cmocka_unit_test, for a case that starts no thread and makes no context with several; it fails if it does. The
+ * thread sanitizer could find nothing in it: there it is left out. */
+#define testing_alone(f)                                                                                               \
+    {                                                                                                                  \
+#f, TESTING_THREAD_SANITIZER ? NULL : (f), TESTING_THREAD_SANITIZER ? NULL : testing_alone_begins,             \
+            TESTING_THREAD_SANITIZER ? NULL : testing_alone_ends, NULL                                                 \
+    }
+int testing_alone_begins(void **state);
+int testing_alone_ends(void **state);
+
 /* KANON_SEED from the environment, or 1, the same in every run; printed, so that a failure can be repeated. */
 uint64_t testing_seed(void);
 
