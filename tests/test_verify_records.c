@@ -698,21 +698,14 @@ static void memory_failures(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_forests),
-        cmocka_unit_test(suppressed_forests),
-        cmocka_unit_test(mutated_releases),
-        cmocka_unit_test(mutated_suppressed_releases),
-        cmocka_unit_test(figure_13),
-        cmocka_unit_test(rpd_of_figure_5),
-        cmocka_unit_test(map_files),
-        cmocka_unit_test(limits),
-        cmocka_unit_test(absent_values),
-        cmocka_unit_test(absent_and_suppressed),
-        cmocka_unit_test(absent_together),
-        cmocka_unit_test(absent_in_figure_13),
-        cmocka_unit_test(files),
-        cmocka_unit_test(threads),
-        cmocka_unit_test(memory_failures),
+        testing_alone(random_forests),     testing_alone(suppressed_forests),
+        testing_alone(mutated_releases),   testing_alone(mutated_suppressed_releases),
+        testing_alone(figure_13),          testing_alone(rpd_of_figure_5),
+        testing_alone(map_files),          testing_alone(limits),
+        testing_alone(absent_values),      testing_alone(absent_and_suppressed),
+        cmocka_unit_test(absent_together), testing_alone(absent_in_figure_13),
+        cmocka_unit_test(files),           cmocka_unit_test(threads),
+        testing_alone(memory_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
