@@ -22,7 +22,7 @@
 
 #define WHAT "searching the lattice"
 
-enum { GROUP_CODES = 8192, GROUP_TABLES = 256, NARROW_CODES = 65536, LANES = 8 };
+enum { GROUP_CODES = 8192, GROUP_TABLES = 256, NARROW_CODES = 65536, LANES = 8, TABLES_GRAIN = 12 };
 
 bool kn_counter_possible(const kn_fulldomain_problem *problem)
 {
@@ -196,16 +196,22 @@ typedef struct encode_job {
     uint32_t     **codes; /* per group: of each class, before the width is known; NULL: one attribute, its own code */
 } encode_job;
 
-/* The combination of a class in a group. */
-static inline uint64_t possible_code(const kn_counter *counter, const kn_counter_group *group, const kn_freq *freq,
-                                     int64_t i)
+/* The combination of each class in a group: a number with one digit per attribute, the first one the highest. */
+static void possible_codes(const kn_counter *counter, const kn_counter_group *group, const kn_freq *freq,
+                           uint32_t *codes)
 {
-    uint64_t code = 0;
-    for (int a = 0; a < group->count; a++) {
-        int q = group->attributes[a];
-        code = code * cardinality_of(counter, q) + kn_freq_code(freq, i, q);
+    int      words = freq->layout.words;
+    uint32_t stride = 1; /* a group of several attributes has few combinations */
+    for (int a = group->count - 1; a >= 0; a--) {
+        kn_field        field = freq->layout.fields[group->attributes[a]];
+        const uint64_t *keys = freq->keys + field.word;
+        uint64_t        mask = ((uint64_t)1 << field.bits) - 1; /* bits of a code: fewer than 64 */
+        for (int64_t i = 0; i < freq->classes; i++) {
+            uint32_t digit = (uint32_t)(keys[i * words] >> field.shift & mask) * stride;
+            codes[i] = a == group->count - 1 ? digit : codes[i] + digit;
+        }
+        stride *= cardinality_of(counter, group->attributes[a]);
     }
-    return code;
 }
 
 static kn_status note_parts(kn_counter *counter, kn_counter_group *group, const uint32_t *numbers, uint64_t possible,
@@ -241,11 +247,14 @@ static kn_status encode_group(encode_job *job, int g, kn_error *err)
         kn_free(numbers);
         return kn_fail_memory(err, counter->ctx, WHAT);
     }
+    possible_codes(counter, group, freq, codes);
+    uint32_t known = 0;
     for (int64_t i = 0; i < freq->classes; i++) {
-        uint64_t p = possible_code(counter, group, freq, i);
-        if (numbers[p] == 0) numbers[p] = ++group->codes;
-        codes[i] = numbers[p] - 1;
+        uint32_t number = numbers[codes[i]];
+        if (number == 0) number = numbers[codes[i]] = ++known;
+        codes[i] = number - 1;
     }
+    group->codes = known;
     group->wide = group->codes > NARROW_CODES;
     kn_status st = note_parts(counter, group, numbers, possible, err);
     kn_free(numbers);
@@ -344,48 +353,78 @@ kn_status kn_counter_make(kn_counter **out, kn_context *ctx, const kn_fulldomain
 
 /* ---- Tables ---- */
 
-/* The number of each code's combination at the levels; *distinct of them. */
-static kn_status number_codes(const kn_counter *counter, const kn_counter_group *group, const int *levels,
-                              uint32_t *numbers, uint32_t *distinct, kn_error *err)
+/* The number of each code's combination at the levels. `maps`: per attribute, of its values. */
+static inline __attribute__((always_inline)) void add_up(const kn_counter_group *group, uint32_t *const *maps,
+                                                         int count, uint32_t *numbers)
 {
-    uint64_t possible = 1;
-    for (uint32_t c = 0; c < group->codes; c++) numbers[c] = 0;
-    for (int a = 0; a < group->count; a++) {
-        const kn_hierarchy *h = counter->problem->hierarchies[group->attributes[a]];
-        uint32_t           *map = kn_alloc_array(counter->ctx, (size_t)h->codes + 1, sizeof *map);
-        uint32_t            own = 0;
-        if (!map) return kn_fail_memory(err, counter->ctx, WHAT);
-        kn_hierarchy_level_map(h, (uint32_t)levels[group->attributes[a]], map, &own, NULL);
-        if (own == 0) own = 1;
-        for (uint32_t c = 0; c < group->codes; c++)
-            numbers[c] = numbers[c] * own + map[group->parts[(size_t)c * (size_t)group->count + (size_t)a]];
-        possible *= own;
-        kn_free(map);
+    const uint32_t *parts = group->parts;
+    for (uint32_t c = 0; c < group->codes; c++, parts += count) {
+        uint32_t number = maps[0][parts[0]];
+        for (int a = 1; a < count; a++) number += maps[a][parts[a]];
+        numbers[c] = number;
     }
+}
+
+static void number_codes(const kn_counter_group *group, uint32_t *const *maps, uint32_t *numbers)
+{
+    switch (group->count) {
+    case 1: add_up(group, maps, 1, numbers); break;
+    case 2: add_up(group, maps, 2, numbers); break;
+    case 3: add_up(group, maps, 3, numbers); break;
+    case 4: add_up(group, maps, 4, numbers); break;
+    default: add_up(group, maps, group->count, numbers); break;
+    }
+}
+
+/* The maps of a group's attributes, multiplied so that sums of them are numbers of combinations; *possible of these. */
+static kn_status make_maps(const kn_counter *counter, const kn_counter_group *group, const int *levels, uint32_t **maps,
+                           uint32_t **block, uint64_t *possible, kn_error *err)
+{
+    size_t size = 0;
+    for (int a = 0; a < group->count; a++)
+        size += (size_t)counter->problem->hierarchies[group->attributes[a]]->codes + 1;
+    uint32_t *next = *block = kn_alloc_array(counter->ctx, size, sizeof *next);
+    if (!next) return kn_fail_memory(err, counter->ctx, WHAT);
+    *possible = 1;
+    for (int a = group->count - 1; a >= 0; a--) {
+        const kn_hierarchy *h = counter->problem->hierarchies[group->attributes[a]];
+        uint32_t            own = 0;
+        maps[a] = next;
+        next += (size_t)h->codes + 1;
+        kn_hierarchy_level_map(h, (uint32_t)levels[group->attributes[a]], maps[a], &own, NULL);
+        for (uint32_t i = 0; i < h->codes + h->missing; i++) maps[a][i] *= (uint32_t)*possible;
+        *possible *= own > 0 ? own : 1;
+    }
+    return KN_OK;
+}
+
+/* Gives the combinations that occur numbers of their own, in order of appearance. */
+static kn_status renumber(const kn_counter *counter, const kn_counter_group *group, uint64_t possible,
+                          uint32_t *numbers, uint32_t *distinct, kn_error *err)
+{
     *distinct = (uint32_t)possible;
     if (group->count == 1) return KN_OK; /* every number occurs already */
-    uint32_t *seen = kn_alloc_array_zero(counter->ctx, (size_t)possible, sizeof *seen);
+    uint32_t *seen = kn_alloc_array_zero(counter->ctx, (size_t)possible, sizeof *seen), known = 0;
     if (!seen) return kn_fail_memory(err, counter->ctx, WHAT);
-    *distinct = 0;
     for (uint32_t c = 0; c < group->codes; c++) {
-        if (seen[numbers[c]] == 0) seen[numbers[c]] = ++*distinct;
-        numbers[c] = seen[numbers[c]] - 1;
+        uint32_t number = seen[numbers[c]];
+        if (number == 0) number = seen[numbers[c]] = ++known;
+        numbers[c] = number - 1;
     }
     kn_free(seen);
-    if (*distinct == 0) *distinct = 1;
+    *distinct = known > 0 ? known : 1;
     return KN_OK;
 }
 
 static void fill_costs(const kn_counter *counter, const kn_counter_group *group, const int *levels, uint64_t *costs)
 {
     const kn_objective *o = counter->problem->objective;
-    for (uint32_t c = 0; c < group->codes; c++) {
-        costs[c] = 0;
-        for (int a = 0; a < group->count; a++) {
-            int    q = group->attributes[a];
-            size_t at = (size_t)levels[q] * ((size_t)o->codes[q] + 1);
-            costs[c] += o->costs[q][at + group->parts[(size_t)c * (size_t)group->count + (size_t)a]];
-        }
+    for (int a = 0; a < group->count; a++) {
+        int             q = group->attributes[a];
+        const uint64_t *own = o->costs[q] + (size_t)levels[q] * ((size_t)o->codes[q] + 1);
+        const uint32_t *parts = group->parts + a;
+        for (uint32_t c = 0; c < group->codes; c++, parts += group->count)
+            costs[c] = a == 0 ? own[*parts] : costs[c] + own[*parts];
     }
 }
 
@@ -395,7 +434,14 @@ static kn_status fill_table(kn_counter *counter, const kn_counter_group *group, 
     size_t    codes = (size_t)group->codes + 1;
     uint32_t *numbers = kn_alloc_array(counter->ctx, codes, sizeof *numbers);
     if (!numbers) return kn_fail_memory(err, counter->ctx, WHAT);
-    kn_status st = number_codes(counter, group, levels, numbers, &table->distinct, err);
+    uint32_t *maps[64], *block = NULL;
+    uint64_t  possible = 1;
+    kn_status st = make_maps(counter, group, levels, maps, &block, &possible, err);
+    if (st == KN_OK) {
+        number_codes(group, maps, numbers);
+        st = renumber(counter, group, possible, numbers, &table->distinct, err);
+    }
+    kn_free(block);
     if (st == KN_OK && group->wide) {
         table->ids = numbers;
         numbers = NULL;
@@ -461,5 +507,5 @@ kn_status kn_counter_tables_need(kn_counter *counter, kn_counter_job *jobs, int6
         }
     }
     table_job job = {counter, jobs};
-    return missing > 0 ? kn_parallel_for(counter->ctx, missing, 4, table_range, &job, err) : KN_OK;
+    return missing > 0 ? kn_parallel_for(counter->ctx, missing, TABLES_GRAIN, table_range, &job, err) : KN_OK;
 }

@@ -33,6 +33,7 @@ typedef struct kn_counter_options {
     bool         generic;     /* no fused loops for few groups                                   */
     const double *features;   /* kn_optimal_model.c: levels of all quasi-identifiers, one after the other; borrowed.
                                  NULL: every node is counted from the base                       */
+    const int *value_offsets; /* per quasi-identifier, for a job's `lost`: where its values begin, -1: not asked for; borrowed */
 } kn_counter_options;
 
 /* Can the engine count this problem at all (fewer than 2^32 - 1 rows, at most 64 quasi-identifiers)? */
@@ -69,6 +70,8 @@ typedef struct kn_counter_job {
     kn_node_sums       sums;   /* `cells` over the groups of the set, and only within the budget                   */
     kn_u128            excess; /* cells, the same: what suppressed rows cost more than if they were released       */
     int64_t            classes; /* suppressed ones too                                                             */
+    uint32_t          *lost;    /* by value_offsets, zero: suppressed rows by value, where they are within the budget. The
+                                   value is one of those that a row's cell may have had; NULL: not asked for       */
     const int64_t     *ks;      /* instead of sums and excess, where `buckets` is given: k_count of them, ascending */
     int                k_count;
     kn_size_buckets   *buckets; /* k_count + 1, zero                                                               */

@@ -25,11 +25,13 @@
 /* Within DENSE_NEAR the counters are in the cache and need no prefetching. */
 enum {
     BLOCK = 256,
+    DENSE_FIRST = 1 << 14,
     DENSE_NEAR = 1 << 18,
     DENSE_LEAST = 1 << 16,
     DENSE_MOST = 1 << 23,
     DENSE_PER_ENTRY = 16,
-    HASH_LEAST = 1 << 12
+    HASH_LEAST = 1 << 12,
+    GRAIN_ENTRIES = 1 << 13
 };
 #define KEY_SPACE ((uint64_t)1 << 62)
 
@@ -60,6 +62,7 @@ static bool need_ids(kn_context *ctx, kn_counter_scratch *s)
 static bool need_dense(kn_context *ctx, kn_counter_scratch *s, size_t size)
 {
     if (size <= s->dense_size) return true;
+    if (size < DENSE_FIRST) size = DENSE_FIRST;
     kn_free(s->dense);
     s->dense = kn_alloc_array_zero(ctx, size, sizeof *s->dense);
     s->dense_size = s->dense ? size : 0;
@@ -105,7 +108,7 @@ typedef struct pass {
     uint32_t                classes; /* found */
 } pass;
 
-static void block_keys(const pass *p, int64_t begin, int n, uint64_t *keys)
+static __attribute__((noinline)) void block_keys(const pass *p, int64_t begin, int n, uint64_t *keys)
 {
     if (p->has_ids)
         for (int i = 0; i < n; i++) keys[i] = p->scratch->ids[begin + i];
@@ -124,7 +127,8 @@ static void block_keys(const pass *p, int64_t begin, int n, uint64_t *keys)
 }
 
 /* Counts (or numbers: add == NULL) the keys of a block. */
-static void dense_block(pass *p, const uint64_t *keys, int64_t begin, int n, const uint32_t *add)
+static __attribute__((noinline)) void dense_block(pass *p, const uint64_t *keys, int64_t begin, int n,
+                                                  const uint32_t *add)
 {
     uint32_t *table = p->scratch->dense, m = p->classes;
     uint64_t *found = p->scratch->found;
@@ -140,7 +144,8 @@ static void dense_block(pass *p, const uint64_t *keys, int64_t begin, int n, con
     p->classes = m;
 }
 
-static bool hash_block(pass *p, kn_context *ctx, const uint64_t *keys, int64_t begin, int n, const uint32_t *add)
+static __attribute__((noinline)) bool hash_block(pass *p, kn_context *ctx, const uint64_t *keys, int64_t begin, int n,
+                                                 const uint32_t *add)
 {
     kn_counter_scratch *s = p->scratch;
     if (((size_t)p->classes + (size_t)n) * 2 > s->hash_size) {
@@ -166,28 +171,48 @@ static bool hash_block(pass *p, kn_context *ctx, const uint64_t *keys, int64_t b
 }
 
 /* The common case without an array of keys: the whole node in one dense pass, and all groups narrow, so that the
- * codes of an entry are adjacent. */
+ * codes of an entry are adjacent. Each number of groups is a function of its own: everything stays in registers. */
 static inline __attribute__((always_inline)) void fused(pass *p, int groups)
 {
     const uint16_t *codes = p->codes[0], *t0 = p->table[0]->ids, *t1 = NULL, *t2 = NULL, *t3 = NULL;
-    uint32_t        d1 = 0, d2 = 0, d3 = 0, m = 0, n = (uint32_t)p->from->classes;
+    uint32_t        d1 = 0, d2 = 0, d3 = 0;
     if (groups > 1) t1 = p->table[1]->ids, d1 = p->table[1]->distinct;
     if (groups > 2) t2 = p->table[2]->ids, d2 = p->table[2]->distinct;
     if (groups > 3) t3 = p->table[3]->ids, d3 = p->table[3]->distinct;
     uint32_t       *table = p->scratch->dense;
-    uint64_t       *found = p->scratch->found;
-    const uint32_t *add = p->from->counts;
-    for (uint32_t i = 0; i < n; i++, codes += groups) {
+    uint64_t       *found = p->scratch->found, entry = 0;
+    const uint32_t *add = p->from->counts, *end = add + p->from->classes;
+    for (; add < end; add++, codes += groups, entry += (uint64_t)1 << 32) {
         uint32_t key = t0[codes[0]];
         if (groups > 1) key = key * d1 + t1[codes[1]];
         if (groups > 2) key = key * d2 + t2[codes[2]];
         if (groups > 3) key = key * d3 + t3[codes[3]];
         uint32_t count = table[key];
-        found[m] = (uint64_t)i << 32 | key;
-        m += count == 0;
-        table[key] = count + add[i];
+        *found = entry | key;
+        found += count == 0;
+        table[key] = count + *add;
     }
-    p->classes = m;
+    p->classes = (uint32_t)(found - p->scratch->found);
+}
+
+static __attribute__((noinline)) void fused_1(pass *p)
+{
+    fused(p, 1);
+}
+
+static __attribute__((noinline)) void fused_2(pass *p)
+{
+    fused(p, 2);
+}
+
+static __attribute__((noinline)) void fused_3(pass *p)
+{
+    fused(p, 3);
+}
+
+static __attribute__((noinline)) void fused_4(pass *p)
+{
+    fused(p, 4);
 }
 
 static bool run_fused(pass *p)
@@ -196,10 +221,10 @@ static bool run_fused(pass *p)
     for (int g = 1; g < p->groups; g++)
         if ((const uint16_t *)p->codes[g] != (const uint16_t *)p->codes[0] + g) return false;
     switch (p->groups) {
-    case 1: fused(p, 1); return true;
-    case 2: fused(p, 2); return true;
-    case 3: fused(p, 3); return true;
-    case 4: fused(p, 4); return true;
+    case 1: fused_1(p); return true;
+    case 2: fused_2(p); return true;
+    case 3: fused_3(p); return true;
+    case 4: fused_4(p); return true;
     default: return false;
     }
 }
@@ -248,15 +273,46 @@ static kn_status run_pass(const kn_counter *counter, pass *p, counters *out, kn_
 
 /* ---- One node ---- */
 
-/* Visits the classes of the last pass: sums, and the set if needed. Resets the counters to 0. */
-static void sum_classes(const kn_counter *counter, const pass *all, kn_counter_job *job, counters counts,
-                        uint32_t classes)
+/* What the suppressed rows cost where they are released. `small`: their classes, the first entry above the size. */
+static kn_u128 cost_of(const pass *all, const uint64_t *small, uint32_t count)
 {
-    const uint64_t *found = all->scratch->found;
-    bool            cells = counter->cells;
-    uint64_t        k = (uint64_t)counter->k, budget = (uint64_t)counter->problem->budget, star = 0;
-    uint64_t        rows = 0, released = 0, squares = 0, suppressed = 0, lost_squares = 0; /* rows < 2^32 */
-    kn_u128         cost = 0;
+    kn_u128 cost = 0;
+    for (uint32_t c = 0; c < count; c++) {
+        uint64_t row = 0;
+        for (int g = 0; g < all->groups; g++)
+            row += all->table[g]
+                       ->costs[kn_counter_code(all->from, all->group[g], all->codes[g], (int64_t)(small[c] >> 32))];
+        cost += (kn_u128)row * (uint32_t)small[c];
+    }
+    return cost;
+}
+
+static void note_values(const kn_counter *counter, const pass *all, const uint64_t *small, uint32_t count,
+                        uint32_t *lost)
+{
+    for (int g = 0; g < all->groups; g++) {
+        const kn_counter_group *group = all->group[g];
+        for (int a = 0; a < group->count; a++) {
+            int offset = counter->options.value_offsets[group->attributes[a]];
+            if (offset < 0) continue;
+            for (uint32_t c = 0; c < count; c++) {
+                uint32_t code = kn_counter_code(all->from, group, all->codes[g], (int64_t)(small[c] >> 32));
+                lost[(uint32_t)offset + group->parts[(size_t)code * (size_t)group->count + (size_t)a]] +=
+                    (uint32_t)small[c];
+            }
+        }
+    }
+}
+
+/* Visits the classes of the last pass: sums, and the set if needed. Resets the counters to 0. */
+static __attribute__((noinline)) void sum_classes(const kn_counter *counter, const pass *all, kn_counter_job *job,
+                                                  counters counts, uint32_t classes)
+{
+    uint64_t *found = all->scratch->found; /* on the way, those that were visited become the suppressed ones */
+    bool      cells = counter->cells;
+    uint64_t  k = (uint64_t)counter->k, star = 0;
+    uint64_t  rows = 0, released = 0, squares = 0, suppressed = 0, lost_squares = 0; /* rows < 2^32 */
+    uint32_t  small = 0;
     for (int g = 0; g < all->groups; g++) star += all->group[g]->star;
     for (uint32_t c = 0; c < classes; c++) {
         uint32_t *cell = cell_of(counts, found[c]);
@@ -271,12 +327,12 @@ static void sum_classes(const kn_counter *counter, const pass *all, kn_counter_j
         }
         suppressed += count;
         lost_squares += count * count;
-        if (!cells || suppressed > budget) continue; /* the cost of a bad node is not needed */
-        uint64_t row = 0;
-        for (int g = 0; g < all->groups; g++)
-            row += all->table[g]
-                       ->costs[kn_counter_code(all->from, all->group[g], all->codes[g], (int64_t)(found[c] >> 32))];
-        cost += (kn_u128)row * count;
+        found[small++] = (found[c] >> 32 << 32) | count;
+    }
+    kn_u128 cost = 0;
+    if (cells && suppressed <= (uint64_t)counter->problem->budget) { /* the cost of a bad node is not needed */
+        cost = cost_of(all, found, small);
+        if (job->lost) note_values(counter, all, found, small, job->lost);
     }
     job->classes = classes;
     job->sums = (kn_node_sums){.rows = (int64_t)rows, .suppressed = (int64_t)suppressed, .classes = (int64_t)released};
@@ -416,12 +472,20 @@ static kn_status run_range(void *arg, int64_t begin, int64_t end, int worker, kn
     return KN_OK;
 }
 
+/* Jobs that a thread takes at once: waking one up takes as long as going through some thousand entries. */
+static int64_t grain_of(const kn_counter_job *jobs, int64_t count)
+{
+    int64_t entries = 1;
+    for (int64_t i = 0; i < count; i++) entries += jobs[i].from->classes;
+    return GRAIN_ENTRIES * count / entries + 1;
+}
+
 kn_status kn_counter_run(kn_counter *counter, kn_counter_job *jobs, int64_t count, kn_error *err)
 {
     for (int64_t i = 0; i < count; i++) jobs[i].set = NULL;
     KN_TRY(kn_counter_tables_need(counter, jobs, count, err));
     run       r = {counter, jobs};
-    kn_status st = kn_parallel_for(counter->ctx, count, 1, run_range, &r, err);
+    kn_status st = kn_parallel_for(counter->ctx, count, grain_of(jobs, count), run_range, &r, err);
     for (int64_t i = 0; st != KN_OK && i < count; i++) {
         kn_counter_set_free(jobs[i].set);
         jobs[i].set = NULL;
