@@ -626,6 +626,21 @@ static void check_box(kn_boxes *b, const random_problem *p, const random_node *n
         if (!in_it || !may_be_best(b, p, nodes, lattice, v)) continue;
         assert_true(still);
         assert_true(box.bound <= kn_bounds_score(&b->oracle->bounds, nodes[v].loss));
+        for (int q = 0; q < quasi; q++)
+            assert_true(kn_box_bound_at(b, &box, q, levels[q]) <= kn_bounds_score(&b->oracle->bounds, nodes[v].loss));
+    }
+}
+
+/* What the rows suppressed at a node cost below it: no node loses less than that. */
+static void check_falls(const kn_oracle *o, const int *top, const kn_outcome *outcome, const random_node *nodes,
+                        const kn_lattice *lattice)
+{
+    int quasi = o->quasi_count, levels[RANDOM_QUASI];
+    for (int64_t v = 0; outcome->falls && v < lattice->count; v++) {
+        kn_lattice_levels(lattice, v, levels);
+        if (!nodes[v].good || !kn_levels_below(levels, top, quasi)) continue;
+        assert_true(kn_oracle_sum(o, o->lows, levels) + kn_oracle_sum(o, outcome->falls, levels) <=
+                    kn_bounds_score(&o->bounds, nodes[v].loss));
     }
 }
 
@@ -634,6 +649,7 @@ static void test_boxes_lose_nothing(void **state)
     kn_context *ctx = testing_context(1);
     kn_error    err = KN_ERROR_INIT;
     kn_rng      rng;
+    int         falls = 0;
     (void)state;
     kn_rng_init(&rng, testing_seed(), 7);
     for (int i = 0; i < testing_rounds(150); i++) {
@@ -647,12 +663,15 @@ static void test_boxes_lose_nothing(void **state)
         random_lattice(&lattice, &p);
         random_node *nodes = random_enumerate(&p, &lattice);
         assert_ok(kn_oracle_make(&oracle, ctx, &p.problem, &counters, &err), err);
+        if (oracle.falls.gains && i % 3 == 0) oracle.falls.value_offsets[0] = -1; /* as if it had too many values */
         assert_ok(kn_boxes_make(&boxes, ctx, &oracle, &guess, lattice.heights, false, &err), err);
         for (int turn = 0; turn < 90; turn++) { /* more than a word of records */
             int        levels[RANDOM_QUASI];
             kn_outcome outcome = {0};
             kn_lattice_levels(&lattice, random_below(&rng, (int)lattice.count), levels);
             assert_ok(kn_oracle_count(&oracle, levels, &outcome, 1, NULL, NULL, &err), err);
+            check_falls(&oracle, levels, &outcome, nodes, &lattice);
+            falls += outcome.falls != NULL;
             assert_ok(kn_boxes_learn(&boxes, levels, &outcome, &err), err);
             assert_true(kn_box_counted(&boxes, levels));
             check_box(&boxes, &p, nodes, &lattice, &rng);
@@ -663,6 +682,7 @@ static void test_boxes_lose_nothing(void **state)
         kn_lattice_free(&lattice);
         random_problem_free(&p);
     }
+    assert_true(falls > 100);
     testing_context_free(ctx);
 }
 

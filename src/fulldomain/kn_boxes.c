@@ -37,6 +37,7 @@ struct kn_region {
     uint32_t      buckets[BUCKETS]; /* slot of the first box, + 1 */
     int           least, most;      /* no bucket before and behind has any */
     int64_t       open, turn;
+    int64_t      *reach;   /* kn_boxes */
     entry        *entries; /* by slot */
     size_t        entry_room;
     kn_box_level *pool; /* by slot: two nodes */
@@ -83,9 +84,17 @@ static int bucket_of(const kn_region *r, uint64_t bound)
     return (int)((kn_u128)bound * BUCKETS / r->scale);
 }
 
+static void note_reach(kn_region *r, uint32_t slot, int64_t by)
+{
+    const kn_boxes     *b = r->boxes;
+    const kn_box_level *high = slot_levels(r, slot) + b->quasi_count;
+    for (int q = 0; q < b->quasi_count; q++) r->reach[b->oracle->offsets[q] + high[q]] += by;
+}
+
 static void push(kn_region *r, uint32_t slot, uint64_t bound)
 {
     int at = bucket_of(r, bound);
+    note_reach(r, slot, 1);
     r->entries[slot] = (entry){bound, r->buckets[at]};
     r->buckets[at] = slot + 1;
     if (at < r->least) r->least = at;
@@ -102,6 +111,7 @@ static bool pop(kn_region *r, bool least, uint32_t *out)
     int at = least ? r->least : r->most;
     *out = r->buckets[at] - 1;
     r->buckets[at] = r->entries[*out].next;
+    note_reach(r, *out, -1);
     r->open--;
     return true;
 }
@@ -118,6 +128,7 @@ static void rescale(kn_region *r)
             r->entries[slot].next = all;
             all = slot + 1;
         }
+    memset(r->reach, 0, r->boxes->level_count * sizeof *r->reach);
     r->scale = r->boxes->score + 1;
     r->least = BUCKETS - 1;
     r->most = 0;
@@ -134,7 +145,7 @@ static void rescale(kn_region *r)
 void kn_region_free(kn_region *r)
 {
     if (!r) return;
-    KN_FREE(r->entries, r->pool, r->box, r);
+    KN_FREE(r->entries, r->pool, r->box, r->reach, r);
 }
 
 kn_status kn_region_make(kn_region **out, kn_boxes *b, const int *low, const int *high, kn_error *err)
@@ -146,7 +157,8 @@ kn_status kn_region_make(kn_region **out, kn_boxes *b, const int *low, const int
     r->boxes = b;
     r->scale = KN_BOUND_NOTHING;
     r->least = BUCKETS - 1;
-    kn_status st = KN_ALLOC(b->ctx, r->box, 2 * size) ? new_slot(r, &slot, err) : kn_fail_memory(err, b->ctx, WHAT);
+    bool      ok = KN_ALLOC(b->ctx, r->box, 2 * size) && KN_ALLOC_ZERO(b->ctx, r->reach, b->level_count);
+    kn_status st = ok ? new_slot(r, &slot, err) : kn_fail_memory(err, b->ctx, WHAT);
     if (st != KN_OK) {
         kn_region_free(r);
         *out = NULL;
@@ -203,10 +215,8 @@ static kn_status push_part(kn_region *r, const kn_box *box, int q, int level, kn
 {
     const kn_boxes *b = r->boxes;
     size_t          size = (size_t)b->quasi_count;
-    const uint64_t *lows = b->lows + b->oracle->offsets[q];
-    uint64_t        bound = kn_box_join(b, box->low_loss + (lows[level] - lows[box->low[q]]), box->high_loss);
+    uint64_t        bound = kn_box_bound_at(b, box, q, level);
     uint32_t        slot = 0;
-    if (bound < box->bound) bound = box->bound;
     if (b->found && bound > b->score) return KN_OK;
     KN_TRY(new_slot(r, &slot, err));
     kn_box_level *levels = slot_levels(r, slot);
@@ -235,7 +245,8 @@ static kn_status part(kn_region *r, kn_box *box, kn_error *err)
 
 typedef struct batch {
     int      count;
-    uint64_t low[KN_BATCH], gap[KN_BATCH]; /* of what each node is to rule out */
+    uint32_t slots[KN_BATCH];              /* the boxes that the nodes are to rule out */
+    uint64_t low[KN_BATCH], gap[KN_BATCH]; /* of their lowest nodes                    */
 } batch;
 
 static bool is_below(const kn_boxes *b, const kn_box_level *levels, const int *node)
@@ -273,7 +284,8 @@ static kn_status visit(kn_region *r, uint32_t slot, batch *k, kn_error *err)
     }
     if (picked) {
         k->low[k->count] = box.low_loss;
-        k->gap[k->count++] = box.gap;
+        k->gap[k->count] = box.low_gap;
+        k->slots[k->count++] = slot;
     }
     memcpy(slot_levels(r, slot), r->box, 2 * size * sizeof *r->box);
     r->entries[slot].bound = box.bound;
@@ -282,12 +294,13 @@ static kn_status visit(kn_region *r, uint32_t slot, batch *k, kn_error *err)
 }
 
 /* Predictions that were too optimistic make the next ones more cautious. */
-static void adapt(kn_boxes *b, const batch *k)
+static void adapt(const kn_region *r, const batch *k)
 {
+    kn_boxes *b = r->boxes;
     for (int i = 0; i < k->count; i++) {
-        const kn_box_record *r = &b->records[b->record_count - k->count + i];
-        uint64_t             by_rows = r->lost * k->gap[i], high = r->high > by_rows ? r->high : by_rows;
-        uint64_t             bound = kn_box_join(b, k->low[i] > r->low ? k->low[i] : r->low, high);
+        const kn_box_record *own = &b->records[b->record_count - k->count + i];
+        uint64_t             fall = kn_box_fall(b, own, slot_levels(r, k->slots[i]), k->gap[i]);
+        uint64_t             bound = kn_box_join(b, k->low[i] > own->low ? k->low[i] : own->low, fall);
         b->caution *= bound >= KN_BOUND_BAD || (b->found && bound > b->score) ? 0.98 : 1.1;
         if (b->caution < 0.03) b->caution = 0.03;
         if (b->caution > 0.6) b->caution = 0.6;
@@ -305,7 +318,7 @@ static kn_status run_batch(kn_region *r, kn_error *err)
         KN_TRY(visit(r, slot, &k, err));
     if (k.count > 0) {
         KN_TRY(b->count(b->arg, b->levels, k.count, err));
-        adapt(b, &k);
+        adapt(r, &k);
     }
     while (r->waiting_count > 0) {
         slot = r->waiting[--r->waiting_count];
@@ -319,6 +332,7 @@ kn_status kn_region_search(kn_region *r, int64_t work, bool *done, kn_error *err
     kn_boxes                     *b = r->boxes;
     const kn_fulldomain_counters *c = b->oracle->counters;
     int64_t                       end = work > 0 ? c->keys + b->visits * VISIT_WORK + work : INT64_MAX;
+    b->reach = r->reach;
     for (*done = kn_region_open(r) == 0; !*done; *done = kn_region_open(r) == 0) {
         if (kn_cancelled(b->ctx)) return kn_fail_cancelled(err);
         if (b->over(b->arg) || c->keys + b->visits * VISIT_WORK >= end) return KN_OK;

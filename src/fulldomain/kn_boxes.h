@@ -17,6 +17,7 @@ typedef uint16_t kn_box_level;
 
 typedef struct kn_box_record {
     uint64_t low, high, lost; /* as in kn_outcome; high is at least lost × gap of its levels */
+    int64_t  falls;           /* kn_outcome's: which of the boxes' `falls`; -1: none         */
 } kn_box_record;
 
 /* The boxes of a region that are not decided. */
@@ -47,6 +48,8 @@ typedef struct kn_boxes {
     uint64_t      *bad;
     kn_box_level       *record_levels;
     kn_box_record *records;
+    uint64_t      *falls; /* level_count each */
+    size_t         fall_count, fall_room, level_count;
     uint64_t      *unmet; /* scratch: a word of records each */
     /* The best one. */
     bool        found;
@@ -57,6 +60,7 @@ typedef struct kn_boxes {
     int        *best;
     /* Guesses. */
     double  caution;
+    const int64_t *reach; /* by oracle->offsets: open boxes of the region whose highest node has that level */
     int64_t visits; /* of boxes */
     int     *levels; /* scratch: KN_BATCH nodes and one more */
 } kn_boxes;
@@ -88,8 +92,11 @@ int64_t  kn_region_open(const kn_region *region);
 typedef struct kn_box {
     kn_box_level *low, *high;
     uint64_t bound;
-    uint64_t low_loss, high_loss, gap; /* of low; of records above high; of high */
+    uint64_t low_loss, high_loss; /* of low; of records above high                    */
+    uint64_t gap, low_gap;        /* of high and of low                               */
     uint64_t lost;
+    uint64_t fall;   /* the most that suppressed rows of a record above high cost more than released, at low */
+    int64_t  fallen; /* that record's `falls`; -1: it does not follow from them                              */
     int64_t  clause; /* a record that only nodes of the box that are above it in one of these attributes escape; -1: none */
     uint64_t open;   /* the attributes, as bits (modulo 64)                                                             */
 } kn_box;
@@ -101,6 +108,12 @@ bool     kn_box_counted(const kn_boxes *boxes, const int *levels);
 /* Is it certain that no node above `low` is the best, if it loses at least so much and suppresses so many rows? */
 bool     kn_box_dead(const kn_boxes *boxes, uint64_t bound, uint64_t lost, const kn_box_level *low);
 uint64_t kn_box_join(const kn_boxes *boxes, uint64_t low, uint64_t high);
+
+/* What the suppressed rows of a record add at least to what is lost at `low` and above, below the record. */
+uint64_t kn_box_fall(const kn_boxes *boxes, const kn_box_record *record, const kn_box_level *low, uint64_t gap);
+
+/* What nodes of the box lose at least where one quasi-identifier has at least that level. */
+uint64_t kn_box_bound_at(const kn_boxes *boxes, const kn_box *box, int quasi, int level);
 
 /* The node to be counted for a box: false: none, it should be parted. */
 bool kn_box_pick(kn_boxes *boxes, const kn_box *box, int *levels);

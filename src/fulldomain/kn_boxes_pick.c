@@ -14,7 +14,7 @@
 
 /* A node on the way, and what it is to rule out. */
 typedef struct way {
-    double feature, low;       /* of the node reached  */
+    double feature, shift;     /* of the node reached  */
     double seed_low, seed_gap; /* of what is ruled out */
     double seed_high;
 } way;
@@ -22,11 +22,11 @@ typedef struct way {
 static bool kills(const kn_boxes *b, const way *w)
 {
     const kn_bounds *bounds = &b->oracle->bounds;
-    double           suppressed = kn_guess_suppressed(b->guess, w->feature);
+    double           suppressed = kn_guess_suppressed(b->guess, w->feature, w->shift);
     suppressed -= b->caution * suppressed;
     if (suppressed > (double)b->oracle->problem->budget + 1) return true; /* of 0 rows the model says half a row */
     if (!b->found || b->by_height) return false;
-    double high = kn_bounds_guess_high(bounds, w->low, suppressed), by_rows = suppressed * w->seed_gap;
+    double high = kn_bounds_guess_high(bounds, w->seed_low, suppressed), by_rows = suppressed * w->seed_gap;
     return kn_bounds_guess_join(bounds, w->seed_low, high > by_rows ? high : by_rows) > (double)b->score;
 }
 
@@ -38,7 +38,22 @@ static bool is_too_general(const kn_boxes *b, const way *w)
     return kn_bounds_guess_join(&b->oracle->bounds, low, w->seed_high) > (double)b->score;
 }
 
-/* Goes on in steps that change the feature least for what they add to the nodes ruled out. */
+/* What a step up adds to the nodes ruled out, and to the open boxes. */
+static double gain_above(const kn_boxes *b, int q, int level)
+{
+    const int64_t *reach = b->reach + b->oracle->offsets[q];
+    double         nodes = level + 1, boxes = 1;
+    for (int l = 0; l <= level; l++) boxes += (double)reach[l];
+    return log((nodes + 1) / nodes) + log((boxes + (double)reach[level + 1]) / boxes);
+}
+
+static double gain_below(const kn_boxes *b, int q, int level)
+{
+    double nodes = b->heights[q] - level + 1;
+    return log((nodes + 1) / nodes);
+}
+
+/* Goes on in steps that change the feature least for what they add to what is ruled out. */
 static void walk(const kn_boxes *b, way *w, int *levels, bool up)
 {
     for (;;) {
@@ -50,12 +65,11 @@ static void walk(const kn_boxes *b, way *w, int *levels, bool up)
             if (to < 0 || to > b->heights[q]) continue;
             const int at = b->oracle->offsets[q];
             double    change = b->oracle->features[at + to] - b->oracle->features[at + levels[q]];
-            double    room = up ? levels[q] + 2 : b->heights[q] - levels[q] + 2;
-            double    cost = fabs(change) / log(room / (room - 1));
+            double    cost = fabs(change) / (up ? gain_above(b, q, levels[q]) : gain_below(b, q, levels[q]));
             if (cost >= least) continue;
             way next = *w;
             next.feature += change;
-            if (b->cells) next.low += (double)b->lows[at + to] - (double)b->lows[at + levels[q]];
+            next.shift += kn_guess_shift_by(b->guess, q, levels[q], to);
             if (up ? !kills(b, &next) : !is_too_general(b, &next)) continue;
             least = cost;
             chosen = q;
@@ -90,22 +104,21 @@ static bool may_kill(const kn_boxes *b, const way *w, const int *levels)
     double suppressed = fewest_below(b, levels);
     if (suppressed > (double)b->oracle->problem->budget) return true;
     if (!b->found || b->by_height) return false;
-    double high = kn_bounds_guess_high(&b->oracle->bounds, w->low, suppressed), by_rows = suppressed * w->seed_gap;
+    double high = kn_bounds_guess_high(&b->oracle->bounds, w->seed_low, suppressed), by_rows = suppressed * w->seed_gap;
     return kn_bounds_guess_join(&b->oracle->bounds, w->seed_low, high > by_rows ? high : by_rows) > (double)b->score;
 }
 
 static way way_from(const kn_boxes *b, const kn_box *box, const kn_box_level *from, int *levels)
 {
     way      w = {.seed_low = (double)box->low_loss, .seed_high = (double)box->high_loss};
-    uint64_t low = 0, gap = 0;
+    uint64_t gap = 0;
     for (int q = 0; q < b->quasi_count; q++) {
         levels[q] = from[q];
-        low += b->lows[b->oracle->offsets[q] + from[q]];
         gap += b->gaps[b->oracle->offsets[q] + from[q]];
     }
-    w.low = b->by_height ? 0 : b->cells ? (double)low : w.seed_low;
     w.seed_gap = (double)gap;
     w.feature = kn_oracle_feature(b->oracle, levels);
+    w.shift = kn_guess_shift(b->guess, levels);
     return w;
 }
 

@@ -23,23 +23,17 @@ enum { FIRST_WORDS = 8 };
 
 /* ---- Making ---- */
 
-static size_t level_count(const kn_boxes *b)
-{
-    int last = b->quasi_count - 1;
-    return (size_t)(b->oracle->offsets[last] + b->heights[last] + 1);
-}
-
 static kn_status make_lows(kn_boxes *b, kn_error *err)
 {
     b->lows = b->oracle->lows;
     b->gaps = b->oracle->gaps;
     if (!b->by_height) return KN_OK;
-    if (!KN_ALLOC_ZERO(b->ctx, b->own_lows, 2 * level_count(b))) return kn_fail_memory(err, b->ctx, WHAT);
+    if (!KN_ALLOC_ZERO(b->ctx, b->own_lows, 2 * b->level_count)) return kn_fail_memory(err, b->ctx, WHAT);
     for (int q = 0; q < b->quasi_count; q++)
         for (int level = 0; level <= b->heights[q]; level++)
             b->own_lows[b->oracle->offsets[q] + level] = (uint64_t)level;
     b->lows = b->own_lows;
-    b->gaps = b->own_lows + level_count(b); /* 0 */
+    b->gaps = b->own_lows + b->level_count; /* 0 */
     return KN_OK;
 }
 
@@ -49,6 +43,7 @@ kn_status kn_boxes_make(kn_boxes *b, kn_context *ctx, const kn_oracle *oracle, c
     size_t size = (size_t)oracle->quasi_count;
     *b = (kn_boxes){.ctx = ctx, .oracle = oracle, .guess = guess, .heights = heights, .by_height = by_height};
     b->quasi_count = oracle->quasi_count;
+    b->level_count = (size_t)(oracle->offsets[size - 1] + heights[size - 1] + 1);
     b->cells = by_height || oracle->problem->objective->cells;
     b->caution = 0.15;
     for (int q = 0; q < b->quasi_count; q++)
@@ -63,7 +58,7 @@ kn_status kn_boxes_make(kn_boxes *b, kn_context *ctx, const kn_oracle *oracle, c
 
 void kn_boxes_free(kn_boxes *b)
 {
-    KN_FREE(b->own_lows, b->at_least, b->bad, b->record_levels, b->records, b->unmet, b->best, b->levels);
+    KN_FREE(b->own_lows, b->at_least, b->bad, b->record_levels, b->records, b->falls, b->unmet, b->best, b->levels);
     *b = (kn_boxes){0};
 }
 
@@ -71,7 +66,7 @@ void kn_boxes_free(kn_boxes *b)
 static kn_status make_room(kn_boxes *b, kn_error *err)
 {
     if ((size_t)b->record_count < b->room * 64) return KN_OK;
-    size_t         room = b->room ? 2 * b->room : FIRST_WORDS, levels = level_count(b), size = (size_t)b->quasi_count;
+    size_t         room = b->room ? 2 * b->room : FIRST_WORDS, levels = b->level_count, size = (size_t)b->quasi_count;
     uint64_t      *at_least = kn_alloc_array_zero(b->ctx, levels * room, sizeof *at_least);
     uint64_t      *bad = kn_alloc_array_zero(b->ctx, room, sizeof *bad);
     uint64_t      *unmet = kn_alloc_array_zero(b->ctx, room, sizeof *unmet);
@@ -129,6 +124,16 @@ static void consider(kn_boxes *b, const int *levels, const kn_outcome *o)
     memcpy(b->best, levels, (size_t)b->quasi_count * sizeof *levels);
 }
 
+static kn_status keep_falls(kn_boxes *b, const uint64_t *falls, int64_t *out, kn_error *err)
+{
+    size_t size = b->level_count;
+    if (!KN_GROW(b->ctx, &b->falls, &b->fall_room, (b->fall_count + 1) * size))
+        return kn_fail_memory(err, b->ctx, WHAT);
+    memcpy(b->falls + b->fall_count * size, falls, size * sizeof *falls);
+    *out = (int64_t)b->fall_count++;
+    return KN_OK;
+}
+
 kn_status kn_boxes_learn(kn_boxes *b, const int *levels, const kn_outcome *o, kn_error *err)
 {
     KN_TRY(make_room(b, err));
@@ -140,13 +145,14 @@ kn_status kn_boxes_learn(kn_boxes *b, const int *levels, const kn_outcome *o, kn
         for (int level = 0; level <= levels[q]; level++)
             kn_bitset_set(b->at_least + (size_t)(b->oracle->offsets[q] + level) * b->room, at);
     }
-    kn_box_record r = {o->low, o->high, o->lost};
+    kn_box_record r = {o->low, o->high, o->lost, -1};
     if (r.high >= KN_BOUND_BAD) {
         kn_bitset_set(b->bad, at);
     } else if (b->by_height) {
-        r = (kn_box_record){0};
-    } else if (r.high < r.lost * gap) { /* no more than rows × star */
-        r.high = r.lost * gap;
+        r = (kn_box_record){.falls = -1};
+    } else {
+        if (r.high < r.lost * gap) r.high = r.lost * gap; /* no more than rows × star */
+        if (o->falls) KN_TRY(keep_falls(b, o->falls, &r.falls, err));
     }
     b->records[at] = r;
     consider(b, levels, o);
@@ -172,6 +178,43 @@ uint64_t kn_box_join(const kn_boxes *b, uint64_t low, uint64_t high)
 {
     if (b->by_height) return high >= KN_BOUND_BAD ? KN_BOUND_BAD : low;
     return kn_bounds_join(&b->oracle->bounds, low, high);
+}
+
+/* 0: not known. */
+static uint64_t fall_by_values(const kn_boxes *b, const kn_box_record *r, const kn_box_level *low)
+{
+    uint64_t sum = 0;
+    if (r->falls < 0) return 0;
+    const uint64_t *falls = b->falls + (size_t)r->falls * b->level_count;
+    for (int q = 0; q < b->quasi_count; q++) sum += falls[b->oracle->offsets[q] + low[q]];
+    return sum;
+}
+
+uint64_t kn_box_fall(const kn_boxes *b, const kn_box_record *r, const kn_box_level *low, uint64_t gap)
+{
+    uint64_t fall = fall_by_values(b, r, low), by_rows = r->lost * gap;
+    if (fall < by_rows) fall = by_rows;
+    return fall > r->high ? fall : r->high;
+}
+
+/* What going to a level costs the rows that are released at the record of box->fallen. */
+static uint64_t rise(const kn_boxes *b, const kn_box *box, int q, int level)
+{
+    if (box->fallen < 0) return 0;
+    const uint64_t *lows = b->lows + b->oracle->offsets[q];
+    const uint64_t *falls = b->falls + (size_t)box->fallen * b->level_count + b->oracle->offsets[q];
+    uint64_t        cost = lows[level] - lows[box->low[q]], less = falls[box->low[q]] - falls[level];
+    return cost > less ? cost - less : 0;
+}
+
+uint64_t kn_box_bound_at(const kn_boxes *b, const kn_box *box, int q, int level)
+{
+    const uint64_t *lows = b->lows + b->oracle->offsets[q];
+    uint64_t        bound = kn_box_join(b, box->low_loss + (lows[level] - lows[box->low[q]]), box->high_loss);
+    if (bound < box->bound) bound = box->bound;
+    if (box->fall == 0) return bound;
+    uint64_t other = box->low_loss + box->fall + rise(b, box, q, level);
+    return other > bound ? other : bound;
 }
 
 /* Negative: `low` comes before the best node by height and levels. */
@@ -202,10 +245,11 @@ bool kn_box_dead(const kn_boxes *b, uint64_t bound, uint64_t lost, const kn_box_
 static void sum_levels(const kn_boxes *b, kn_box *box)
 {
     const int *offsets = b->oracle->offsets;
-    box->low_loss = box->gap = 0;
+    box->low_loss = box->gap = box->low_gap = 0;
     for (int q = 0; q < b->quasi_count; q++) {
         box->low_loss += b->lows[offsets[q] + box->low[q]];
         box->gap += b->gaps[offsets[q] + box->high[q]];
+        box->low_gap += b->gaps[offsets[q] + box->low[q]];
     }
     if (b->cells) return;
     for (size_t w = 0; w * 64 < (size_t)b->record_count; w++) { /* records below the lowest node */
@@ -229,6 +273,19 @@ static void lower_top(const kn_boxes *b, kn_box *box)
         uint64_t        rest = box->low_loss - lows[box->low[q]];
         while (box->high[q] > box->low[q] && rest + lows[box->high[q]] > b->score) box->high[q]--;
     }
+}
+
+/* The same with what is known to be suppressed. */
+static bool lower_fallen(const kn_boxes *b, kn_box *box)
+{
+    bool changed = false;
+    if (!b->found || box->fallen < 0) return false; /* the other costs do not fall on the way up */
+    for (int q = 0; q < b->quasi_count; q++)
+        while (box->high[q] > box->low[q] && box->low_loss + box->fall + rise(b, box, q, box->high[q]) > b->score) {
+            box->high[q]--;
+            changed = true;
+        }
+    return changed;
 }
 
 /* Of 64 records: which lie above the lowest node; of these, those that the box exceeds in some and in several attributes. */
@@ -262,12 +319,17 @@ static uint64_t as_good_as_bad(const kn_boxes *b, kn_box *box, size_t w, uint64_
         int                  bit = __builtin_ctzll(soft);
         const kn_box_record *r = &b->records[w * 64 + (size_t)bit];
         uint64_t             by_rows = r->lost * box->gap, high = r->high > by_rows ? r->high : by_rows;
+        uint64_t             fall = kn_box_fall(b, r, box->low, box->low_gap);
         if (!(some >> bit & 1)) {
             if (high > box->high_loss) box->high_loss = high;
             if (r->lost > box->lost) box->lost = r->lost;
+            if (fall > box->fall && b->cells) {
+                box->fall = fall;
+                box->fallen = fall == fall_by_values(b, r, box->low) ? r->falls : -1;
+            }
         }
         if (is_lowest(b, box, w * 64 + (size_t)bit) ||
-            kn_box_dead(b, kn_box_join(b, box->low_loss, high), r->lost, box->low))
+            kn_box_dead(b, kn_box_join(b, box->low_loss, fall), r->lost, box->low))
             clauses |= (uint64_t)1 << bit;
     }
     return clauses;
@@ -287,7 +349,8 @@ static void raise_bottom(const kn_boxes *b, kn_box *box, size_t record)
 /* One pass over the records. false: the box is decided. *changed: it is smaller now. */
 static bool ask_records(kn_boxes *b, kn_box *box, bool *changed)
 {
-    box->high_loss = box->lost = 0;
+    box->high_loss = box->lost = box->fall = 0;
+    box->fallen = -1;
     for (size_t w = 0; w * 64 < (size_t)b->record_count; w++) {
         uint64_t some = 0, several = 0, unmet = above(b, box, w, &some, &several);
         uint64_t clauses = unmet & b->bad[w];
@@ -307,18 +370,22 @@ static bool ask_records(kn_boxes *b, kn_box *box, bool *changed)
 typedef struct clause {
     int64_t  record;
     uint64_t open, cost; /* attributes; the least that exceeding the record in one of them costs */
+    uint64_t rise;       /* the same of the rows that are released at the record of box->fallen  */
 } clause;
 
 static clause clause_of(const kn_boxes *b, const kn_box *box, size_t record)
 {
     const kn_box_level *levels = b->record_levels + record * (size_t)b->quasi_count;
-    clause              c = {(int64_t)record, 0, UINT64_MAX};
+    clause              c = {(int64_t)record, 0, UINT64_MAX, box->fallen < 0 ? 0 : UINT64_MAX};
     for (int q = 0; q < b->quasi_count; q++) {
         if (levels[q] >= box->high[q]) continue;
         const uint64_t *lows = b->lows + b->oracle->offsets[q];
         uint64_t        cost = lows[levels[q] + 1] - lows[box->low[q]];
         c.open |= (uint64_t)1 << (q & 63);
         if (cost < c.cost) c.cost = cost;
+        if (c.rise == 0) continue;
+        cost = rise(b, box, q, levels[q] + 1);
+        if (cost < c.rise) c.rise = cost;
     }
     return c;
 }
@@ -340,11 +407,11 @@ static int gather_clauses(const kn_boxes *b, const kn_box *box, clause *list)
 
 /* What clauses without a common attribute cost together; which one to part the box by: the one with the fewest
  * attributes, of these the one that costs most. */
-static uint64_t ask_clauses(const kn_boxes *b, kn_box *box)
+static void ask_clauses(const kn_boxes *b, kn_box *box)
 {
     clause   list[KN_BOX_CLAUSES];
     int      count = gather_clauses(b, box, list), fewest = 0;
-    uint64_t used = 0, cost = 0;
+    uint64_t used = 0, cost = 0, rises = 0;
     box->clause = -1;
     for (int i = 0; i < count; i++) {
         int open = __builtin_popcountll(list[i].open);
@@ -356,8 +423,10 @@ static uint64_t ask_clauses(const kn_boxes *b, kn_box *box)
         if (list[i].open & used) continue;
         used |= list[i].open;
         cost += list[i].cost;
+        rises += list[i].rise;
     }
-    return b->cells ? cost : 0;
+    box->bound = kn_box_join(b, box->low_loss + (b->cells ? cost : 0), box->high_loss);
+    if (box->fall > 0 && box->low_loss + box->fall + rises > box->bound) box->bound = box->low_loss + box->fall + rises;
 }
 
 bool kn_box_tighten(kn_boxes *b, kn_box *box)
@@ -367,10 +436,10 @@ bool kn_box_tighten(kn_boxes *b, kn_box *box)
         sum_levels(b, box);
         lower_top(b, box);
         if (!ask_records(b, box, &changed)) return false;
+        if (!changed) changed = lower_fallen(b, box);
         for (int q = 0; q < b->quasi_count && changed; q++)
             if (box->low[q] > box->high[q]) return false;
     }
-    uint64_t more = ask_clauses(b, box);
-    box->bound = kn_box_join(b, box->low_loss + more, box->high_loss);
+    ask_clauses(b, box);
     return !kn_box_dead(b, box->bound, box->lost, box->low);
 }

@@ -109,15 +109,13 @@ static double logit_of(const kn_heuristic *h, double suppressed)
 
 static sight look(const kn_heuristic *h, const int *levels)
 {
-    sight s = {kn_oracle_feature(&h->oracle, levels), (double)kn_oracle_sum(&h->oracle, h->oracle.lows, levels), 0};
-    return s;
+    return (sight){kn_oracle_feature(&h->oracle, levels), (double)kn_oracle_sum(&h->oracle, h->oracle.lows, levels),
+                   kn_guess_shift(&h->guess, levels)};
 }
 
 static double guessed_suppressed(const kn_heuristic *h, const sight *s)
 {
-    double suppressed = kn_guess_suppressed(&h->guess, s->feature);
-    if (s->shift == 0) return suppressed;
-    return (double)h->oracle.bounds.rows / (1 + exp(-(logit_of(h, suppressed) + s->shift)));
+    return kn_guess_suppressed(&h->guess, s->feature, s->shift);
 }
 
 /* Nodes predicted to be bad come after all others, the worst last. */
@@ -149,11 +147,13 @@ static sight after_move(const kn_heuristic *h, const int *levels, sight s, const
         int at = o->offsets[m->up] + levels[m->up];
         s.feature += o->features[at + 1] - o->features[at];
         s.low += (double)o->lows[at + 1] - (double)o->lows[at];
+        s.shift += kn_guess_shift_by(&h->guess, m->up, levels[m->up], levels[m->up] + 1);
     }
     if (m->down >= 0) {
         int at = o->offsets[m->down] + levels[m->down];
         s.feature += o->features[at - 1] - o->features[at];
         s.low += (double)o->lows[at - 1] - (double)o->lows[at];
+        s.shift += kn_guess_shift_by(&h->guess, m->down, levels[m->down], levels[m->down] - 1);
     }
     return s;
 }
@@ -245,7 +245,7 @@ static kn_status climb(kn_heuristic *h, stand *at, int patience, kn_error *err)
     kn_status st = moves && levels ? KN_OK : kn_fail_memory(err, h->ctx, WHAT);
     for (bool better = true; st == KN_OK && better && !over(h);) {
         sight s = look(h, at->levels);
-        s.shift = logit_of(h, (double)at->suppressed) - logit_of(h, kn_guess_suppressed(&h->guess, s.feature));
+        s.shift += logit_of(h, (double)at->suppressed) - logit_of(h, guessed_suppressed(h, &s));
         int n = all_moves(h, at->levels, s, moves), next = 0;
         better = false;
         for (int tries = 0; st == KN_OK && tries < patience && next < n && !better && !over(h); tries++)
@@ -344,7 +344,7 @@ static kn_status run_chain(kn_heuristic *h, double noise, kn_error *err)
 static void descend_guess(const kn_heuristic *h, int *levels, double shift, move *moves)
 {
     sight s = look(h, levels);
-    s.shift = shift;
+    s.shift += shift;
     double here = guessed_loss(h, &s);
     for (int i = 0; i < DESCENT_STEPS; i++) {
         int n = all_moves(h, levels, s, moves);
@@ -411,7 +411,8 @@ static kn_status restart(kn_heuristic *h, kn_error *err)
         int            mother = (int)kn_rng_below(&h->rng, (uint64_t)h->elite_count);
         const kn_elite from = h->elite[mother];
         vary(h, at.levels, mother);
-        double shift = logit_of(h, (double)from.suppressed) - logit_of(h, kn_guess_suppressed(&h->guess, from.feature));
+        sight  there = look(h, h->elite_levels + mother * h->quasi_count);
+        double shift = logit_of(h, (double)from.suppressed) - logit_of(h, guessed_suppressed(h, &there));
         descend_guess(h, at.levels, shift, moves);
         st = settle(h, &at, moves, batch, err);
     }
@@ -588,8 +589,7 @@ static kn_status set_up(kn_heuristic *h, kn_error *err)
     kn_rng_init(&h->rng, p->seed, 0);
     KN_TRY(kn_known_make(h, err));
     KN_TRY(kn_oracle_make(&h->oracle, h->ctx, p, &h->result->counters, err));
-    h->guess.rows = (double)kn_table_total(p->table);
-    for (int q = 0; q < h->quasi_count; q++) h->guess.largest += h->oracle.features[h->oracle.offsets[q]];
+    KN_TRY(kn_guess_make(&h->guess, h->ctx, p, h->oracle.offsets, h->oracle.features, err));
     KN_TRY(kn_boxes_make(&h->boxes, h->ctx, &h->oracle, &h->guess, h->heights, false, err));
     h->boxes.count = count_for_boxes;
     h->boxes.over = over_for_boxes;
@@ -621,6 +621,7 @@ kn_status kn_heuristic_search_within(kn_fulldomain_result *result, kn_context *c
     if (st == KN_OK) st = report(h, err);
     kn_region_free(h->whole);
     kn_boxes_free(&h->boxes);
+    kn_guess_free(&h->guess);
     kn_oracle_free(&h->oracle);
     kn_known_free(h);
     KN_FREE(h->heights_owned, h);

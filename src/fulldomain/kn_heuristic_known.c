@@ -186,7 +186,7 @@ static bool enter_elite(kn_heuristic *h, const int *levels, const kn_outcome *o)
 
 bool kn_known_learn(kn_heuristic *h, const int *levels, const kn_outcome *o)
 {
-    kn_guess_add(&h->guess, kn_oracle_feature(&h->oracle, levels), (double)o->sums.suppressed, (double)o->low);
+    kn_guess_add(&h->guess, levels, kn_oracle_feature(&h->oracle, levels), (double)o->sums.suppressed, (double)o->low);
     record(h, levels, o);
     return o->good && enter_elite(h, levels, o);
 }

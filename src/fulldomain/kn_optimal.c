@@ -152,7 +152,7 @@ kn_status kn_optimal_count(kn_optimal *s, const uint32_t *nodes, kn_outcome *out
     KN_TRY(kn_oracle_count(&s->oracle, s->levels, outcomes, count, skips, s, err));
     for (int i = 0; i < count; i++) {
         const int *levels = s->levels + i * s->quasi_count;
-        kn_guess_add(&s->guess, kn_oracle_feature(&s->oracle, levels), (double)outcomes[i].sums.suppressed,
+        kn_guess_add(&s->guess, levels, kn_oracle_feature(&s->oracle, levels), (double)outcomes[i].sums.suppressed,
                      (double)outcomes[i].low);
         consider(s, &outcomes[i]);
     }

@@ -98,7 +98,7 @@ static double feature_of(const kn_optimal *s, uint64_t packed)
 static uint64_t walk(const kn_optimal *s, uint64_t packed, bool *up)
 {
     double feature = feature_of(s, packed), budget = (double)s->problem->budget;
-    *up = kn_guess_suppressed(&s->guess, feature) <= budget;
+    *up = kn_guess_suppressed(&s->guess, feature, 0) <= budget;
     for (;;) {
         int    chosen = -1;
         double least = 0;
@@ -106,7 +106,7 @@ static uint64_t walk(const kn_optimal *s, uint64_t packed, bool *up)
             int level = kn_packed_level(s, packed, q), to = *up ? level - 1 : level + 1;
             if (to < 0 || to > s->lattice.heights[q]) continue;
             const double *f = s->oracle.features + s->oracle.offsets[q];
-            double        change = f[to] - f[level], guess = kn_guess_suppressed(&s->guess, feature + change);
+            double        change = f[to] - f[level], guess = kn_guess_suppressed(&s->guess, feature + change, 0);
             if (*up != (guess <= budget)) continue;
             if (change < 0) change = -change;
             if (chosen >= 0 && change >= least) continue;

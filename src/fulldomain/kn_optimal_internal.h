@@ -42,6 +42,24 @@ kn_quotient kn_bounds_loss(const kn_bounds *b, uint64_t score); /* the least los
 double kn_bounds_guess_high(const kn_bounds *b, double low, double suppressed);
 double kn_bounds_guess_join(const kn_bounds *b, double low, double high);
 
+/* ---- What suppressed rows cost further down (kn_optimal_falls.c) ---- */
+
+/* Cells: rows suppressed at w are suppressed at all nodes below; so a node v >= u below w loses at least what u loses if
+ * all are released, and for each of those rows what a suppressed one costs more than it does at u. For each
+ * quasi-identifier and level that is the fall of w there. */
+typedef struct kn_falls {
+    int       level_count;   /* of all quasi-identifiers                                                          */
+    int      *value_offsets; /* per quasi-identifier; -1: too many values                                         */
+    int       value_count;
+    size_t   *starts; /* per quasi-identifier: in `gains`                                                         */
+    uint64_t *gains;  /* per two levels and value: the least that suppressing a row adds at the lower level, if it has the
+                         same value at the upper one                                                              */
+} kn_falls;
+
+/* Parts stay NULL where the metric or the budget has no use for falls. Must be freed even on failure. */
+KN_CHECK kn_status kn_falls_make(kn_falls *out, kn_context *ctx, const kn_fulldomain_problem *problem, kn_error *err);
+void               kn_falls_free(kn_falls *falls);
+
 /* ---- The model of what counting will say (kn_optimal_model.c) ---- */
 
 /* How many rows are suppressed at a node, guessed from one number that sums up over attributes, its feature: the
@@ -53,13 +71,27 @@ typedef struct kn_guess {
     double  largest; /* feature: of the bottom                  */
     int     count, next;
     double  feature[KN_GUESS_POINTS], logit[KN_GUESS_POINTS], low[KN_GUESS_POINTS]; /* the latest counted nodes */
-    double  suppressed[KN_MODEL_GRID + 2]; /* on a grid of features: guessed rows      */
-    double  low_at[KN_MODEL_GRID + 2];     /* guessed ln(low + 1), where it is not known           */
+    double  logits[KN_MODEL_GRID + 2]; /* on a grid of features: of the guessed share of rows */
+    double  low_at[KN_MODEL_GRID + 2]; /* guessed ln(low + 1), where it is not known           */
+    /* What the levels of a node add to the curve: one number each, learned with their covariances. */
+    int        quasi_count;
+    const int *offsets; /* of a quasi-identifier's levels; the oracle's    */
+    size_t     level_count;
+    double    *shifts, *covariances, *gains; /* NULL: too many levels */
+    double     middle; /* logit at which rows are as many as the budget */
 } kn_guess;
 
-void   kn_guess_add(kn_guess *g, double feature, double suppressed, double low);
+KN_CHECK kn_status kn_guess_make(kn_guess *out, kn_context *ctx, const kn_fulldomain_problem *problem,
+                                 const int *offsets, const double *features, kn_error *err);
+void               kn_guess_free(kn_guess *g);
+
+void   kn_guess_add(kn_guess *g, const int *levels, double feature, double suppressed, double low);
 void   kn_guess_fit(kn_guess *g);
-double kn_guess_suppressed(const kn_guess *g, double feature);
+/* `shift`: kn_guess_shift of the node. */
+double kn_guess_suppressed(const kn_guess *g, double feature, double shift);
+double kn_guess_shift(const kn_guess *g, const int *levels);
+/* What is added if a quasi-identifier goes from one level to another. */
+double kn_guess_shift_by(const kn_guess *g, int quasi, int from, int to);
 double kn_guess_low(const kn_guess *g, double feature); /* its logarithm */
 
 /* Per quasi-identifier and level: see kn_guess. `out` has space for the levels of all, one after the other. */
@@ -76,6 +108,7 @@ typedef struct kn_outcome {
     uint64_t     low, high;
     uint64_t     lost; /* rows that every node below suppresses too */
     kn_node_sums sums;
+    const uint64_t *falls; /* by the oracle's offsets; NULL: not known. Valid until the next nodes are counted */
 } kn_outcome;
 
 typedef struct kn_oracle {
@@ -93,12 +126,19 @@ typedef struct kn_oracle {
     double                      *features;
     uint64_t                    *lows; /* cells: low of a level                                   */
     uint64_t                    *gaps; /* the same: gap                                           */
+    kn_falls                     falls;
+    uint64_t                    *fallen; /* of the latest outcomes                                */
+    uint32_t                    *lost;   /* scratch, the same                                     */
 } kn_oracle;
 
 /* Counts the table. Must be freed even on failure. */
 KN_CHECK kn_status kn_oracle_make(kn_oracle *out, kn_context *ctx, const kn_fulldomain_problem *problem,
                                   kn_fulldomain_counters *counters, kn_error *err);
 void               kn_oracle_free(kn_oracle *oracle);
+
+/* The falls of a counted node that suppresses so many rows (kn_optimal_falls.c), by offsets, 0 above its levels.
+ * `lost`: kn_counter_job. */
+void kn_falls_of(const kn_oracle *oracle, const int *levels, uint64_t rows, const uint32_t *lost, uint64_t *out);
 
 /* Can judging a node that sizes alone did not rule out be skipped? `low` is the node's. */
 typedef bool (*kn_oracle_skip)(const void *arg, const kn_outcome *outcome, uint64_t low);

@@ -8,6 +8,8 @@
  * Nodes of one call are counted in parallel; the answers and counters do not depend on the number of threads.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <string.h>
+
 #include "kn_alloc.h"
 #include "kn_error.h"
 #include "kn_optimal_internal.h"
@@ -20,7 +22,8 @@ void kn_oracle_free(kn_oracle *o)
     kn_counter_free(o->counter);
     kn_classes_free(o->finest);
     kn_evaluator_free(o->evaluator);
-    KN_FREE(o->offsets, o->features, o->lows, o->gaps);
+    kn_falls_free(&o->falls);
+    KN_FREE(o->offsets, o->features, o->lows, o->gaps, o->fallen, o->lost);
     *o = (kn_oracle){0};
 }
 
@@ -48,11 +51,22 @@ static kn_status make_levels(kn_oracle *o, kn_error *err)
     return KN_OK;
 }
 
+static kn_status make_falls(kn_oracle *o, kn_error *err)
+{
+    KN_TRY(kn_falls_make(&o->falls, o->ctx, o->problem, err));
+    if (!o->falls.gains) return KN_OK;
+    size_t levels = (size_t)o->falls.level_count, values = (size_t)o->falls.value_count;
+    bool   ok = KN_ALLOC(o->ctx, o->fallen, KN_ORACLE_MOST * levels + 1) &&
+              KN_ALLOC(o->ctx, o->lost, KN_ORACLE_MOST * values + 1);
+    return ok ? KN_OK : kn_fail_memory(err, o->ctx, WHAT);
+}
+
 static kn_status make_engines(kn_oracle *o, kn_error *err)
 {
     const kn_fulldomain_problem *p = o->problem;
     if (kn_counter_possible(p)) {
-        kn_counter_options options = {.features = o->features};
+        KN_TRY(make_falls(o, err));
+        kn_counter_options options = {.features = o->features, .value_offsets = o->falls.value_offsets};
         KN_TRY(kn_counter_make(&o->counter, o->ctx, p, &options, err));
         o->counters->table_scans++;
         o->counters->keys += kn_table_total(p->table);
@@ -89,7 +103,12 @@ static kn_status count_sizes(kn_oracle *oracle, const int *levels, kn_outcome *o
 {
     const kn_fulldomain_problem *p = oracle->problem;
     kn_counter_job               jobs[KN_ORACLE_MOST];
-    for (int i = 0; i < count; i++) jobs[i] = (kn_counter_job){.levels = levels + i * oracle->quasi_count};
+    const kn_falls              *falls = &oracle->falls;
+    for (int i = 0; i < count; i++) {
+        jobs[i] = (kn_counter_job){.levels = levels + i * oracle->quasi_count};
+        if (falls->gains) jobs[i].lost = oracle->lost + (size_t)i * (size_t)falls->value_count;
+    }
+    if (falls->gains) memset(oracle->lost, 0, (size_t)count * (size_t)falls->value_count * sizeof *oracle->lost);
     KN_TRY(kn_counter_run_from_best(oracle->counter, jobs, count, &oracle->counters->rollups, &oracle->counters->keys,
                                     err));
     for (int i = 0; i < count; i++) {
@@ -102,6 +121,10 @@ static kn_status count_sizes(kn_oracle *oracle, const int *levels, kn_outcome *o
         o->low = kn_bounds_low(&oracle->bounds, &jobs[i].sums, jobs[i].classes);
         o->high = within ? kn_bounds_high(&oracle->bounds, &jobs[i].sums, jobs[i].excess) : KN_BOUND_BAD;
         o->lost = (uint64_t)jobs[i].sums.suppressed;
+        if (!falls->gains || !within || jobs[i].sums.suppressed == 0) continue;
+        uint64_t *own = oracle->fallen + (size_t)i * (size_t)falls->level_count;
+        kn_falls_of(oracle, jobs[i].levels, o->lost, jobs[i].lost, own);
+        o->falls = own;
     }
     return KN_OK;
 }
@@ -180,6 +203,7 @@ kn_status kn_oracle_count(kn_oracle *oracle, const int *levels, kn_outcome *outc
         outcomes[i].judged = outcomes[i].good = false;
         outcomes[i].low = outcomes[i].high = outcomes[i].lost = 0;
         outcomes[i].sums = (kn_node_sums){0};
+        outcomes[i].falls = NULL;
     }
     if (oracle->counter) KN_TRY(count_sizes(oracle, levels, outcomes, count, err));
     if (!oracle->exact_sizes) KN_TRY(judge(oracle, levels, outcomes, count, skip, arg, err));

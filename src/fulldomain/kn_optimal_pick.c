@@ -35,7 +35,7 @@ static double guessed_low(const kn_optimal *s, const kn_optimal_item *item)
 /* The guessed loss of an item; infinite where it is guessed to be bad. */
 static double guessed_loss(const kn_optimal *s, const kn_optimal_item *item)
 {
-    double low = guessed_low(s, item), suppressed = kn_guess_suppressed(&s->guess, (double)item->feature);
+    double low = guessed_low(s, item), suppressed = kn_guess_suppressed(&s->guess, (double)item->feature, 0);
     if (suppressed > (double)s->problem->budget) return INFINITY;
     double high = kn_bounds_guess_high(&s->oracle.bounds, low, suppressed);
     if (high < (double)item->high) high = (double)item->high;
@@ -55,7 +55,7 @@ typedef struct pick {
 /* The rows that a node reached by climbing is guessed to suppress; negative: not enough to rule out the seed. */
 static double climb_value(const kn_optimal *s, const kn_optimal_item *seed, double low, double feature)
 {
-    double suppressed = kn_guess_suppressed(&s->guess, feature);
+    double suppressed = kn_guess_suppressed(&s->guess, feature, 0);
     suppressed -= s->caution * suppressed;
     if (suppressed > (double)s->problem->budget) return INFINITY;
     if (!s->found) return -1;

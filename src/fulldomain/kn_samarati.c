@@ -127,7 +127,7 @@ static kn_status count_nodes(void *arg, const int *levels, int count, kn_error *
     KN_TRY(kn_oracle_count(&s->oracle, levels, outcomes, count, NULL, NULL, err));
     for (int i = 0; i < count; i++) {
         const int *own = levels + i * s->problem->quasi_count;
-        kn_guess_add(&s->guess, kn_oracle_feature(&s->oracle, own), (double)outcomes[i].sums.suppressed,
+        kn_guess_add(&s->guess, own, kn_oracle_feature(&s->oracle, own), (double)outcomes[i].sums.suppressed,
                      (double)outcomes[i].low);
         KN_TRY(kn_boxes_learn(&s->boxes, own, &outcomes[i], err));
     }
@@ -150,8 +150,7 @@ static kn_status set_up(lowest *s, kn_error *err)
     if (!KN_ALLOC_ZERO(ctx, s->heights, size * (FIRST + 1))) return kn_fail_memory(err, ctx, WHAT);
     for (size_t q = 0; q < size; q++) s->heights[q] = kn_hierarchy_levels(s->problem->hierarchies[q]) - 1;
     KN_TRY(kn_oracle_make(&s->oracle, ctx, s->problem, &s->result->counters, err));
-    s->guess.rows = (double)kn_table_total(s->problem->table);
-    for (size_t q = 0; q < size; q++) s->guess.largest += s->oracle.features[s->oracle.offsets[q]];
+    KN_TRY(kn_guess_make(&s->guess, ctx, s->problem, s->oracle.offsets, s->oracle.features, err));
     KN_TRY(kn_boxes_make(&s->boxes, ctx, &s->oracle, &s->guess, s->heights, true, err));
     s->boxes.count = count_nodes;
     s->boxes.over = is_over;
@@ -212,6 +211,7 @@ kn_status kn_samarati_by_boxes(kn_fulldomain_result *result, const kn_fulldomain
     if (st == KN_OK) st = report(s, err);
     kn_region_free(s->whole);
     kn_boxes_free(&s->boxes);
+    kn_guess_free(&s->guess);
     kn_oracle_free(&s->oracle);
     KN_FREE(s->heights, s);
     return st;
