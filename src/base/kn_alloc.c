@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "kn_context.h"
+#include "kn_pages.h"
 
 typedef struct header {
     kn_context *ctx;
@@ -100,6 +101,11 @@ void *kn_realloc_array(kn_context *ctx, void *block, size_t count, size_t size)
 {
     if (size && count > SIZE_MAX / size) return NULL;
     return kn_realloc(ctx, block, count * size);
+}
+
+size_t kn_alloc_size(const void *block)
+{
+    return block ? ((const header *)block - 1)->size : 0;
 }
 
 void kn_free(void *block)

@@ -24,6 +24,7 @@
 #include "kn_memory.h"
 #include "kn_names.h"
 #include "kn_options.h"
+#include "kn_pages.h"
 #include "kn_parallel.h"
 
 enum { PROGRESS_INTERVAL_NS = 100000000, MAX_THREADS = 1024 };
@@ -179,6 +180,11 @@ void kn_context_reset_cancel(kn_context *ctx)
 bool kn_cancel_requested(const kn_context *ctx)
 {
     return atomic_load_explicit(&ctx->cancelled, memory_order_relaxed);
+}
+
+bool kn_context_has_own_memory(const kn_context *ctx)
+{
+    return ctx->allocator.alloc != system_alloc;
 }
 
 kn_allocator kn_context_allocator(const kn_context *ctx)

@@ -9,6 +9,7 @@
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_fault.h"
+#include "kn_parallel.h"
 
 #define WHAT "building a table"
 
@@ -104,6 +105,26 @@ static bool make_room(kn_builder *b, kn_builder_column *column, int64_t rows)
         column->width = width;
     }
     return kn_grow(b->ctx, &column->ids, &column->capacity, (size_t)(b->rows + rows), (size_t)width);
+}
+
+typedef struct reserving {
+    kn_builder *builder;
+    int64_t     rows;
+} reserving;
+
+static kn_status reserve_columns(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    const reserving *r = arg;
+    (void)worker;
+    for (int64_t c = begin; c < end; c++)
+        if (!make_room(r->builder, &r->builder->columns[c], r->rows)) return kn_fail_memory(err, r->builder->ctx, WHAT);
+    return KN_OK;
+}
+
+kn_status kn_builder_reserve(kn_builder *b, int64_t rows, kn_error *err)
+{
+    reserving r = {b, rows};
+    return rows > 0 ? kn_parallel_for(b->ctx, b->column_count, 1, reserve_columns, &r, err) : KN_OK;
 }
 
 kn_status kn_builder_extend(kn_builder *b, int64_t rows, int slot, int64_t *first_row, kn_error *err)

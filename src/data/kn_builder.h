@@ -45,6 +45,10 @@ uint32_t kn_intern(kn_interner *interner, kn_string text);
  * distinct texts than the caches hold: the memory is asked for several of them at once. */
 bool kn_intern_all(kn_interner *interner, const kn_string *texts, int count, uint32_t *ids);
 
+/* Makes space for that many more rows at once, which several calls of kn_builder_extend then use: one thread makes it column
+ * after column, and moves what is there each time. */
+KN_CHECK kn_status kn_builder_reserve(kn_builder *builder, int64_t rows, kn_error *err);
+
 /* Makes space for `rows` more rows, whose ids come from `slot`. */
 KN_CHECK kn_status kn_builder_extend(kn_builder *builder, int64_t rows, int slot, int64_t *first_row, kn_error *err);
 

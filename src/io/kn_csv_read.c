@@ -16,6 +16,8 @@
 #include "kn_error.h"
 #include "kn_nearest.h"
 #include "kn_options.h"
+#include "kn_pages.h"
+#include "kn_parallel.h"
 #include "kn_table_stream.h"
 #include "kn_text_table.h"
 #include "kn_utf8.h"
@@ -25,6 +27,7 @@ enum {
     PIECES_PER_THREAD = 8, /* threads wait for each other at the end of a wave ... */
     PIECES_LIMITED = 4,    /* ... but a small memory must do, too                  */
     MAX_WAVE = 1 << 28,    /* positions in the buffer, which a long record doubles, fit in 31 bits */
+    MANY_PIECES = 16,      /* that are freed by all threads */
     SNIFF_SIZE = 1 << 20,
     NAMES_SIZE = 1 << 14,  /* instead of a piece, for names alone */
     BATCH = 1024,          /* records that are interned at a time ... */
@@ -434,6 +437,18 @@ static kn_status finish(kn_table **out, kn_csv_reader *r, const kn_timezone *zon
     return KN_OK;
 }
 
+static kn_status free_pieces(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    kn_csv_piece *pieces = arg;
+    (void)worker;
+    (void)err;
+    for (int64_t i = begin; i < end; i++) {
+        kn_free(pieces[i].ids);
+        pieces[i].ids = NULL;
+    }
+    return KN_OK;
+}
+
 void kn_csv_reader_close(kn_csv_reader *r)
 {
     if (!r->quiet) kn_progress_end(r->ctx);
@@ -444,8 +459,11 @@ void kn_csv_reader_close(kn_csv_reader *r)
         kn_buffer_free(&r->workers[w].single);
         kn_buffer_free(&r->workers[w].utf8);
     }
-    for (int i = 0; i < r->piece_capacity; i++) kn_free(r->pieces[i].ids);
-    KN_FREE(r->workers, r->pieces, r->buffer);
+    /* Giving many pages back takes the system a while; what a cancelled context leaves is freed below. */
+    if (r->piece_capacity > MANY_PIECES)
+        (void)!kn_parallel_for(r->ctx, r->piece_capacity, 1, free_pieces, r->pieces, NULL);
+    (void)free_pieces(r->pieces, 0, r->piece_capacity, 0, NULL);
+    KN_PAGES_FREE(r->ctx, r->workers, r->pieces, r->buffer);
     kn_arena_free(&r->arena);
 }
 
@@ -506,7 +524,7 @@ kn_status kn_csv_read_pieces(kn_table **out, kn_context *ctx, const char *const 
         kn_progress_end(ctx);
     }
     if (st == KN_OK) {
-        kn_free(r.buffer); /* the dictionaries may need the memory */
+        KN_PAGES_FREE(ctx, r.buffer); /* the dictionaries may need the memory */
         r.buffer = NULL;
         st = finish(out, &r, zone, err);
     }
@@ -545,6 +563,7 @@ kn_status kn_csv_read_names(kn_csv_names *out, kn_context *ctx, const char *path
     /* A table elsewhere may be larger than the memory, and has no delimiter to be guessed from its rows. */
     kn_csv_reader r = {.ctx = ctx,
                        .opt = options,
+                       .worker_count = 1, /* a wave for one, instead of one for all of them */
                        .piece_size = kn_memory_limited(ctx) && kn_table_named(ctx, path) ? NAMES_SIZE : PIECE_SIZE};
     kn_status     st = kn_csv_reader_open(&r, err);
     if (st == KN_OK) st = open_file(&r, path, err);

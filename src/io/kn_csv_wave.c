@@ -258,6 +258,10 @@ static kn_status chain_pieces(kn_csv_reader *r, kn_error *err)
 {
     size_t   at = r->at;
     uint64_t line = r->line;
+    int64_t  records = 0;
+    for (int i = 0; i < r->piece_count; i++) records += r->pieces[i].records;
+    /* More than enough where a piece is scanned again: if there is no memory for that, it is no failure. */
+    (void)!kn_builder_reserve(r->builder, records, NULL);
     for (int i = 0; i < r->piece_count; i++) {
         kn_csv_piece *p = &r->pieces[i];
         if (at >= p->stop) { /* a record of an earlier piece spans all of this one        */

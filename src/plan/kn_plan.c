@@ -12,6 +12,7 @@
 #include "kn_alloc.h"
 #include "kn_error.h"
 #include "kn_hash.h"
+#include "kn_pages.h"
 #include "kn_sort.h"
 
 void kn_plan_free(kn_plan *plan)
@@ -29,7 +30,7 @@ kn_status kn_plan_create(kn_plan **out, kn_context *ctx, int64_t rows, int quasi
     plan->rows = rows;
     plan->quasi_count = quasi_count;
     plan->classes = classes;
-    plan->class_of_row = kn_alloc_array_zero(ctx, (size_t)rows + 1, sizeof *plan->class_of_row);
+    plan->class_of_row = kn_pages_zero(ctx, (size_t)rows + 1, sizeof *plan->class_of_row);
     plan->cells = kn_alloc_array_zero(ctx, (size_t)classes + 1, (quasi ? quasi : 1) * sizeof *plan->cells);
     plan->class_rows = kn_alloc_array_zero(ctx, (size_t)classes + 1, sizeof *plan->class_rows);
     if (!plan->class_of_row || !plan->cells || !plan->class_rows) {

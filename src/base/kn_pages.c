@@ -1,0 +1,68 @@
+/* kn_pages.c: large blocks (see kn_pages.h).
+ *
+ * What is freed is given back in pieces first (madvise), by all threads: the allocator then unmaps a range without pages, which
+ * costs nothing. Only blocks that the C library maps one by one are treated so: the pages of others would be used again. An
+ * allocator of the program's own is left alone.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#define _GNU_SOURCE
+#include "kn_pages.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "kn_context.h"
+#include "kn_parallel.h"
+
+enum {
+    PIECE = 1 << 21, /* bytes of a range: a huge page */
+    LARGE = 1 << 25  /* glibc never asks for more than that to be in its heap */
+};
+
+typedef struct pieces {
+    char  *begin; /* of a piece */
+    size_t size;
+} pieces;
+
+static kn_status clear_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    const pieces *p = arg;
+    (void)worker;
+    (void)err;
+    memset(p->begin + begin, 0, (size_t)(end - begin));
+    return KN_OK;
+}
+
+void *kn_pages_zero(kn_context *ctx, size_t count, size_t size)
+{
+    char  *block = kn_alloc_array(ctx, count, size);
+    pieces p = {block, count * size};
+    if (!block) return NULL;
+    /* A cancelled context runs no range, and a block must be zero even then. */
+    if (p.size <= PIECE || kn_parallel_for(ctx, (int64_t)p.size, PIECE, clear_range, &p, NULL) != KN_OK)
+        memset(block, 0, p.size);
+    return block;
+}
+
+static kn_status give_back_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    const pieces *p = arg;
+    (void)worker;
+    (void)err;
+    (void)!madvise(p->begin + begin, (size_t)(end - begin), MADV_DONTNEED); /* if it fails, freeing takes longer */
+    return KN_OK;
+}
+
+void kn_pages_free_each(kn_context *ctx, void *const *blocks, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t size = kn_alloc_size(blocks[i]);
+        if (size > LARGE && kn_context_threads(ctx) > 1 && !kn_context_has_own_memory(ctx)) {
+            uintptr_t first = ((uintptr_t)blocks[i] + PIECE - 1) & ~(uintptr_t)(PIECE - 1);
+            uintptr_t last = ((uintptr_t)blocks[i] + size) & ~(uintptr_t)(PIECE - 1);
+            pieces    p = {(char *)blocks[i] + (first - (uintptr_t)blocks[i]), (size_t)(last - first)};
+            (void)!kn_parallel_for(ctx, (int64_t)p.size, PIECE, give_back_range, &p, NULL);
+        }
+        kn_free(blocks[i]);
+    }
+}
