@@ -5,7 +5,7 @@
  * input. Rows that are equal only in the first columns are spread evenly by their other values: a method that
  * separates them would otherwise put rows with the same sensitive value together.
  *
- * Cost: O(rows), and comparisons among equal keys. Memory: 40 bytes per row.
+ * Cost: O(rows), and comparisons among equal keys. Memory: 41 bytes per row.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
@@ -13,11 +13,14 @@
 #include "kn_alloc.h"
 #include "kn_error.h"
 #include "kn_exact.h"
+#include "kn_pages.h"
 #include "kn_parallel.h"
 #include "kn_sort.h"
 #include "kn_table_select.h"
 
 #define WHAT "ordering rows by value"
+
+enum { GRAIN = 1 << 14 /* rows of a range */ };
 
 typedef struct ordering {
     const kn_table *table;
@@ -61,17 +64,24 @@ static void list_columns(ordering *o, const int *first)
         if (o->packed >= o->first_count) o->below += bits_of(o, o->packed);
 }
 
-static kn_status sort_rows(ordering *o, kn_context *ctx, kn_error *err)
+static kn_status pack_rows(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
 {
-    size_t rows = (size_t)o->table->rows;
-    for (size_t r = 0; r < rows; r++) o->records[r] = (kn_sort_record){0, r};
+    const ordering *o = arg;
+    (void)worker;
+    (void)err;
+    for (int64_t r = begin; r < end; r++) o->records[r] = (kn_sort_record){0, (uint64_t)r};
     for (int i = 0; i < o->packed; i++) {
         const kn_column *column = &o->table->columns[o->columns[i]];
         int              bits = bits_of(o, i);
-        for (size_t r = 0; r < rows; r++)
-            o->records[r].key = o->records[r].key << bits | kn_column_code(column, (int64_t)r);
+        for (int64_t r = begin; r < end; r++) o->records[r].key = o->records[r].key << bits | kn_column_code(column, r);
     }
-    return kn_sort_records(ctx, o->records, rows, by_the_rest, o, err);
+    return KN_OK;
+}
+
+static kn_status sort_rows(ordering *o, kn_context *ctx, kn_error *err)
+{
+    KN_TRY(kn_parallel_for(ctx, o->table->rows, GRAIN, pack_rows, o, err));
+    return kn_sort_records(ctx, o->records, (size_t)o->table->rows, by_the_rest, o, err);
 }
 
 /* Are two records equal in the columns [0, end), of which `below` bits of their keys are none? */
@@ -107,21 +117,77 @@ static kn_status spread(const ordering *o, kn_context *ctx, int64_t *list, int64
     return KN_OK;
 }
 
+typedef struct listing {
+    const ordering *o;
+    kn_context     *ctx;
+    int64_t        *list;
+    bool           *begins; /* per entry: it differs from the one before in the first columns */
+    int64_t         count;
+    kn_sort_record *places; /* room for a place per entry */
+} listing;
+
+static kn_status list_plain(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    const listing *l = arg;
+    (void)worker;
+    (void)err;
+    for (int64_t i = begin; i < end; i++) l->list[i] = i;
+    return KN_OK;
+}
+
+static kn_status find_begins(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    const listing *l = arg;
+    (void)worker;
+    (void)err;
+    for (int64_t i = begin; i < end; i++)
+        l->begins[i] = i == 0 || !same(l->o, l->o->first_count, l->o->below, l->list[i - 1], l->list[i]);
+    return KN_OK;
+}
+
+/* The entries that are equal in the first columns, where the first of them is among [first, last). */
+static kn_status spread_range(void *arg, int64_t first, int64_t last, int worker, kn_error *err)
+{
+    const listing *l = arg;
+    (void)worker;
+    while (first < last && !l->begins[first]) first++;
+    for (int64_t begin = first, end; begin < last; begin = end) {
+        for (end = begin + 1; end < l->count && !l->begins[end];) end++;
+        KN_TRY(spread(l->o, l->ctx, l->list, begin, end, l->places + begin, err));
+    }
+    return KN_OK;
+}
+
+static kn_status name_rows(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    const listing *l = arg;
+    (void)worker;
+    (void)err;
+    for (int64_t i = begin; i < end; i++) l->list[i] = (int64_t)l->o->records[l->list[i]].id;
+    return KN_OK;
+}
+
+static kn_status list_in_order(listing *l, kn_error *err)
+{
+    const kn_table *table = l->o->table;
+    int64_t         n = 0;
+    if (!l->places || !l->begins) return kn_fail_memory(err, l->ctx, WHAT);
+    if (!table->counts) KN_TRY(kn_parallel_for(l->ctx, l->count, GRAIN, list_plain, l, err));
+    for (int64_t i = 0; table->counts && i < table->rows; i++)
+        for (int64_t times = kn_table_weight(table, (int64_t)l->o->records[i].id); times > 0; times--) l->list[n++] = i;
+    KN_TRY(kn_parallel_for(l->ctx, l->count, GRAIN, find_begins, l, err));
+    KN_TRY(kn_parallel_for(l->ctx, l->count, GRAIN, spread_range, l, err));
+    return kn_parallel_for(l->ctx, l->count, GRAIN, name_rows, l, err);
+}
+
 /* A row that stands for n is listed n times. */
 static kn_status list_rows(const ordering *o, kn_context *ctx, int64_t *list, int64_t count, kn_error *err)
 {
-    int64_t         n = 0;
-    kn_sort_record *places = kn_alloc_array(ctx, (size_t)count + 1, sizeof *places);
-    if (!places) return kn_fail_memory(err, ctx, WHAT);
-    for (int64_t i = 0; i < o->table->rows; i++)
-        for (int64_t times = kn_table_weight(o->table, (int64_t)o->records[i].id); times > 0; times--) list[n++] = i;
-    kn_status st = KN_OK;
-    for (int64_t begin = 0, end = 0; begin < count && st == KN_OK; begin = end) {
-        for (end = begin + 1; end < count && same(o, o->first_count, o->below, list[begin], list[end]);) end++;
-        st = spread(o, ctx, list, begin, end, places, err);
-    }
-    kn_free(places);
-    for (int64_t i = 0; i < count; i++) list[i] = (int64_t)o->records[list[i]].id;
+    listing l = {.o = o, .ctx = ctx, .list = list, .count = count};
+    l.places = kn_alloc_array(ctx, (size_t)count + 1, sizeof *l.places);
+    l.begins = kn_alloc_array(ctx, (size_t)count + 1, sizeof *l.begins);
+    kn_status st = list_in_order(&l, err);
+    KN_PAGES_FREE(ctx, l.places, l.begins);
     return st;
 }
 
@@ -139,7 +205,7 @@ kn_status kn_table_order(int64_t **out, kn_context *ctx, const kn_table *table, 
         st = sort_rows(&o, ctx, err);
     }
     if (st == KN_OK) st = list_rows(&o, ctx, list, count, err);
-    KN_FREE(o.records, o.columns);
+    KN_PAGES_FREE(ctx, o.records, o.columns);
     if (st == KN_OK)
         *out = list;
     else

@@ -129,6 +129,9 @@ static kn_status run_parts(void *arg, int64_t begin, int64_t end, int worker_ind
 {
     engine *e = arg;
     worker *w = &e->workers[worker_index];
+    /* Only now: each worker fills its own, and one that gets no part needs none. */
+    if (!w->refiner.freq)
+        KN_TRY(kn_refiner_init(&w->refiner, e->search->ctx, e->search->freq, e->search->k, e->search->allowed, err));
     for (int64_t i = begin; i < end; i++) {
         visit v = {e, w, &e->parts[i]};
         w->hitting.visitor = (kn_hitting_visitor){&v, NULL, leaf};
@@ -256,7 +259,6 @@ static kn_status prepare(engine *e, kn_error *err)
         KN_TRY(kn_hitting_init(&w->hitting, s->ctx, s->columns, err));
         w->hitting.max_size = s->max_size;
         w->hitting.deadline = &s->deadline;
-        KN_TRY(kn_refiner_init(&w->refiner, s->ctx, s->freq, s->k, s->allowed, err));
         w->path = kn_alloc_array(s->ctx, (size_t)s->columns + 1, sizeof *w->path);
         w->extended = kn_alloc_array(s->ctx, (size_t)s->words, sizeof *w->extended);
         if (!w->path || !w->extended) return kn_fail_memory(err, e->search->ctx, WHAT);

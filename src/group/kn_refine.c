@@ -23,10 +23,16 @@ static uint32_t code_of(const kn_freq *freq, kn_field field, uint32_t member)
     return kn_field_get(field, freq->keys + (size_t)member * (size_t)freq->layout.words);
 }
 
-/* One more than the highest code of any column. */
+enum { FEW_BITS = 16 };
+
+/* At least one more than the highest code of any column. Where the fields of the keys are narrow, they say enough. */
 static size_t most_codes(const kn_freq *freq)
 {
     uint32_t most = 0;
+    int      bits = 0;
+    for (int c = 0; c < freq->layout.columns; c++)
+        if (freq->layout.fields[c].bits > bits) bits = freq->layout.fields[c].bits;
+    if (bits <= FEW_BITS) return (size_t)1 << bits;
     for (int64_t i = 0; i < freq->classes; i++)
         for (int c = 0; c < freq->layout.columns; c++) {
             uint32_t code = kn_freq_code(freq, i, c);

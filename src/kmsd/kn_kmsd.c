@@ -26,6 +26,11 @@
 
 #define WHAT "generalizing"
 
+enum {
+    ROWS = 1 << 14,      /* of a range            */
+    GROUP_ROWS = 1 << 12 /* whose groups are one  */
+};
+
 static uint64_t bit(int q)
 {
     return (uint64_t)1 << q;
@@ -41,11 +46,26 @@ typedef struct mdg_job {
     int64_t           *steps;
 } mdg_job;
 
+/* The first group whose rows begin there or later. */
+static uint32_t group_at(const kn_grouping *g, int64_t place)
+{
+    uint32_t low = 0, high = g->groups;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (g->starts[middle] < place)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The groups whose rows begin among [begin, end) of all. */
 static kn_status mdg_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
 {
     mdg_job           *job = arg;
     const kn_grouping *g = job->grouping;
-    for (int64_t i = begin; i < end; i++) {
+    for (uint32_t i = group_at(g, begin), last = group_at(g, end); i < last; i++) {
         if (kn_cancelled(job->run->ctx)) return kn_fail_cancelled(err);
         KN_TRY(kn_mdg_group(job->workers[worker], g->members + g->starts[i], g->sizes[i], job->run->k,
                             job->run->nodes[job->attribute], &job->steps[worker], err));
@@ -66,7 +86,7 @@ static kn_status generalize(kn_kmsd_run *run, kn_grouping *grouping, int attribu
     for (size_t i = 0; status == KN_OK && i < threads; i++)
         status = kn_mdg_make(&job.workers[i], run->ctx, run->problem->hierarchies[attribute], err);
     kn_progress_begin(run->ctx, WHAT, "rows", run->rows);
-    if (status == KN_OK) status = kn_parallel_for(run->ctx, grouping->groups, 16, mdg_range, &job, err);
+    if (status == KN_OK) status = kn_parallel_for(run->ctx, run->rows, GROUP_ROWS, mdg_range, &job, err);
     kn_progress_end(run->ctx);
     for (size_t i = 0; i < threads; i++) {
         if (job.steps) run->counters->steps += job.steps[i];
@@ -210,6 +230,22 @@ static kn_status kmsd_ag(kn_kmsd_run *run, kn_error *err)
 
 /* ---- The run ---- */
 
+typedef struct leaf_job {
+    const kn_hierarchy *h;
+    const kn_column    *column;
+    uint32_t           *nodes;
+} leaf_job;
+
+static kn_status leaf_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    (void)worker;
+    (void)err;
+    const leaf_job *job = arg;
+    for (int64_t row = begin; row < end; row++)
+        job->nodes[row] = job->h->leaf_of_code[kn_column_code(job->column, row)];
+    return KN_OK;
+}
+
 static kn_status begin(kn_kmsd_run *run, kn_error *err)
 {
     const kn_kmsd_problem *p = run->problem;
@@ -217,11 +253,10 @@ static kn_status begin(kn_kmsd_run *run, kn_error *err)
         !KN_ALLOC_ZERO(run->ctx, run->suppressed, (size_t)run->rows + 1))
         return kn_fail_memory(err, run->ctx, WHAT);
     for (int q = 0; q < p->quasi_count; q++) {
-        const kn_column *column = &p->table->columns[p->quasi[q]];
         run->nodes[q] = kn_alloc_array(run->ctx, (size_t)run->rows + 1, sizeof **run->nodes);
         if (!run->nodes[q]) return kn_fail_memory(err, run->ctx, WHAT);
-        for (uint32_t row = 0; row < run->rows; row++)
-            run->nodes[q][row] = p->hierarchies[q]->leaf_of_code[kn_column_code(column, row)];
+        leaf_job job = {p->hierarchies[q], &p->table->columns[p->quasi[q]], run->nodes[q]};
+        KN_TRY(kn_parallel_for(run->ctx, run->rows, ROWS, leaf_range, &job, err));
     }
     return KN_OK;
 }

@@ -5,6 +5,11 @@
 #include "kn_alloc.h"
 #include "kn_error.h"
 #include "kn_kmsd_internal.h"
+#include "kn_parallel.h"
+
+#define WHAT "planning a release"
+
+enum { GROUPS = 64, ROWS = 1 << 14 /* of a range */ };
 
 static uint32_t *codes_of_leaves(const kn_kmsd_run *run, int q)
 {
@@ -14,41 +19,92 @@ static uint32_t *codes_of_leaves(const kn_kmsd_run *run, int q)
     return codes;
 }
 
-static void make_cells(kn_plan *plan, const kn_kmsd_run *run, int q, const uint32_t *codes)
+typedef struct planning {
+    const kn_kmsd_run *run;
+    const kn_grouping *g; /* listed */
+    kn_plan           *plan;
+    uint32_t         **codes;  /* per quasi-identifier: of its leaves       */
+    uint32_t          *number; /* per group: its class, once it is numbered */
+} planning;
+
+static kn_cell make_cell(const planning *p, uint32_t group, int q)
 {
-    const kn_hierarchy *h = run->problem->hierarchies[q];
-    size_t              quasi = (size_t)plan->quasi_count;
-    for (uint32_t c = 0; c < plan->classes; c++) plan->cells[c * quasi + (size_t)q].a = KN_NODE_NONE;
-    for (uint32_t row = 0; row < run->rows; row++) {
-        if (plan->class_of_row[row] == KN_CLASS_SUPPRESSED) continue;
-        kn_cell *cell = &plan->cells[plan->class_of_row[row] * quasi + (size_t)q];
-        uint32_t node = run->nodes[q][row];
-        if (cell->a == KN_NODE_NONE || kn_hierarchy_cover(h, node) > kn_hierarchy_cover(h, cell->a)) cell->a = node;
+    const kn_hierarchy *h = p->run->problem->hierarchies[q];
+    const uint32_t     *nodes = p->run->nodes[q];
+    uint32_t            widest = KN_NODE_NONE;
+    for (uint32_t i = p->g->starts[group]; i < p->g->starts[group + 1]; i++) {
+        uint32_t row = p->g->members[i];
+        if (p->run->suppressed[row]) continue;
+        if (widest == KN_NODE_NONE || kn_hierarchy_cover(h, nodes[row]) > kn_hierarchy_cover(h, widest))
+            widest = nodes[row];
     }
-    for (uint32_t c = 0; c < plan->classes; c++) {
-        kn_cell *cell = &plan->cells[c * quasi + (size_t)q];
-        bool     leaf = cell->a <= h->leaves;
-        *cell = (kn_cell){leaf ? KN_CELL_VALUE : KN_CELL_NODE, leaf ? codes[cell->a] : cell->a, 0};
-    }
+    bool leaf = widest <= h->leaves;
+    return (kn_cell){leaf ? KN_CELL_VALUE : KN_CELL_NODE, leaf ? p->codes[q][widest] : widest, 0};
 }
 
-/* Numbers the classes that are released; `number` has space for one per group. */
-static void number_classes(kn_plan *plan, const kn_kmsd_run *run, const kn_grouping *g, uint32_t *number)
+/* How many rows of each group are released: in `number`, for now. */
+static kn_status count_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
 {
+    (void)worker;
+    (void)err;
+    const planning *p = arg;
+    for (int64_t group = begin; group < end; group++) {
+        p->number[group] = 0;
+        for (uint32_t i = p->g->starts[group]; i < p->g->starts[group + 1]; i++)
+            p->number[group] += !p->run->suppressed[p->g->members[i]];
+    }
+    return KN_OK;
+}
+
+/* Numbers the classes that are released, in the order of their groups. */
+static void number_classes(const planning *p)
+{
+    kn_plan *plan = p->plan;
     uint32_t classes = 0;
-    for (uint32_t i = 0; i < g->groups; i++) number[i] = KN_CLASS_SUPPRESSED;
-    for (uint32_t row = 0; row < run->rows; row++) {
-        uint32_t *mine = &number[g->group_of[row]];
-        if (run->suppressed[row]) {
-            plan->class_of_row[row] = KN_CLASS_SUPPRESSED;
-            plan->suppressed++;
-            continue;
-        }
-        if (*mine == KN_CLASS_SUPPRESSED) *mine = classes++;
-        plan->class_of_row[row] = *mine;
-        plan->class_rows[*mine]++;
+    for (uint32_t i = 0; i < p->g->groups; i++) {
+        uint32_t rows = p->number[i];
+        plan->suppressed += p->g->sizes[i] - rows;
+        p->number[i] = rows > 0 ? classes : KN_CLASS_SUPPRESSED;
+        if (rows > 0) plan->class_rows[classes++] = rows;
     }
     plan->classes = classes;
+}
+
+static kn_status cell_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    (void)worker;
+    (void)err;
+    const planning *p = arg;
+    size_t          quasi = (size_t)p->plan->quasi_count;
+    for (int64_t group = begin; group < end; group++)
+        for (size_t q = 0; p->number[group] != KN_CLASS_SUPPRESSED && q < quasi; q++)
+            p->plan->cells[p->number[group] * quasi + q] = make_cell(p, (uint32_t)group, (int)q);
+    return KN_OK;
+}
+
+static kn_status row_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    (void)worker;
+    (void)err;
+    const planning *p = arg;
+    for (int64_t row = begin; row < end; row++)
+        p->plan->class_of_row[row] = p->run->suppressed[row] ? KN_CLASS_SUPPRESSED : p->number[p->g->group_of[row]];
+    return KN_OK;
+}
+
+static kn_status fill_plan(planning *p, kn_error *err)
+{
+    kn_context *ctx = p->run->ctx;
+    size_t      quasi = (size_t)p->plan->quasi_count;
+    p->number = kn_alloc_array(ctx, (size_t)p->g->groups + 1, sizeof *p->number);
+    p->codes = kn_alloc_array_zero(ctx, quasi + 1, sizeof *p->codes);
+    for (size_t q = 0; p->codes && q < quasi; q++)
+        if (!(p->codes[q] = codes_of_leaves(p->run, (int)q))) return kn_fail_memory(err, ctx, WHAT);
+    if (!p->number || !p->codes) return kn_fail_memory(err, ctx, WHAT);
+    KN_TRY(kn_parallel_for(ctx, p->g->groups, GROUPS, count_range, p, err));
+    number_classes(p);
+    KN_TRY(kn_parallel_for(ctx, p->g->groups, GROUPS, cell_range, p, err));
+    return kn_parallel_for(ctx, p->run->rows, ROWS, row_range, p, err);
 }
 
 kn_status kn_kmsd_plan(kn_plan **out, const kn_kmsd_run *run, kn_error *err)
@@ -56,19 +112,15 @@ kn_status kn_kmsd_plan(kn_plan **out, const kn_kmsd_run *run, kn_error *err)
     kn_grouping g;
     int         quasi = run->problem->quasi_count;
     KN_TRY(kn_kmsd_group(&g, run, kn_kmsd_all(run), err));
-    kn_status status = kn_plan_create(out, run->ctx, run->rows, quasi, g.groups, err);
-    uint32_t *number = kn_alloc_array(run->ctx, (size_t)g.groups + 1, sizeof *number);
-    if (status == KN_OK && !number) status = kn_fail_memory(err, run->ctx, "planning a release");
-    if (status == KN_OK) number_classes(*out, run, &g, number);
-    for (int q = 0; status == KN_OK && q < quasi; q++) {
-        uint32_t *codes = codes_of_leaves(run, q);
-        if (codes)
-            make_cells(*out, run, q, codes);
-        else
-            status = kn_fail_memory(err, run->ctx, "planning a release");
-        kn_free(codes);
+    planning  p = {.run = run, .g = &g};
+    kn_status status = kn_grouping_list(&g, err);
+    if (status == KN_OK) status = kn_plan_create(out, run->ctx, run->rows, quasi, g.groups, err);
+    if (status == KN_OK) {
+        p.plan = *out;
+        status = fill_plan(&p, err);
     }
-    kn_free(number);
+    for (int q = 0; p.codes && q < quasi; q++) kn_free(p.codes[q]);
+    KN_FREE(p.codes, p.number);
     kn_grouping_free(&g);
     if (status != KN_OK) {
         kn_plan_free(*out);

@@ -180,16 +180,32 @@ static void clear(kn_mdg *m)
     m->next.count = 0;
 }
 
-static kn_status take_in(kn_mdg *m, const uint32_t *rows, uint32_t count, const uint32_t *nodes, kn_error *err)
+static void touch(kn_mdg *m, uint32_t node)
+{
+    if (!m->nodes[node].touched) m->touched[m->touched_count++] = node;
+    m->nodes[node].touched = true;
+}
+
+/* Counts the rows of each value; most groups of many rows need no more than that. */
+static void count_values(kn_mdg *m, const uint32_t *rows, uint32_t count, const uint32_t *nodes)
 {
     for (uint32_t i = 0; i < count; i++) {
-        if (!rows_push(&m->nodes[nodes[rows[i]]].own, m->ctx, rows[i])) return kn_fail_memory(err, m->ctx, WHAT);
-        for (uint32_t node = nodes[rows[i]]; node != KN_NODE_NONE; node = m->h->parent[node]) {
-            if (!m->nodes[node].touched) m->touched[m->touched_count++] = node;
-            m->nodes[node].touched = true;
-            m->nodes[node].below++;
-        }
+        touch(m, nodes[rows[i]]);
+        m->nodes[nodes[rows[i]]].below++;
     }
+}
+
+/* After count_values. */
+static kn_status take_in(kn_mdg *m, const uint32_t *rows, uint32_t count, const uint32_t *nodes, kn_error *err)
+{
+    uint32_t values = m->touched_count;
+    for (uint32_t i = 0; i < count; i++)
+        if (!rows_push(&m->nodes[nodes[rows[i]]].own, m->ctx, rows[i])) return kn_fail_memory(err, m->ctx, WHAT);
+    for (uint32_t i = 0; i < values; i++)
+        for (uint32_t node = m->h->parent[m->touched[i]]; node != KN_NODE_NONE; node = m->h->parent[node]) {
+            touch(m, node);
+            m->nodes[node].below += (uint32_t)m->nodes[m->touched[i]].own.count;
+        }
     return KN_OK;
 }
 
@@ -207,12 +223,11 @@ static kn_status make_queues(kn_mdg *m, kn_error *err)
     return KN_OK;
 }
 
+/* After count_values alone: `below` is then what the value itself has. */
 static bool any_violating(const kn_mdg *m)
 {
-    for (uint32_t i = 0; i < m->touched_count; i++) {
-        size_t rows = m->nodes[m->touched[i]].own.count;
-        if (rows > 0 && rows < m->k) return true;
-    }
+    for (uint32_t i = 0; i < m->touched_count; i++)
+        if (m->nodes[m->touched[i]].below < m->k) return true;
     return false;
 }
 
@@ -296,9 +311,11 @@ kn_status kn_mdg_group(kn_mdg *m, const uint32_t *rows, uint32_t count, uint32_t
                        kn_error *err)
 {
     m->k = k;
-    kn_status status = take_in(m, rows, count, nodes, err);
-    if (status == KN_OK && any_violating(m)) {
-        status = make_queues(m, err);
+    kn_status status = KN_OK;
+    count_values(m, rows, count, nodes);
+    if (any_violating(m)) {
+        status = take_in(m, rows, count, nodes, err);
+        if (status == KN_OK) status = make_queues(m, err);
         if (status == KN_OK) status = raise_all(m, nodes, steps, err);
     }
     clear(m);

@@ -12,6 +12,7 @@
 #include "kn_alloc.h"
 #include "kn_error.h"
 #include "kn_kmsd.h"
+#include "kn_parallel.h"
 #include "kn_partition.h"
 #include "kn_recipe.h"
 #include "kn_table_run.h"
@@ -67,6 +68,21 @@ static kn_status order_rows(ordered_rows *o, const kn_table_run *run, kn_error *
     return st;
 }
 
+typedef struct returning {
+    const int64_t  *order;
+    const uint32_t *from;
+    uint32_t       *to;
+} returning;
+
+static kn_status return_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    const returning *r = arg;
+    (void)worker;
+    (void)err;
+    for (int64_t i = begin; i < end; i++) r->to[r->order[i]] = r->from[i];
+    return KN_OK;
+}
+
 /* Converts the plan of the ordered rows to one of the table's rows. */
 static kn_status end_order(ordered_rows *o, kn_table_run *run, kn_status st, kn_error *err)
 {
@@ -74,7 +90,9 @@ static kn_status end_order(ordered_rows *o, kn_table_run *run, kn_status st, kn_
     kn_plan  *plan = st == KN_OK ? run->plan : NULL;
     uint32_t *classes = plan ? kn_alloc_array(run->all.ctx, (size_t)plan->rows + 1, sizeof *classes) : NULL;
     if (plan && !classes) st = kn_fail_memory(err, run->all.ctx, "planning a release");
-    for (int64_t i = 0; classes && i < plan->rows; i++) classes[o->order[i]] = plan->class_of_row[i];
+    if (classes)
+        st = kn_parallel_for(run->all.ctx, plan->rows, 1 << 16, return_range,
+                             &(returning){o->order, plan->class_of_row, classes}, err);
     if (classes) {
         kn_free(plan->class_of_row);
         plan->class_of_row = classes;
