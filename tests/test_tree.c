@@ -40,13 +40,15 @@ static void check_records(const bool *rows, const char *expected)
     assert_string_equal(text, expected);
 }
 
-/* Its id list. */
-static void check_list(const kn_synopsis *s, const char *path, const char *expected)
+/* The records that have it. */
+static void check_node(const kn_synopsis *s, const char *path, const char *expected)
 {
     bool     rows[4] = {0};
     uint32_t node = node_at(s->parent, s->value, s->nodes, s->vocabulary, path);
     assert_true(node < s->nodes);
-    for (kn_list_reader list = kn_synopsis_list(s, node); kn_list_next(&list);) rows[list.row] = true;
+    for (uint32_t row = 0; row < s->rows.count; row++)
+        for (uint64_t i = s->rows.start[row]; i < s->rows.start[row + 1]; i++)
+            if (s->rows.members[i] == node) rows[row] = true;
     check_records(rows, expected);
 }
 
@@ -74,18 +76,18 @@ static void test_synopsis(void **state)
     assert_ok(kn_synopsis_make(&s, ctx, records, &err), err);
     assert_int_equal(s->nodes, 12); /* Figure 11 */
     assert_int_equal(s->rows.count, 4);
-    check_list(s, "Hospital1", "1234");
-    check_list(s, "Hospital2", "123");
-    check_list(s, "Hospital1/Gastritis", "124");
-    check_list(s, "Hospital1/Bronchitis", "24");
-    check_list(s, "Hospital1/Flu", "3");
-    check_list(s, "Hospital1/Gastritis/Pain killer", "4");
-    check_list(s, "Hospital1/Bronchitis/Antibiotics", "2");
-    check_list(s, "Hospital1/Flu/Pain killer", "3");
-    check_list(s, "Hospital2/Flu", "123");
-    check_list(s, "Hospital2/Bronchitis", "12");
-    check_list(s, "Hospital2/Flu/Pain killer", "123");
-    check_list(s, "Hospital2/Bronchitis/Antibiotics", "12");
+    check_node(s, "Hospital1", "1234");
+    check_node(s, "Hospital2", "123");
+    check_node(s, "Hospital1/Gastritis", "124");
+    check_node(s, "Hospital1/Bronchitis", "24");
+    check_node(s, "Hospital1/Flu", "3");
+    check_node(s, "Hospital1/Gastritis/Pain killer", "4");
+    check_node(s, "Hospital1/Bronchitis/Antibiotics", "2");
+    check_node(s, "Hospital1/Flu/Pain killer", "3");
+    check_node(s, "Hospital2/Flu", "123");
+    check_node(s, "Hospital2/Bronchitis", "12");
+    check_node(s, "Hospital2/Flu/Pain killer", "123");
+    check_node(s, "Hospital2/Bronchitis/Antibiotics", "12");
     check_entry(s, "Hospital1", "1234", 1);
     check_entry(s, "Hospital2", "123", 1);
     check_entry(s, "Bronchitis", "124", 2);
@@ -102,20 +104,47 @@ static void test_synopsis(void **state)
     testing_context_free(ctx);
 }
 
+/* 40,000 baskets, all different: which of the first 16 items each has are the bits of its number. One more is in every 300th, one
+ * in two that are far apart when they are sorted, that with none of the first items and that with 15, and two in all. */
+static kn_records *numbered_baskets(kn_context *ctx)
+{
+    enum { BITS = 16, RARE, ALL, ITEMS = ALL + 2, RECORDS = 40000 };
+    kn_error    err = KN_ERROR_INIT;
+    kn_records *records;
+    uint64_t    at = 0;
+    int         depths[1 + ITEMS] = {1};
+    for (int i = 1; i <= ITEMS; i++) depths[i] = 2;
+    kn_vocabulary *v = tree_vocabulary(ctx, 1 + ITEMS, depths, NULL);
+    uint32_t       first = v->nodes - ITEMS;
+    assert_ok(kn_records_create(&records, ctx, v, true, RECORDS, (uint64_t)RECORDS * ITEMS, &err), err);
+    for (int64_t t = 0; t < RECORDS; t++) {
+        for (uint32_t i = 0; i < ITEMS; i++) {
+            bool has = i < BITS ? t >> i & 1 : i == BITS ? t % 300 == 299 : i >= ALL || t == 0 || t == 32767;
+            if (!has) continue;
+            records->parent[at] = KN_RECORDS_ROOT;
+            records->value[at++] = first + i;
+        }
+        records->start[t + 1] = at;
+    }
+    records->nodes = at;
+    return records;
+}
+
 /* Steps of one, two and three bytes. */
 static void test_long_lists(void **state)
 {
     (void)state;
     kn_context  *ctx = testing_context(1);
     kn_error     err = KN_ERROR_INIT;
-    kn_records  *records = tpch_records(ctx, 40000, 11);
+    kn_records  *records = numbered_baskets(ctx);
     kn_synopsis *s;
     assert_ok(kn_synopsis_make(&s, ctx, records, &err), err);
-    uint64_t members = 0;
+    uint64_t members = 0, steps[3] = {0};
     for (uint32_t node = 0; node < s->nodes; node++) {
         int64_t before = -1;
         for (kn_list_reader list = kn_synopsis_list(s, node); kn_list_next(&list); members++) {
             assert_true((int64_t)list.row > before && list.row < s->rows.count);
+            steps[list.row - before < 128 ? 0 : list.row - before < 1 << 14 ? 1 : 2]++;
             before = list.row;
             bool found = false;
             for (uint64_t i = s->rows.start[list.row]; i < s->rows.start[list.row + 1]; i++)
@@ -124,8 +153,38 @@ static void test_long_lists(void **state)
         }
     }
     assert_int_equal(members, s->rows.start[s->rows.count]);
+    assert_true(steps[0] > 0 && steps[1] > 0 && steps[2] > 0);
     kn_synopsis_free(s);
     kn_records_free(records);
+    testing_context_free(ctx);
+}
+
+/* Which rows have a value, or one below it: by their values and by their nodes. One of the baskets has more values than are
+ * compared at a time. */
+static void check_has(kn_context *ctx, const kn_records *records)
+{
+    kn_error     err = KN_ERROR_INIT;
+    kn_synopsis *s;
+    assert_ok(kn_synopsis_make(&s, ctx, records, &err), err);
+    for (uint32_t u = 0; u < s->vocabulary->nodes; u++)
+        for (uint32_t row = 0; row < s->rows.count; row++) {
+            bool found = false;
+            for (uint64_t i = s->rows.start[row]; i < s->rows.start[row + 1]; i++)
+                found |= kn_vocabulary_covers(s->vocabulary, u, s->value[s->rows.members[i]]);
+            assert_int_equal(kn_synopsis_has(s, row, u, s->vocabulary->end[u]), found);
+        }
+    kn_synopsis_free(s);
+}
+
+static void test_rows_with(void **state)
+{
+    (void)state;
+    kn_context *ctx = testing_context(1);
+    kn_records *trees = tpch_records(ctx, 500, 11), *baskets = numbered_baskets(ctx);
+    check_has(ctx, trees);
+    check_has(ctx, baskets);
+    kn_records_free(trees);
+    kn_records_free(baskets);
     testing_context_free(ctx);
 }
 
@@ -692,13 +751,21 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_synopsis),         cmocka_unit_test(test_long_lists),
-        cmocka_unit_test(test_projection),       cmocka_unit_test(test_figure_10),
-        cmocka_unit_test(test_reference_agrees), cmocka_unit_test(test_orders),
-        cmocka_unit_test(test_large_baskets),    cmocka_unit_test(test_all_cuts_are_no_worse),
-        cmocka_unit_test(test_flat_records),     cmocka_unit_test(test_wide_baskets),
-        cmocka_unit_test(test_threads),          cmocka_unit_test(test_options),
-        cmocka_unit_test(test_time_limit),       cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_synopsis),
+        cmocka_unit_test(test_long_lists),
+        cmocka_unit_test(test_rows_with),
+        cmocka_unit_test(test_projection),
+        cmocka_unit_test(test_figure_10),
+        cmocka_unit_test(test_reference_agrees),
+        cmocka_unit_test(test_orders),
+        cmocka_unit_test(test_large_baskets),
+        cmocka_unit_test(test_all_cuts_are_no_worse),
+        cmocka_unit_test(test_flat_records),
+        cmocka_unit_test(test_wide_baskets),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_options),
+        cmocka_unit_test(test_time_limit),
+        cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -178,6 +178,12 @@ static kn_status add_nodes(kn_candidate *c, kn_error *err)
     return KN_OK;
 }
 
+kn_status kn_candidate_only_nodes(kn_candidate *c, kn_error *err)
+{
+    find_new_values(c);
+    return add_nodes(c, err);
+}
+
 /* Paths before anything is disassociated: those of the parent's first round, and new ones. */
 static kn_status write_paths(kn_candidate *c, kn_error *err)
 {

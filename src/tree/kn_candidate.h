@@ -10,6 +10,10 @@
 
 enum { KN_ROW_VALUES = 64 };
 
+/* Equal rows are merged where the parent has fewer than one for each so many of the synopsis. To find an equal row takes about as
+ * long as three rounds of counting one: unless most rows have one, merging is more work than it saves. */
+enum { KN_MERGED_SHARE = 8 };
+
 /* What belongs to a node is fetched this many nodes before it is needed: nodes of a row are far apart in memory. Behind the
  * nodes of the last row stand so many more that mean nothing. */
 enum { KN_NODES_AHEAD = 16 };
@@ -186,6 +190,10 @@ KN_CHECK kn_status kn_candidate_find_rows(kn_candidate *c, kn_error *err);
 KN_CHECK kn_status kn_candidate_project(kn_candidate *c, kn_error *err);
 KN_CHECK kn_status kn_candidate_rows(kn_candidate *c, kn_error *err);
 KN_CHECK bool      kn_candidate_find_old_rows(kn_candidate *c);
+
+/* Are equal rows merged under this cut? If not, its rows are those of the synopsis, and to keep it the nodes are enough. */
+bool               kn_candidate_merges(const kn_candidate *c);
+KN_CHECK kn_status kn_candidate_only_nodes(kn_candidate *c, kn_error *err);
 
 /* The values of a row under the cut, ascending: images ascend as values do. */
 static inline uint32_t kn_row_values(const kn_candidate *c, uint32_t source, uint32_t *values)

@@ -14,6 +14,21 @@
 
 enum { FEWEST_SLOTS = 1 << 10 };
 
+/* Space for this many, which do not outlast it, and for no more: arrays of rows are most of what a worker holds. */
+static bool room(kn_context *ctx, void *array, size_t *capacity, size_t need, size_t element_size)
+{
+    void *block; /* copied, not cast: the pointer is of any type */
+    if (need <= *capacity) return true;
+    memcpy(&block, array, sizeof block);
+    kn_free(block);
+    block = kn_alloc_array(ctx, need, element_size);
+    memcpy(array, &block, sizeof block);
+    *capacity = block ? need : 0;
+    return block != NULL;
+}
+
+#define ROOM(ctx, array, capacity, need) room(ctx, array, capacity, need, sizeof **(array))
+
 /* The rows of the synopsis that have the specialized value, ascending, so that they are read front to back. */
 kn_status kn_candidate_find_rows(kn_candidate *c, kn_error *err)
 {
@@ -22,12 +37,10 @@ kn_status kn_candidate_find_rows(kn_candidate *c, kn_error *err)
     size_t             words = kn_bitset_words(s->rows.count);
     memset(c->has, whole ? 0xff : 0, words * sizeof *c->has);
     if (whole && s->rows.count % 64) c->has[words - 1] = ((uint64_t)1 << s->rows.count % 64) - 1;
-    for (uint32_t v = c->specialized; !whole && v < c->last_new; v++)
-        for (uint32_t i = s->side_start[v]; i < s->side_start[v + 1]; i++)
-            for (kn_list_reader list = kn_synopsis_list(s, s->side[i]); kn_list_next(&list);)
-                kn_bitset_set(c->has, list.row);
+    for (uint32_t row = 0; !whole && row < s->rows.count; row++)
+        c->has[row / 64] |= (uint64_t)kn_synopsis_has(s, row, c->specialized, c->last_new) << row % 64;
     size_t count = kn_bitset_count(c->has, words);
-    if (!KN_GROW(c->ctx, &c->changed_rows, &c->changed_capacity, count + 1)) return kn_fail_memory(err, c->ctx, WHAT);
+    if (!ROOM(c->ctx, &c->changed_rows, &c->changed_capacity, count + 1)) return kn_fail_memory(err, c->ctx, WHAT);
     c->changed_count = 0;
     for (size_t i = 0; i < words; i++)
         for (uint64_t left = c->has[i]; left; left &= left - 1)
@@ -35,10 +48,10 @@ kn_status kn_candidate_find_rows(kn_candidate *c, kn_error *err)
     return KN_OK;
 }
 
-/* Where few of the parent's rows are equal, fewer of these are: then they are not compared. */
-static bool worth_merging(const kn_candidate *c)
+/* Where few of the parent's rows are equal, fewer of these are. */
+bool kn_candidate_merges(const kn_candidate *c)
 {
-    return !c->parent || c->parent->rows < c->synopsis->rows.count / 2;
+    return !c->parent || c->parent->rows < c->synopsis->rows.count / KN_MERGED_SHARE;
 }
 
 /* Appends the nodes of a row, each once, stamped. The array is large enough. Returns a hash that does not depend on their
@@ -113,14 +126,14 @@ static bool grow_slots(kn_candidate *c)
     return true;
 }
 
-/* Space for this many rows, which have at most this many nodes. */
+/* Space for one more row to merge: this many rows, which have at most this many nodes. */
 static bool reserve(kn_candidate *c, size_t rows, size_t nodes)
 {
-    if (c->merged && (!KN_GROW(c->ctx, &c->row_source, &c->row_source_capacity, rows + 1) ||
-                      !KN_GROW(c->ctx, &c->row_hash, &c->row_hash_capacity, rows + 1) ||
-                      !KN_GROW(c->ctx, &c->row_weight, &c->row_weight_capacity, rows + 1)))
+    if (!KN_GROW(c->ctx, &c->row_source, &c->row_source_capacity, rows + 1) ||
+        !KN_GROW(c->ctx, &c->row_hash, &c->row_hash_capacity, rows + 1) ||
+        !KN_GROW(c->ctx, &c->row_weight, &c->row_weight_capacity, rows + 1) ||
+        !KN_GROW(c->ctx, &c->row_start, &c->row_start_capacity, rows + 2))
         return false;
-    if (!KN_GROW(c->ctx, &c->row_start, &c->row_start_capacity, rows + 2)) return false;
     return c->narrow ? KN_GROW(c->ctx, &c->narrow_nodes, &c->narrow_capacity, nodes + KN_NODES_AHEAD)
                      : KN_GROW(c->ctx, &c->wide_nodes, &c->wide_capacity, nodes + KN_NODES_AHEAD);
 }
@@ -177,18 +190,31 @@ static void stop_merging(kn_candidate *c)
         0;
 }
 
+void kn_candidate_forget_rows(kn_candidate *c)
+{
+    KN_FREE(c->changed_rows, c->row_start, c->narrow_nodes, c->wide_nodes, c->row_marks);
+    c->changed_rows = c->row_start = c->wide_nodes = NULL;
+    c->narrow_nodes = NULL;
+    c->row_marks = NULL;
+    c->changed_capacity = c->row_start_capacity = c->narrow_capacity = c->wide_capacity = c->row_marks_capacity = 0;
+}
+
 kn_status kn_candidate_rows(kn_candidate *c, kn_error *err)
 {
     const kn_rows *rows = &c->synopsis->rows;
     size_t         nodes = 0;
     c->row_count = 0;
-    c->merged = worth_merging(c);
+    c->merged = kn_candidate_merges(c);
     c->narrow = c->nodes <= UINT16_MAX;
     if (c->merged) return merge_rows(c, err);
     stop_merging(c);
     for (size_t i = 0; i < c->changed_count; i++)
         nodes += (size_t)(rows->start[c->changed_rows[i] + 1] - rows->start[c->changed_rows[i]]);
-    if (!reserve(c, c->changed_count, nodes)) return kn_fail_memory(err, c->ctx, WHAT);
+    nodes += KN_NODES_AHEAD;
+    if (!ROOM(c->ctx, &c->row_start, &c->row_start_capacity, c->changed_count + 2) ||
+        !(c->narrow ? ROOM(c->ctx, &c->narrow_nodes, &c->narrow_capacity, nodes)
+                    : ROOM(c->ctx, &c->wide_nodes, &c->wide_capacity, nodes)))
+        return kn_fail_memory(err, c->ctx, WHAT);
     c->row_start[0] = 0;
     for (size_t i = 0; i < c->changed_count; i++) {
         if (c->narrow)

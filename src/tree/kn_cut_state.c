@@ -102,7 +102,7 @@ static kn_status keep_rows(kn_candidate *c, kn_error *err)
     const kn_cut_state *p = kn_is_whole(c) ? NULL : c->parent;
     uint32_t            base = c->synopsis->rows.count, old = p ? p->rows : 0, at = 0;
     s->rows = rows_left(c, p) + c->row_count;
-    if (!c->merged || s->rows > base / 2) {
+    if (s->rows > base / KN_MERGED_SHARE) {
         s->rows = base;
         return KN_OK;
     }
@@ -182,6 +182,23 @@ static bool settle_table(kn_counts *to, const kn_counts *from, uint32_t speciali
     return true;
 }
 
+/* Nodes and rows are computed again rather than kept for all candidates. */
+static kn_status keep_merged(kn_candidate *c, kn_error *err)
+{
+    KN_TRY(kn_candidate_begin(c, err));
+    KN_TRY(kn_candidate_project(c, err));
+    if (c->parent && !kn_candidate_find_old_rows(c)) return kn_fail_memory(err, c->ctx, WHAT);
+    KN_TRY(keep_image(c, err));
+    return keep_rows(c, err);
+}
+
+static kn_status keep_unmerged(kn_candidate *c, kn_error *err)
+{
+    c->kept->rows = c->synopsis->rows.count;
+    KN_TRY(kn_candidate_only_nodes(c, err));
+    return keep_image(c, err);
+}
+
 kn_status kn_cut_state_settle(kn_cut_state *s, kn_candidate *c, const kn_cut_state *parent, uint32_t specialized,
                               kn_error *err)
 {
@@ -193,15 +210,10 @@ kn_status kn_cut_state_settle(kn_cut_state *s, kn_candidate *c, const kn_cut_sta
                 return kn_fail_memory(err, s->ctx, WHAT);
             s->rounds[i].base[j] = -1;
         }
-    /* Nodes and rows are computed again rather than kept for all candidates. */
     c->parent = parent;
     c->specialized = specialized;
     c->kept = s;
-    kn_status st = kn_candidate_begin(c, err);
-    if (st == KN_OK) st = kn_candidate_project(c, err);
-    if (st == KN_OK && parent && !kn_candidate_find_old_rows(c)) st = kn_fail_memory(err, c->ctx, WHAT);
-    if (st == KN_OK) st = keep_image(c, err);
-    if (st == KN_OK) st = keep_rows(c, err);
+    kn_status st = kn_candidate_merges(c) ? keep_merged(c, err) : keep_unmerged(c, err);
     c->kept = NULL;
     return st;
 }

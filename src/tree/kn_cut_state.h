@@ -76,6 +76,9 @@ KN_CHECK kn_status kn_candidate_make(kn_candidate **out, const kn_tree_problem *
                                      const kn_cost_domain *domain, kn_key_layout layout, kn_error *err);
 void               kn_candidate_free(kn_candidate *candidate); /* NULL is fine */
 
+/* Frees what it holds of the rows of the last cut: most of its memory. */
+void kn_candidate_forget_rows(kn_candidate *candidate);
+
 /* The result of evaluating a cut. */
 typedef struct kn_outcome {
     bool               late; /* the time limit had passed     */

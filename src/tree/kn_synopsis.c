@@ -183,7 +183,7 @@ static kn_status list_values(kn_synopsis *s, kn_error *err)
             s->value_start[row + 1] = s->value_start[row] + values_of_row(s, row, room);
     size_t total = s->value_start ? (size_t)s->value_start[s->rows.count] + 1 : 1;
     if (narrow)
-        s->narrow_values = kn_alloc_array(s->ctx, total, sizeof *s->narrow_values);
+        s->narrow_values = kn_alloc_array_zero(s->ctx, total + KN_VALUES_AHEAD, sizeof *s->narrow_values);
     else
         s->values = kn_alloc_array(s->ctx, total, sizeof *s->values);
     if (!room || !s->value_start || !(narrow ? (void *)s->narrow_values : (void *)s->values)) {
@@ -231,18 +231,29 @@ static kn_status compress_lists(kn_synopsis *s, uint32_t *last, kn_error *err)
     return KN_OK;
 }
 
-/* Id lists and sidelinks. */
-static kn_status link_lists(kn_synopsis *s, kn_error *err)
+static bool is_flat(const kn_synopsis *s)
 {
-    uint32_t  values = s->vocabulary->nodes;
+    for (uint32_t i = 0; i < s->nodes; i++)
+        if (s->parent[i] != ROOT) return false;
+    return true;
+}
+
+static kn_status list_rows(kn_synopsis *s, kn_error *err)
+{
     uint32_t *last = kn_alloc_array_zero(s->ctx, (size_t)s->nodes + 1, sizeof *last);
     s->list_start = kn_alloc_array_zero(s->ctx, (size_t)s->nodes + 2, sizeof *s->list_start);
+    kn_status st = last && s->list_start ? compress_lists(s, last, err) : kn_fail_memory(err, s->ctx, WHAT);
+    kn_free(last);
+    return st;
+}
+
+/* Sidelinks. */
+static kn_status link_nodes(kn_synopsis *s, kn_error *err)
+{
+    uint32_t values = s->vocabulary->nodes;
     s->side_start = kn_alloc_array_zero(s->ctx, (size_t)values + 2, sizeof *s->side_start);
     s->side = kn_alloc_array(s->ctx, (size_t)s->nodes + 1, sizeof *s->side);
-    bool      ok = last && s->list_start && s->side_start && s->side;
-    kn_status st = ok ? compress_lists(s, last, err) : kn_fail_memory(err, s->ctx, WHAT);
-    kn_free(last);
-    if (st != KN_OK) return st;
+    if (!s->side_start || !s->side) return kn_fail_memory(err, s->ctx, WHAT);
     for (uint32_t i = 0; i < s->nodes; i++) s->side_start[s->value[i] + 2]++;
     for (uint32_t v = 1; v < values; v++) s->side_start[v + 1] += s->side_start[v];
     for (uint32_t i = 0; i < s->nodes; i++) s->side[s->side_start[s->value[i] + 1]++] = i;
@@ -294,7 +305,8 @@ static kn_status make(kn_synopsis *s, const kn_records *records, kn_node_table *
     note_class_pairs(s);
     KN_TRY(find_ends(s, err));
     KN_TRY(list_values(s, err));
-    KN_TRY(link_lists(s, err));
+    if (is_flat(s)) KN_TRY(list_rows(s, err));
+    KN_TRY(link_nodes(s, err));
     return weigh_absences(s, err);
 }
 

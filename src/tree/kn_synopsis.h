@@ -1,6 +1,6 @@
 /* kn_synopsis.h: all records superimposed (Gkountouna, Terrovitis 2013, section III-A): one trie over the paths of
- * all records, for each of its nodes the list of the records that have it, for each value the links to its nodes; and
- * its projection to a cut.
+ * all records, for each value the links to its nodes, for each node of flat records the list of the records that have it (for
+ * others the values of a record tell); and its projection to a cut.
  *
  * Generalization and disassociation (Definition 2) rewrite paths, each separately and in the same way in all records.
  * So the state of a solution is one path per node of the trie; no record is ever rebuilt. A record is the set of its
@@ -17,6 +17,9 @@
 
 #define KN_SYNOPSIS_ROOT UINT32_MAX
 
+/* So many values can be read from any value of a row, whether it has so many or not. */
+enum { KN_VALUES_AHEAD = 16 };
+
 typedef struct kn_synopsis {
     kn_context          *ctx;
     const kn_vocabulary *vocabulary;
@@ -27,9 +30,9 @@ typedef struct kn_synopsis {
     uint32_t            *value;
     kn_rows              rows;       /* distinct records, by their first nodes: nodes ascending         */
     uint32_t            *value_start; /* rows.count + 1: the values of each row, ascending, each once; NULL: more than 2^32 */
-    uint16_t            *narrow_values; /* where they fit into 16 bits, else ... */
+    uint16_t            *narrow_values; /* where they fit into 16 bits, else ...; KN_VALUES_AHEAD more that mean nothing */
     uint32_t            *values;
-    uint64_t            *list_start; /* nodes + 1: where the list of each node begins                 */
+    uint64_t            *list_start; /* nodes + 1: where the list of each node begins; NULL: the records are not flat */
     uint8_t             *lists;      /* its rows, ascending: what each adds to the one before, 7 bits to a byte */
     uint32_t            *side_start; /* values + 1: the nodes of each value, ascending                 */
     uint32_t            *side;
@@ -44,7 +47,25 @@ static inline uint32_t kn_synopsis_value(const kn_synopsis *s, uint64_t at)
     return s->narrow_values ? s->narrow_values[at] : s->values[at];
 }
 
-/* Reads a list of rows, front to back. */
+/* Has a row a value from `first` to before `end`? Narrow ones are compared without a branch for each: which of them it is cannot be
+ * foreseen. */
+static inline bool kn_synopsis_has(const kn_synopsis *s, uint32_t row, uint32_t first, uint32_t end)
+{
+    uint32_t at = s->value_start[row], stop = s->value_start[row + 1];
+    for (; !s->narrow_values && at < stop; at++)
+        if (s->values[at] >= first && s->values[at] < end) return true;
+    for (; at < stop; at += KN_VALUES_AHEAD) {
+        const uint16_t *values = s->narrow_values + at;
+        uint32_t        left = stop - at;
+        bool            any = false;
+        for (uint32_t i = 0; i < KN_VALUES_AHEAD; i++)
+            any |= ((uint16_t)(values[i] - first) < end - first) & (i < left);
+        if (any) return true;
+    }
+    return false;
+}
+
+/* Reads a list of rows, front to back; of flat records. */
 typedef struct kn_list_reader {
     const uint8_t *at, *end;
     uint32_t       row;

@@ -9,6 +9,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE
+#include <pthread.h>
 #include <string.h>
 
 #include "kn_alloc.h"
@@ -50,15 +51,16 @@ typedef struct search {
     size_t                 first;    /* the current cuts */
     kn_outcome             outcomes[AT_ONCE];
     /* Cuts by what they change. */
-    bool           fast;
-    kn_candidate **candidates; /* per worker */
-    kept_state    *kept;       /* per worker the g best of the step, in no order */
-    uint32_t      *room;       /* per worker, for a cut                          */
-    kn_cut_state **states;     /* of the cuts that are followed ... */
-    uint32_t      *state_cut;  /* ... and which these are */
-    size_t         state_count;
-    rare_values   *rare;
-    size_t         rare_count, rare_capacity;
+    bool            fast;
+    kn_candidate  **candidates; /* per worker */
+    kept_state     *kept;       /* the g best of the step so far, in no order     */
+    pthread_mutex_t keeping;    /* ... for who adds one                           */
+    uint32_t       *room;       /* per worker, for a cut                          */
+    kn_cut_state  **states;     /* of the cuts that are followed ... */
+    uint32_t       *state_cut;  /* ... and which these are */
+    size_t          state_count;
+    rare_values    *rare;
+    size_t          rare_count, rare_capacity;
     /* The best few of the step. */
     uint32_t     *followed;
     kn_tree_cost *costs;
@@ -160,23 +162,30 @@ static bool before(const search *s, kn_tree_cost cost, uint32_t cut, kn_tree_cos
     return (order ? order : kn_cut_compare(&s->cuts, &s->cuts.cuts[cut], &s->cuts.cuts[other])) < 0;
 }
 
-/* Each worker keeps its g best states: those that will be followed are among them. */
-static void keep_state(search *s, int worker, kept_state new_one)
+/* Takes the place of the worst, or of none. Returns what is not kept. */
+static kn_cut_state *exchange(search *s, kept_state new_one)
 {
-    kept_state *kept = s->kept + (size_t)worker * (size_t)s->problem->g, *worst = kept;
+    kept_state *worst = s->kept;
     for (int i = 0; i < s->problem->g; i++) {
-        if (!kept[i].state) {
-            kept[i] = new_one;
-            return;
+        if (!s->kept[i].state) {
+            s->kept[i] = new_one;
+            return NULL;
         }
-        if (before(s, worst->cost, worst->cut, kept[i].cost, kept[i].cut)) worst = &kept[i];
+        if (before(s, worst->cost, worst->cut, s->kept[i].cost, s->kept[i].cut)) worst = &s->kept[i];
     }
-    if (before(s, new_one.cost, new_one.cut, worst->cost, worst->cut)) {
-        kept_state old = *worst;
-        *worst = new_one;
-        new_one = old;
-    }
-    kn_cut_state_free(new_one.state);
+    if (!before(s, new_one.cost, new_one.cut, worst->cost, worst->cut)) return new_one.state;
+    kn_cut_state *old = worst->state;
+    *worst = new_one;
+    return old;
+}
+
+/* The g best states so far are kept: those that will be followed are among them, in whatever order they come. */
+static void keep_state(search *s, kept_state new_one)
+{
+    pthread_mutex_lock(&s->keeping);
+    kn_cut_state *rest = exchange(s, new_one);
+    pthread_mutex_unlock(&s->keeping);
+    kn_cut_state_free(rest);
 }
 
 /* C + v + u: did C + u pass? Then only combinations with a child of u and a child of v remain: v. */
@@ -200,7 +209,7 @@ static kn_status look_by_change(search *s, uint32_t number, int worker, kn_outco
     }
     KN_TRY(kn_candidate_look(s->candidates[worker], state_of(s, cut->from), cut->specialized, since, out, &state, err));
     weigh(s, cut, out);
-    if (state) keep_state(s, worker, (kept_state){state, out->cost, number});
+    if (state) keep_state(s, (kept_state){state, out->cost, number});
     return KN_OK;
 }
 
@@ -302,7 +311,7 @@ static void free_states(kn_cut_state **states, size_t count)
 
 static void free_kept(search *s)
 {
-    for (size_t i = 0; s->kept && i < (size_t)s->workers * (size_t)s->problem->g; i++) {
+    for (size_t i = 0; s->kept && i < (size_t)s->problem->g; i++) {
         kn_cut_state_free(s->kept[i].state);
         s->kept[i].state = NULL;
     }
@@ -324,6 +333,21 @@ static kn_status settle_range(void *arg, int64_t begin, int64_t end, int worker,
     return KN_OK;
 }
 
+/* Frees what settling does not need: the rows of the last cuts, and the states that no cut which is followed comes from. Then
+ * the new states stand beside the old ones. */
+static void free_unneeded(search *s)
+{
+    for (int i = 0; i < s->workers; i++) kn_candidate_forget_rows(s->candidates[i]);
+    for (size_t i = 0; i < s->state_count; i++) {
+        bool needed = false;
+        for (size_t j = 0; j < s->followed_count; j++)
+            needed = needed || s->cuts.cuts[s->followed[j]].from == s->state_cut[i];
+        if (needed) continue;
+        kn_cut_state_free(s->states[i]);
+        s->states[i] = NULL;
+    }
+}
+
 /* Takes the states of the cuts that are followed next, and forgets the others. */
 static kn_status take_states(search *s, kn_error *err)
 {
@@ -331,13 +355,14 @@ static kn_status take_states(search *s, kn_error *err)
     settling  x = {s, kn_alloc_array_zero(s->ctx, n + 1, sizeof *x.states)};
     uint32_t *cuts = kn_alloc_array(s->ctx, n + 1, sizeof *cuts);
     kn_status st = x.states && cuts ? KN_OK : kn_fail_memory(err, s->ctx, "searching the cuts");
-    for (size_t i = 0; st == KN_OK && i < (size_t)s->workers * (size_t)s->problem->g; i++)
+    for (size_t i = 0; st == KN_OK && i < (size_t)s->problem->g; i++)
         for (size_t j = 0; j < n; j++)
             if (s->kept[i].state && s->kept[i].cut == s->followed[j]) {
                 x.states[j] = s->kept[i].state;
                 s->kept[i].state = NULL;
             }
     free_kept(s);
+    free_unneeded(s);
     if (st == KN_OK) st = kn_parallel_for(s->ctx, (int64_t)n, 1, settle_range, &x, err);
     if (st != KN_OK) {
         free_states(x.states, n);
@@ -466,7 +491,7 @@ static kn_status search_cuts(search *s, kn_error *err)
     kn_key_layout layout;
     s->fast = !s->synopsis->absence && kn_cut_state_fits(&layout, s->problem, s->synopsis);
     s->candidates = kn_alloc_array_zero(s->ctx, (size_t)s->workers, sizeof *s->candidates);
-    if (s->fast) s->kept = kn_alloc_array_zero(s->ctx, (size_t)s->workers * (size_t)s->problem->g, sizeof *s->kept);
+    if (s->fast) s->kept = kn_alloc_array_zero(s->ctx, (size_t)s->problem->g, sizeof *s->kept);
     s->room = kn_alloc_array(s->ctx, (size_t)s->workers * s->vocabulary->nodes, sizeof *s->room);
     if (!s->candidates || !s->room || (s->fast && !s->kept)) return kn_fail_memory(err, s->ctx, "searching the cuts");
     for (int i = 0; s->fast && i < s->workers; i++)
@@ -487,7 +512,9 @@ static kn_status search_fast(kn_tree_result *out, kn_context *ctx, const kn_tree
     s->problem = problem;
     s->vocabulary = problem->records->vocabulary;
     s->result = out;
+    pthread_mutex_init(&s->keeping, NULL);
     kn_status st = search_cuts(s, err);
+    pthread_mutex_destroy(&s->keeping);
     for (int i = 0; s->scratch && i < s->workers; i++) kn_combinations_free(&s->scratch[i]);
     for (int i = 0; s->candidates && i < s->workers; i++) kn_candidate_free(s->candidates[i]);
     for (size_t i = 0; i < s->rare_count; i++) kn_free(s->rare[i].values);
