@@ -164,10 +164,10 @@ def second_core():
             ("dependencies", "dependencies", "cores-dependencies", "search")]
     alone = {
         "optimal": "One thread counts one node of the lattice, and often only three to eight are asked for at a time.",
-        "write": "The system lets one thread at a time write to a file.",
+        "write": "One thread calls `write` for all.",
         "verify": "SHA-256 of the release is computed from the bytes that are verified, by one thread.",
         "mondrian": "One thread makes the first cut, two the next ones, and one measures the plan.",
-        "kmsd": "The first rounds of the borders have a single candidate, which one thread refines.",
+        "kmsd": "Probably the rounds of the borders that have a single candidate, which one thread refines.",
     }
     for name, words, point, figure in jobs:
         yield Goal(f"12.second-{name}", f"{words}: 2 threads against one", "≥", 1.75, "×", point, figure)
