@@ -709,7 +709,7 @@ static void test_neighbours(void **state)
     int64_t changes = 0;
     (void)state;
     kn_rng_init(&rng, testing_seed(), 10);
-    for (int round = 0; round < (TESTING_THREAD_SANITIZER ? 3 : 6); round++) {
+    for (int round = 0; round < 6; round++) { /* with this seed the first three lose nothing */
         uint64_t  seed = kn_rng_next(&rng);
         uint32_t  kept[3000];
         kn_region found[3000];
