@@ -12,7 +12,7 @@
  * With a row map a person has one original (d = 1), and a row below has the original person's rows of that table.
  * Without one only persons are checked, if there are few enough to count everybody that each may stand for (PAIRS).
  *
- * Cost: with a map one pass over the rows of both sides, the keys read on all threads; memory: 4 bytes per different key, and per
+ * Cost: with a map one pass over the rows of both sides, the keys read on all threads; memory: 4 bytes per different old key, and per
  * released row. Without a map at most PAIRS questions of contain.c.
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -63,7 +63,6 @@ typedef struct comparison {
     int                 column;
     kn_arena            room;
     uint32_t           *old;    /* per text of the original's column: its number, or 0                  */
-    uint32_t           *now;    /* ... of the release's                                                 */
     uint32_t           *asked;  /* per number: the original of the person who has it now; KN_V_NONE: nobody */
     int64_t            *counts; /* per person of the original: released rows                            */
     int64_t             chances, hits;
@@ -87,21 +86,23 @@ static kn_status read_range(void *arg, int64_t begin, int64_t end, int worker, k
     return KN_OK;
 }
 
-/* The numbers of a column's texts; 0: none, or one above those of the release's rows. */
-static kn_status read_numbers(uint32_t **out, comparison *c, const kn_vsheet *table, int column, kn_error *err)
+/* The numbers of the texts of the original's column; 0: none, or one above those of the release's rows. */
+static kn_status read_old(comparison *c, kn_error *err)
 {
-    reading r = {&table->columns[column].cells, NULL, c->t->release.rows};
-    *out = r.numbers = kn_arena_array_zero(&c->room, (size_t)r.column->count + 1, sizeof *r.numbers);
+    reading r = {&c->t->original.table->columns[c->column].cells, NULL, c->t->release.rows};
+    c->old = r.numbers = kn_arena_array_zero(&c->room, (size_t)r.column->count + 1, sizeof *r.numbers);
     if (!r.numbers) return kn_vdb_no_memory(c->v, err);
     return kn_parallel_for(c->v->ctx, r.column->count, GRAIN, read_range, &r, err);
 }
 
+/* A new key is looked at once: its number is not kept, as nothing else needs as much memory in the end. */
 static void ask(comparison *c)
 {
     const kn_vdb_rows *r = &c->t->release;
+    int                column = c->t->released[c->column];
     for (int64_t row = 0; row < r->rows; row++) {
         uint32_t person = (uint32_t)c->v->map[kn_vdb_person_of(r, (uint32_t)row)];
-        c->asked[c->now[kn_vsheet_code(r->table, c->t->released[c->column], row)]] = person;
+        c->asked[number_at(r->table, column, row, r->rows)] = person;
         c->counts[person]++;
     }
     c->asked[0] = KN_V_NONE; /* keys without a number */
@@ -126,8 +127,7 @@ static kn_status compare(comparison *c, kn_error *err)
     c->asked = kn_varray_none(&c->room, (size_t)c->t->release.rows + 1);
     c->counts = kn_arena_array_zero(&c->room, (size_t)v->tables[v->person].original.rows + 1, sizeof *c->counts);
     if (c->room.failed) return kn_vdb_no_memory(v, err);
-    KN_TRY(read_numbers(&c->old, c, c->t->original.table, c->column, err));
-    KN_TRY(read_numbers(&c->now, c, c->t->release.table, c->t->released[c->column], err));
+    KN_TRY(read_old(c, err));
     ask(c);
     answer(c);
     return KN_OK;
