@@ -1,5 +1,5 @@
-/* compliance/criteria.c: what the evidence says of the three criteria of WP29 Opinion 05/2014, section 3: singling out,
- * linkability, inference.
+/* compliance/criteria.c: what the evidence says of the three criteria of WP29 Opinion 05/2014: singling out, linkability,
+ * inference.
  *
  * Interface: kn_compliance_eu (kn_compliance.h). Every sentence follows from the certificate: what was promised, which columns
  * stand there as they were, which shape it is. No criterion is answered by yes or no: a promise bounds something, and the rest
@@ -116,8 +116,7 @@ static void singling_out(kn_buffer *to, kn_compliance *c)
     kn_buffer_add(
         to, "<p>k-anonymity does not prevent predicate singling out: whoever sees the release may be able to write "
             "down a description that fits exactly one person of the original, without linking anything (Cohen and "
-            "Nissim 2020). The opinion’s overview of strengths and weaknesses answers for k-anonymity, by a plain no, "
-            "whether singling out is still a risk; this page does not.</p>\n");
+            "Nissim 2020). The opinion takes k-anonymity to prevent singling out; this page does not.</p>\n");
     kn_compliance_open(
         to, c,
         "Which of what is shown as it was might somebody know of a person in the data, and how likely is "
@@ -318,7 +317,7 @@ void kn_compliance_eu(kn_buffer *to, kn_compliance *c)
     kn_html_section(to, "European Union: the three criteria");
     kn_buffer_add(
         to,
-        "<p>After Article 29 Working Party, Opinion 05/2014 on Anonymisation Techniques (WP 216), section 3. The "
+        "<p>After Article 29 Working Party, Opinion 05/2014 on Anonymisation Techniques (WP 216). The "
         "criteria are asked of all means that are reasonably likely to be used by anybody (recital 26 of Regulation "
         "(EU) 2016/679), which no program knows.</p>\n");
     singling_out(to, c);

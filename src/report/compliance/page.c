@@ -273,15 +273,17 @@ static void sources(kn_buffer *to, unsigned kinds)
     kn_buffer_add(to, "<ul>\n");
     if (kinds & KN_COMPLIANCE_EU)
         kn_buffer_add(
-            to,
-            "<li>Article 29 Data Protection Working Party: Opinion 05/2014 on Anonymisation Techniques (WP 216), "
-            "adopted on 10 April 2014, section 3 and its overview of the techniques’ strengths and "
-            "weaknesses.</li>\n<li>A. Cohen, K. Nissim: Towards Formalizing the GDPR’s Notion of Singling Out. PNAS "
-            "117(15), 2020.</li>\n");
+            to, "<li>Article 29 Data Protection Working Party: Opinion 05/2014 on Anonymisation Techniques (WP 216), "
+                "adopted on 10 April 2014.</li>\n<li>A. Cohen, K. Nissim: Towards Formalizing the GDPR’s Notion of "
+                "Singling "
+                "Out. PNAS 117(15), 2020, pages 8344 to 8352.</li>\n");
     if (kinds & KN_COMPLIANCE_HIPAA)
-        kn_buffer_add(to, "<li>45 CFR 164.514(b)(1); US Department of Health and Human Services, Office for Civil "
-                          "Rights: Guidance Regarding "
-                          "Methods for De-identification of Protected Health Information, 2012.</li>\n");
+        kn_buffer_add(
+            to,
+            "<li>45 CFR 164.514(b)(1); US Department of Health and Human Services, Office for Civil "
+            "Rights: Guidance Regarding "
+            "Methods for De-identification of Protected Health Information in Accordance with the HIPAA Privacy Rule, "
+            "26 November 2012.</li>\n");
     if (kinds & KN_COMPLIANCE_NIST)
         kn_buffer_add(to, "<li>S. Garfinkel, J. Near, A. Dajani, P. Singer, B. Guttman: De-Identifying Government "
                           "Datasets: Techniques and "

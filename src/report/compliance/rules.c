@@ -77,7 +77,8 @@ void kn_compliance_hipaa(kn_buffer *to, kn_compliance *c)
     kn_buffer_add(
         to,
         "<p>After 45 CFR 164.514(b)(1). A determination is made by a person; this page is material for one, and makes "
-        "none. The rule names no number for a risk that is very small.</p>\n<h3>The expert</h3>\n");
+        "none. Neither the rule nor its guidance names a number for a risk that is very small.</p>\n<h3>The "
+        "expert</h3>\n");
     kn_compliance_open(
         to, c, "Who determines, and what knowledge and experience of statistical and scientific methods do they have?");
     kn_buffer_add(to, "<h3>Methods: what was applied</h3>\n");
@@ -100,8 +101,9 @@ void kn_compliance_nist(kn_buffer *to, kn_compliance *c)
 {
     kn_html_section(to, "United States: NIST SP 800-188, method and evidence");
     kn_buffer_add(
-        to, "<p>After NIST Special Publication 800-188, De-Identifying Government Datasets: Techniques and Governance "
-            "(2023): governance first, then technical steps, then validation.</p>\n<h3>Governance</h3>\n");
+        to,
+        "<p>After NIST Special Publication 800-188, De-Identifying Government Datasets: Techniques and Governance "
+        "(2023), which this page arranges as governance, technical steps and validation.</p>\n<h3>Governance</h3>\n");
     kn_compliance_open(to, c, "What is the release for, and which uses must it serve?");
     kn_compliance_open(
         to, c,
