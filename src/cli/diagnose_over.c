@@ -87,21 +87,22 @@ static void print_words(const cli_value *answer)
     const cli_value *budget = kn_document_member(answer, "budget"), *sets = kn_document_member(answer, "sets");
     bool             asked =
         sets && (cli_integer(answer, "requested") > 0 || kn_document_member(kn_document_at(sets, 0), "staircase"));
-    bool complete = cli_true(answer, "complete");
+    bool complete = cli_true(answer, "complete"),
+         nobody = cli_integer(answer, "rows") == 0 && cli_integer(answer, "requested") > 0;
     printf("%s, all subsets of %s\n", cli_rows_of(cli_integer(answer, "rows")).text,
            cli_count_of(kn_document_count(kn_document_member(answer, "over")), "column", "columns").text);
     if (budget) printf("At most %s may be removed.\n", cli_rows_of(kn_document_integer_of(budget)).text);
-    printf("Missing cells count as a value of their own.\n\n");
-    if (sets)
+    printf("Missing cells count as a value of their own.\n%s", nobody ? "" : "\n");
+    if (nobody) /* no border: nothing is shown, either way */
+        cli_undecided_print("rows", "it is k-anonymous");
+    else if (sets)
         print_sets(sets);
     else
         print_borders(answer);
-    if (!asked) {
+    if (!asked && !nobody) {
         printf("\n");
         cli_picture_lattice(answer, stdout);
     }
-    if (cli_integer(answer, "rows") == 0 && cli_integer(answer, "requested") > 0)
-        cli_undecided_print("rows", "it is k-anonymous");
     printf("\nThe k of a set was computed %s.\n", cli_count_of(cli_integer(answer, "calls"), "time", "times").text);
     if (!complete) printf("This answer is partial: %s.\n", cli_text(answer, "why_partial"));
     if (!complete && (cli_true(answer, "minimal_violating_complete") || cli_true(answer, "minimal_complete")))

@@ -329,7 +329,7 @@ static void write_intro(kn_buffer *to, const kn_set_map *map)
 
 void kn_report_sets(kn_buffer *to, const kn_set_map *map)
 {
-    if (!map->in->sets) return;
+    if (!map->in->sets || map->in->sets->rows == 0) return; /* without rows there is no border */
     kn_html_section(to, "Which information threatens the table?");
     write_intro(to, map);
     if (map->state && map->columns <= KN_REPORT_PICTURE)

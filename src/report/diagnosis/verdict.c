@@ -212,6 +212,15 @@ static void borders(kn_buffer *to, const kn_report_input *in)
 void kn_report_verdict(kn_buffer *to, const kn_report_input *in)
 {
     const kn_diagnosis *d = in->diagnosis;
+    if (d ? d->size_count == 0 : in->sets->rows == 0) {
+        open_verdict(to, PLAIN);
+        kn_buffer_add(to, "Undecided: there are no rows to look at.</p>\n<p>");
+        kn_buffer_add(to, d && d->dropped > 0
+                              ? "Every row has a missing cell among the quasi-identifiers and was set aside."
+                              : "The table is empty: it shows nothing about anybody, neither danger nor safety.");
+        kn_buffer_add(to, "</p>\n</div>\n");
+        return;
+    }
     if (!d) {
         if (in->sets->set_count > 0)
             listed_sets(to, in);
@@ -219,13 +228,7 @@ void kn_report_verdict(kn_buffer *to, const kn_report_input *in)
             borders(to, in);
         return;
     }
-    if (d->size_count == 0) {
-        open_verdict(to, PLAIN);
-        kn_buffer_add(to, "There are no rows to look at.</p>\n<p>");
-        kn_buffer_add(to, d->dropped > 0 ? "Every row has a missing cell among the quasi-identifiers and was set aside."
-                                         : "The table is empty: nobody can be found in it.");
-        kn_buffer_add(to, "</p>\n</div>\n");
-    } else if (in->k == 0)
+    if (in->k == 0)
         own_k(to, in);
     else if (in->at_most)
         at_most(to, in);
@@ -271,7 +274,7 @@ void kn_report_tiles(kn_buffer *to, const kn_report_input *in)
         tile(to, "Columns combined", in->over_count);
         if (in->sets->set_count > 0) {
             tile(to, "Combinations looked at", in->sets->set_count);
-        } else {
+        } else if (in->sets->rows > 0) {
             tile(to, "Smallest combinations that break it", in->sets->minimal_count);
             tile(to, "Largest combinations that are safe", in->sets->maximal_count);
         }
