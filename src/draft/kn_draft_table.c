@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kn_columnar.h"
 #include "kn_context.h"
 #include "kn_draft.h"
 #include "kn_error.h"
@@ -137,7 +138,10 @@ static kn_status draft(sheet *s, const kn_csv_options *csv, kn_error *err)
         return kn_fail(err, KN_INPUT, "%s: it has %lld %s; nobody can be hidden among fewer than 2",
                        kn_path_name(d->ctx, d->inputs[0]), (long long)s->table->rows,
                        s->table->rows == 1 ? "row" : "rows");
-    KN_TRY(kn_draft_opening(d, csv, kn_table_delimiter(s->table) == '\t' ? "release.tsv" : "release.csv", err));
+    const char *output = kn_columnar_kind_of(d->ctx, d->inputs[0]) == KN_COLUMNAR_PARQUET ? "release.parquet"
+                         : kn_table_delimiter(s->table) == '\t'                           ? "release.tsv"
+                                                                                          : "release.csv";
+    KN_TRY(kn_draft_opening(d, csv, output, err));
     kn_buffer_add(&d->text, "\nattributes:\n");
     for (int c = 0; c < s->profile->columns; c++) KN_TRY(draft_column(s, c, err));
     s->entity = find_entity(s->profile, s->table);

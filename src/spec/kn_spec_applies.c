@@ -173,22 +173,28 @@ static unsigned methods_of(const kn_spec *spec)
     return spec->method_auto ? all[kn_spec_shape(spec)] : 1u << spec->method;
 }
 
+static bool is_cells(const kn_spec *spec)
+{
+    return spec->input_count == 1 && (kn_name_sqlite(spec->inputs[0]) || kn_name_server(spec->inputs[0]));
+}
+
 static kn_status refuse(const kn_spec_inner *inner, int field, const char *why, kn_error *err)
 {
     static const char *const shapes[KN_SHAPES] = {"one table", "a database", "records that are trees"};
     const kn_spec           *spec = &inner->state.spec;
     const char              *said = inner->state.said[field];
+    if (field == KN_FIELD_ATTRIBUTES && spec->table_count == 0 && is_cells(spec)) /* most likely one table is meant */
+        return kn_spec_fail_place(inner, inner->state.places[field], err,
+                                  "%s: the input is a whole database; one table of it is named sqlite:FILE#TABLE, or "
+                                  "postgresql://...#SCHEMA.TABLE: #public.TABLE, since #TABLE alone is taken for a "
+                                  "schema; columns of a database are declared below its tables, in the release file",
+                                  said ? said : "attributes");
     return kn_spec_fail_place(inner, inner->state.places[field], err, "%s: %s (this is %s, by method %s)",
                               said ? said : "attributes", why, shapes[kn_spec_shape(spec)],
                               spec->method_auto ? "auto" : kn_method_name(spec->method));
 }
 
 /* ---- Where the data come from ---- */
-
-static bool is_cells(const kn_spec *spec)
-{
-    return spec->input_count == 1 && (kn_name_sqlite(spec->inputs[0]) || kn_name_server(spec->inputs[0]));
-}
 
 /* Why a field of reading has no effect; NULL: it has. */
 static const char *unread(const kn_spec *spec, int field)

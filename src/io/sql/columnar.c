@@ -228,6 +228,16 @@ static kn_status check_parts(const char *name, kn_error *err)
                    missing.path);
 }
 
+/* In the words of the other files, and before DuckDB is looked for. A pattern, or an address, is DuckDB's to judge. */
+static kn_status check_file(const kn_context *ctx, const char *name, kn_error *err)
+{
+    struct stat info;
+    const char *path = kn_memory_path(ctx, name);
+    if (strpbrk(path, "*?[") || strstr(path, "://") || stat(path, &info) == 0) return KN_OK;
+    bool mistaken = errno == ENOENT || errno == EACCES || errno == ENOTDIR;
+    return kn_fail(err, mistaken ? KN_INPUT : KN_IO, "%s: cannot open: %s", kn_path_name(ctx, name), strerror(errno));
+}
+
 static kn_status check_names(const kn_context *ctx, const char *const *names, int count, kn_error *err)
 {
     kn_columnar_kind kind = kn_columnar_kind_of(ctx, names[0]);
@@ -237,6 +247,8 @@ static kn_status check_names(const kn_context *ctx, const char *const *names, in
                            names[i]);
     if (count > 1 && kind != KN_COLUMNAR_PARQUET && kind != KN_COLUMNAR_JSON_LINES)
         return kn_fail(err, KN_USAGE, "%.300s: such a table is an input by itself", names[0]);
+    for (int i = 0; i < count && (kind == KN_COLUMNAR_PARQUET || kind == KN_COLUMNAR_JSON_LINES); i++)
+        KN_TRY(check_file(ctx, names[i], err));
     for (int i = 0; i < count && kind == KN_COLUMNAR_PARQUET; i++) KN_TRY(check_parts(names[i], err));
     return KN_OK;
 }

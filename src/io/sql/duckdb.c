@@ -68,6 +68,8 @@ static kn_status fail(const kn_duckdb *db, const char *what, const char *message
     if (!what) return kn_fail(err, strncmp(shown, "IO Error", 8) == 0 ? KN_IO : KN_INPUT, "%s", shown);
     if (strcmp(what, "the query") == 0) /* not its words (kn_path_name) */
         return kn_fail(err, KN_INPUT, "the query: DuckDB cannot run it: %.*s", (int)strcspn(shown, ":"), shown);
+    if (strncmp(shown, "IO Error: No files found that match", 35) == 0)
+        return kn_fail(err, KN_INPUT, "%.300s: no file matches this pattern", what);
     return kn_fail(err, KN_INPUT, "%.300s: %s", what, shown);
 }
 
