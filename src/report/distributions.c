@@ -100,10 +100,10 @@ static void begin_picture(kn_buffer *to, const kn_release_distribution *d, bool 
     const char *text = kn_buffer_text(&title);
     to->failed = to->failed || !text;
     kn_svg_begin(to, wide ? "wide" : "narrow", width, height, text ? text : "",
-                 d->ordered ? "Two bars for each number, date or range of them, in their order: its share of the cells "
+                 d->ordered ? "Two bars for each number, date or range of them, in their order: its share "
                               "of the original and of the release. The table below has the same figures."
-                            : "Two bars for each of the most frequent values: its share of the cells of the original "
-                              "and of the release. The table below has the same figures.");
+                            : "Two bars for each of the most frequent values: its share of the original and "
+                              "of the release. The table below has the same figures.");
     kn_buffer_free(&title);
 }
 

@@ -129,7 +129,8 @@ static void coarser(kn_buffer *to, const kn_attribute *a, int level)
                               (a->hierarchy.kind == KN_HIERARCHY_FILE || a->hierarchy.kind == KN_HIERARCHY_TAXONOMY)
                           ? "its hierarchy file."
                       : level > 0 ? "its hierarchy."
-                                  : "a value, or an interval or set that it lies in.");
+                                  : "a value, or an interval or set that it lies in: <code>47 → [40, 49]</code>, "
+                                    "<code>F → {F;M}</code>.");
 }
 
 void kn_columns_row(kn_html_table *t, const char *table, const kn_attribute *a, int level, bool anatomy)

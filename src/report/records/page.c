@@ -190,7 +190,9 @@ static void classes(kn_buffer *to, const kn_spec *spec, const kn_records_result 
             else {
                 kn_buffer_add(to, "Made broader as far as needed: ");
                 if (!c->has_hierarchy || !kn_example(to, &c->hierarchy, -1))
-                    kn_buffer_add(to, c->has_hierarchy ? "by its hierarchy" : "a value, or a group that it lies in");
+                    kn_buffer_add(to, c->has_hierarchy ? "by its hierarchy"
+                                                       : "a value, or a group that it lies in: <code>D12 → "
+                                                         "D1*</code>");
                 kn_buffer_char(to, '.');
             }
         }

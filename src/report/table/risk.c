@@ -49,26 +49,36 @@ static void write_figure(kn_buffer *to, const summary *s, figure f)
     }
 }
 
+/* Are those who stand in classes persons? In a database they are; of one table they are rows, also where classes count
+ * persons. */
+static bool of_persons(const kn_release_page *page)
+{
+    return kn_spec_shape(page->spec) == KN_SHAPE_DATABASE;
+}
+
 static void figure_name(kn_buffer *to, const kn_release_page *page, figure f)
 {
-    static const char *const names[] = {"Rows that are shown", "Classes", "Smallest class (k)",   "Highest risk",
-                                        "Average risk",        NULL,      "Rows that stand alone"};
+    static const char *const names[] = {" that are shown", "Classes", "Smallest class (k)", "Highest risk",
+                                        "Average risk",    NULL,      " that stand alone"};
+    if (f == ROWS || f == BELOW || f == UNIQUE) kn_buffer_add(to, of_persons(page) ? "Persons" : "Rows");
     if (f != BELOW) {
         kn_html_text(to, names[f]);
         return;
     }
-    kn_buffer_add(to, "Rows in classes smaller than ");
+    kn_buffer_add(to, " in classes smaller than ");
     kn_html_integer(to, page->asked);
 }
 
 void kn_release_risk(kn_buffer *to, const kn_release_page *page)
 {
     static const char *const titles[] = {"Figure", "Before", "After", "What it means"};
-    static const char *const meanings[] = {
-        "Suppressed rows are not among them.",
+    bool                     persons = of_persons(page);
+    const char *const        meanings[] = {
+               persons ? "Those left out are not among them." : "Suppressed rows are not among them.",
         "Different looks on the quasi-identifiers.",
         "The smallest crowd that somebody hides in.",
-        "The chance to pick the right row of the smallest class.",
+        persons ? "The chance to pick the right one of the smallest class."
+                : "The chance to pick the right row of the smallest class.",
         "Of a hundred people looked for, so many would be found.",
         "How many are easier to find than was asked for.",
         "Whoever knows their quasi-identifiers finds them for sure.",
@@ -168,7 +178,7 @@ static void bar_title(kn_buffer *to, const kn_release_page *page, const histogra
     kn_buffer_add(to, which == 0 ? "<title>Before, classes of " : "<title>After, classes of ");
     bin_label(to, b);
     kn_buffer_format(to, " %s: ", kn_release_unit(page, b->high));
-    kn_html_count(to, b->rows[which], "row", "rows");
+    kn_html_count(to, b->rows[which], of_persons(page) ? "person" : "row", of_persons(page) ? "persons" : "rows");
     kn_buffer_add(to, ", ");
     kn_html_share(to, b->rows[which], h->total[which]);
     kn_buffer_add(to, " of all</title>");
@@ -226,8 +236,11 @@ static void draw(kn_buffer *to, const kn_release_page *page, const histogram *h,
     double     left = kn_svg_text_width(columns > 9 ? columns : 9) + 12;
     for (int i = 0; i < h->count; i++) lines += !hidden(h, i);
     kn_svg_begin(to, wide ? "wide" : "narrow", width, TOP + lines * PITCH, "Class sizes before and after",
-                 "Two bars for each range of class sizes: the share of the rows in such classes in the original and in "
-                 "the release.");
+                 of_persons(page)
+                     ? "Two bars for each range of class sizes: the share of the persons in such classes in the "
+                       "original and in the release."
+                     : "Two bars for each range of class sizes: the share of the rows in such classes in the original "
+                       "and in the release.");
     kn_svg_label(to, "m s", KN_SVG_END, left - 10, 14, page->spec->entity ? "Persons" : "Class size");
     kn_svg_label(to, "m s", KN_SVG_END, width - (wide ? 80 : 62), 14, "Before");
     kn_svg_label(to, "m s", KN_SVG_END, width, 14, "After");
@@ -273,10 +286,11 @@ void kn_release_sizes(kn_buffer *to, const kn_release_page *page)
     fill(&h, page);
     if (h.count == 0) return;
     kn_html_section(to, "How large are the crowds?");
-    kn_buffer_add(to,
-                  "<p>Rows that look the same on the quasi-identifiers form a class: a crowd to hide in. The upper bar "
-                  "is the original, the lower one the release; each shows what share of its rows stands in classes "
-                  "of such a size.</p>\n<figure>\n");
+    kn_buffer_format(to,
+                     "<p>%s that look the same on the quasi-identifiers form a class: a crowd to hide in. The upper "
+                     "bar is the original, the lower one the release; each shows what share of its %s in classes of "
+                     "such a size.</p>\n<figure>\n",
+                     of_persons(page) ? "Persons" : "Rows", of_persons(page) ? "persons are" : "rows are");
     draw(to, page, &h, true);
     draw(to, page, &h, false);
     key(to, &h);
