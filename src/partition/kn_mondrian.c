@@ -19,8 +19,8 @@
  *
  * Workload: before any of this, the cut that lowers the error of the problem's queries most (kn_mondrian_workload.c).
  *
- * Parallel: as long as there are few regions a round cuts each of them once, in parallel; the regions of the last
- * round are then finished by one worker each. Cuts depend on the rows of a region alone, never on the order of its
+ * Parallel: as long as there are few regions a round cuts each of them once, large ones one after the other with all threads
+ * (kn_space_wide.c), the others in parallel; the regions of the last round are then finished by one worker each. Cuts depend on the rows of a region alone, never on the order of its
  * records, so that any number of threads gives the same regions in the same order.
  *
  * Cost: O(rows × dimensions × log(rows / k)) for evenly spread data; memory besides the records: one counter per
@@ -45,7 +45,10 @@
 #define WHAT "partitioning"
 
 enum {
-    ROUNDS_UNTIL = 64, /* regions */
+    ROUNDS_UNTIL = 64, /* regions, or of large tables: */
+    ROUNDS_UNTIL_LARGE = 256,
+    ROUND_RECORDS = 1 << 12, /* of a region, on average      */
+    LARGE_SHARE = 16,        /* a region with more than this part of all records is cut by all threads */
     CHILDREN_TRIED = 4,
     BUCKET_CLASSES = 32, /* classes that a bucket is large enough for, within these limits: */
     LEAST_BUCKET = 256,
@@ -165,11 +168,11 @@ static double weight_of(const kn_partition_problem *problem, int dimension)
     return (double)problem->weights[dimension].numerator / (double)problem->weights[dimension].denominator;
 }
 
-/* The dimensions that can be cut at all, the best first; returns how many. */
-static int order_dimensions(const mondrian *m, worker_state *w, kn_region region)
+/* The dimensions that can be cut at all, the best first; *out: how many. */
+static kn_status order_dimensions(int *out, const mondrian *m, worker_state *w, kn_region region, kn_error *err)
 {
     int count = 0;
-    kn_space_spans(m->space, region, w->spans);
+    KN_TRY(kn_space_spans_wide(m->space, region, w->spans, err));
     for (int q = 0; q < m->space->count; q++) {
         const kn_dimension *d = &m->space->dimensions[q];
         kn_span             span = w->spans[q];
@@ -178,7 +181,7 @@ static int order_dimensions(const mondrian *m, worker_state *w, kn_region region
         if (m->problem->choose == KN_CHOOSE_RANGE)
             score = kn_space_loss(d, span, span.high - span.low + 1);
         else {
-            kn_space_count(m->space, region, q, w->counts);
+            KN_TRY(kn_space_count_wide(m->space, region, q, w->counts, err));
             w->counters.frequency_sets++;
             score = m->problem->choose == KN_CHOOSE_ENTROPY ? entropy_of(w->counts, span, w->size)
                                                             : saving_of(d, w->counts, span, w->size);
@@ -187,7 +190,8 @@ static int order_dimensions(const mondrian *m, worker_state *w, kn_region region
         w->order[count++] = (scored){score * weight_of(m->problem, q), q};
     }
     qsort(w->order, (size_t)count, sizeof *w->order, by_score);
-    return count;
+    *out = count;
+    return KN_OK;
 }
 
 /* ---- Cuts ---- */
@@ -201,7 +205,8 @@ static kn_status try_cut(uint32_t *middle, const mondrian *m, worker_state *w, k
     *middle = 0;
     w->counters.cuts_tried++;
     if (first < w->judge.smallest || w->size - first < w->judge.smallest) return KN_OK;
-    uint32_t at = kn_space_cut(m->space, region, cut);
+    uint32_t at;
+    KN_TRY(kn_space_cut_wide(&at, m->space, region, cut, err));
     if (!kn_row_judge_size_says_all(&w->judge)) {
         KN_TRY(kn_region_holds(&holds, m->space, &w->judge, (kn_region){region.begin, at, 0}, err));
         if (holds) KN_TRY(kn_region_holds(&holds, m->space, &w->judge, (kn_region){at, region.end, 0}, err));
@@ -294,8 +299,8 @@ static kn_status cut_in_half(uint32_t *middle, const mondrian *m, worker_state *
     bool      holds = true;
     w->counters.cuts_tried++;
     if (half < w->judge.smallest) return KN_OK;
-    if (median > span.low) ties.begin = kn_space_cut(m->space, region, (kn_cut){q, 0, median - 1});
-    ties.end = kn_space_cut(m->space, ties, (kn_cut){q, median, median});
+    if (median > span.low) KN_TRY(kn_space_cut_wide(&ties.begin, m->space, region, (kn_cut){q, 0, median - 1}, err));
+    KN_TRY(kn_space_cut_wide(&ties.end, m->space, ties, (kn_cut){q, median, median}, err));
     uint32_t at = region.begin + half;
     KN_TRY(move_lowest_rows(m, w, ties, at - ties.begin, err));
     if (!kn_row_judge_size_says_all(&w->judge)) {
@@ -338,12 +343,13 @@ static kn_status cut_region(uint32_t *middle, const mondrian *m, worker_state *w
     w->size = kn_space_size(m->space, region);
     if (w->size < 2 * (uint64_t)w->judge.smallest) return KN_OK;
     if (kn_cancelled(m->ctx)) return kn_fail_cancelled(err);
-    int count = order_dimensions(m, w, region);
+    int count = 0;
+    KN_TRY(order_dimensions(&count, m, w, region, err));
     if (w->chooser) KN_TRY(cut_for_workload(middle, m, w, region, err));
     for (int i = 0; *middle == 0 && i < count; i++) {
         int     q = w->order[i].dimension;
         kn_span span = w->spans[q];
-        kn_space_count(m->space, region, q, w->counts);
+        KN_TRY(kn_space_count_wide(m->space, region, q, w->counts, err));
         w->counters.frequency_sets++;
         kn_status status = cut_dimension(middle, m, w, region, q, err);
         memset(w->counts + span.low, 0, ((size_t)(span.high - span.low) + 1) * sizeof *w->counts);
@@ -363,17 +369,37 @@ static kn_status cut_region(uint32_t *middle, const mondrian *m, worker_state *w
 
 /* ---- Rounds, then regions to the end ---- */
 
-static kn_status cut_once(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+static kn_status cut_once(mondrian *m, int64_t i, int worker, kn_error *err)
+{
+    kn_region region = m->round[i];
+    uint32_t  middle = 0;
+    if (size_of(region) > m->bucket) KN_TRY(cut_region(&middle, m, &m->workers[worker], region, err));
+    m->next[2 * i] = (kn_region){region.begin, middle ? middle : region.end, region.depth + (middle != 0)};
+    m->next[2 * i + 1] = (kn_region){middle ? middle : region.end, region.end, region.depth + 1};
+    return KN_OK;
+}
+
+/* Is it cut by all threads together? Judging a side and choosing by a workload are one thread's work: several regions at
+ * once are then better. */
+static bool is_large(const mondrian *m, kn_region region)
+{
+    return kn_space_is_wide(region) && size_of(region) > m->space->rows / LARGE_SHARE && !m->workload &&
+           kn_row_judge_size_says_all(&m->workers[0].judge);
+}
+
+static kn_status cut_others(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
 {
     mondrian *m = arg;
-    for (int64_t i = begin; i < end; i++) {
-        kn_region region = m->round[i];
-        uint32_t  middle = 0;
-        if (size_of(region) > m->bucket) KN_TRY(cut_region(&middle, m, &m->workers[worker], region, err));
-        m->next[2 * i] = (kn_region){region.begin, middle ? middle : region.end, region.depth + (middle != 0)};
-        m->next[2 * i + 1] = (kn_region){middle ? middle : region.end, region.end, region.depth + 1};
-    }
+    for (int64_t i = begin; i < end; i++)
+        if (!is_large(m, m->round[i])) KN_TRY(cut_once(m, i, worker, err));
     return KN_OK;
+}
+
+static kn_status cut_all(mondrian *m, int64_t count, kn_error *err)
+{
+    for (int64_t i = 0; i < count; i++)
+        if (is_large(m, m->round[i])) KN_TRY(cut_once(m, i, 0, err));
+    return kn_parallel_for(m->ctx, count, 1, cut_others, m, err);
 }
 
 /* Cuts a region to the end, or down to buckets. */
@@ -496,14 +522,20 @@ static kn_status finish(void *arg, int64_t begin, int64_t end, int worker, kn_er
     return KN_OK;
 }
 
+static int64_t rounds_until(const kn_space *space)
+{
+    int64_t regions = space->rows / ROUND_RECORDS;
+    return regions < ROUNDS_UNTIL ? ROUNDS_UNTIL : regions > ROUNDS_UNTIL_LARGE ? ROUNDS_UNTIL_LARGE : regions;
+}
+
 /* Cuts every region once a round until there are many, or no more can be cut. Sets *count. */
 static kn_status run_rounds(mondrian *m, int64_t *count, kn_error *err)
 {
     m->round[0] = (kn_region){0, m->space->rows, 0};
     *count = 1;
-    while (*count < ROUNDS_UNTIL) {
+    while (*count < rounds_until(m->space)) {
         int64_t after = 0;
-        KN_TRY(kn_parallel_for(m->ctx, *count, 1, cut_once, m, err));
+        KN_TRY(cut_all(m, *count, err));
         for (int64_t i = 0; i < 2 * *count; i++)
             if (size_of(m->next[i]) > 0) m->next[after++] = m->next[i];
         memcpy(m->round, m->next, (size_t)after * sizeof *m->round);
@@ -566,8 +598,9 @@ static kn_status join_cuts(kn_partition_tree *out, mondrian *m, kn_error *err)
 static kn_status make_workers(mondrian *m, kn_error *err)
 {
     size_t dimensions = (size_t)m->space->count;
-    if (!KN_ALLOC_ZERO(m->ctx, m->workers, (size_t)m->worker_count) || !KN_ALLOC(m->ctx, m->round, 2 * ROUNDS_UNTIL) ||
-        !KN_ALLOC(m->ctx, m->next, 2 * ROUNDS_UNTIL) || !KN_ALLOC_ZERO(m->ctx, m->finished, 2 * ROUNDS_UNTIL))
+    if (!KN_ALLOC_ZERO(m->ctx, m->workers, (size_t)m->worker_count) ||
+        !KN_ALLOC(m->ctx, m->round, 2 * ROUNDS_UNTIL_LARGE) || !KN_ALLOC(m->ctx, m->next, 2 * ROUNDS_UNTIL_LARGE) ||
+        !KN_ALLOC_ZERO(m->ctx, m->finished, 2 * ROUNDS_UNTIL_LARGE))
         return kn_fail_memory(err, m->ctx, WHAT);
     for (int i = 0; i < m->worker_count; i++) {
         worker_state *w = &m->workers[i];
@@ -611,7 +644,7 @@ static void free_all(mondrian *m, kn_partition_counters *counters)
         kn_clusterer_free(w->clusterer);
         kn_row_judge_free(&w->judge);
     }
-    for (int i = 0; m->finished && i < 2 * ROUNDS_UNTIL; i++) kn_free(m->finished[i].items);
+    for (int i = 0; m->finished && i < 2 * ROUNDS_UNTIL_LARGE; i++) kn_free(m->finished[i].items);
     kn_region_workload_free(m->workload);
     KN_FREE(m->workers, m->round, m->next, m->finished);
 }

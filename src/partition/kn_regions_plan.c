@@ -247,10 +247,8 @@ kn_status kn_regions_plan(kn_plan **out, kn_space *space, const kn_regions *regi
     kn_status status = make_scratch(&p, err);
     if (status == KN_OK) status = kn_parallel_for(space->ctx, (int64_t)regions->count, GRAIN, make_cells, &p, err);
     if (status == KN_OK) status = place_sets(&p, err);
-    if (status == KN_OK) {
-        kn_space_keep_rows(space);
-        status = make_plan(&p, err);
-    }
+    if (status == KN_OK) status = kn_space_keep_rows(space, err);
+    if (status == KN_OK) status = make_plan(&p, err);
     if (status == KN_OK)
         *out = p.plan;
     else

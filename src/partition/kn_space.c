@@ -173,16 +173,45 @@ void kn_space_free(kn_space *space)
     *space = (kn_space){0};
 }
 
-void kn_space_keep_rows(kn_space *space)
+static kn_status keep_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
 {
-    for (uint32_t i = 0; i < space->rows; i++) {
-        uint32_t row = kn_space_row(space, i);
+    const kn_space *space = arg;
+    (void)worker;
+    (void)err;
+    for (int64_t i = begin; i < end; i++) {
+        uint32_t row = kn_space_row(space, (uint32_t)i);
         memcpy(space->records + (size_t)i * sizeof row, &row, sizeof row);
+    }
+    return KN_OK;
+}
+
+typedef struct wave {
+    kn_space *space;
+    int64_t   begin;
+} wave;
+
+static kn_status keep_wave(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    const wave *w = arg;
+    return keep_range(w->space, w->begin + begin, w->begin + end, worker, err);
+}
+
+/* In waves: the row numbers of records [begin, end) end before record `begin` if end is as many times begin as a record is
+ * larger than a row number. So no thread writes what another one still reads. */
+kn_status kn_space_keep_rows(kn_space *space, kn_error *err)
+{
+    int64_t times = (int64_t)(space->stride / sizeof(uint32_t)), end = space->rows < GRAIN ? space->rows : GRAIN;
+    if (times > 1) KN_TRY(keep_range(space, 0, end, 0, err));
+    for (int64_t begin = end; times > 1 && begin < space->rows; begin = end) {
+        wave w = {space, begin};
+        end = begin * times < space->rows ? begin * times : space->rows;
+        KN_TRY(kn_parallel_for(space->ctx, end - begin, GRAIN / 4, keep_wave, &w, err));
     }
     space->stride = sizeof(uint32_t);
     space->row_offset = 0;
     void *smaller = kn_realloc_array(space->ctx, space->records, (size_t)space->rows + 1, space->stride);
     if (smaller) space->records = smaller; /* otherwise the old block is kept    */
+    return KN_OK;
 }
 
 /* ---- Regions ---- */
@@ -247,31 +276,16 @@ uint32_t kn_space_size(const kn_space *space, kn_region region)
     return (uint32_t)rows;
 }
 
-static inline bool goes_first(const kn_space *space, const kn_dimension *d, kn_cut cut, uint32_t record)
-{
-    return kn_space_position(space, d, record) - cut.low <= cut.high - cut.low;
-}
-
 uint32_t kn_space_cut(const kn_space *space, kn_region region, kn_cut cut)
 {
     const kn_dimension *d = &space->dimensions[cut.dimension];
-    size_t              stride = space->stride;
     uint32_t            low = region.begin, high = region.end;
-    unsigned char       held[64 * 4 + 4];
     /* From both ends: records on the wrong side are exchanged. */
     for (;;) {
-        while (low < high && goes_first(space, d, cut, low)) low++;
-        while (low < high && !goes_first(space, d, cut, high - 1)) high--;
+        while (low < high && kn_space_goes_first(space, d, cut, low)) low++;
+        while (low < high && !kn_space_goes_first(space, d, cut, high - 1)) high--;
         if (low >= high) return low;
-        unsigned char *a = space->records + (size_t)low * stride, *b = space->records + (size_t)(high - 1) * stride;
-        for (size_t at = 0; at < stride; at += sizeof held) {
-            size_t part = stride - at < sizeof held ? stride - at : sizeof held;
-            memcpy(held, a + at, part);
-            memcpy(a + at, b + at, part);
-            memcpy(b + at, held, part);
-        }
-        low++;
-        high--;
+        kn_space_exchange(space, low++, --high);
     }
 }
 

@@ -10,6 +10,8 @@
 #ifndef KN_SPACE_H
 #define KN_SPACE_H
 
+#include <string.h>
+
 #include "kn_partition.h"
 
 typedef struct kn_dimension {
@@ -78,7 +80,7 @@ static inline uint32_t kn_space_row(const kn_space *space, uint32_t record)
 uint32_t kn_space_size(const kn_space *space, kn_region region);
 
 /* Frees the records except their row numbers; positions must not be used any more. */
-void kn_space_keep_rows(kn_space *space);
+KN_CHECK kn_status kn_space_keep_rows(kn_space *space, kn_error *err);
 
 /* All spans in one pass. */
 void kn_space_spans(const kn_space *space, kn_region region, kn_span *spans);
@@ -88,6 +90,38 @@ void kn_space_count(const kn_space *space, kn_region region, int dimension, uint
 
 /* Moves the records of the first side to the front; returns where the second side begins. */
 uint32_t kn_space_cut(const kn_space *space, kn_region region, kn_cut cut);
+
+/* Does a cut put this record on the first side? */
+static inline bool kn_space_goes_first(const kn_space *space, const kn_dimension *dimension, kn_cut cut, uint32_t record)
+{
+    return kn_space_position(space, dimension, record) - cut.low <= cut.high - cut.low;
+}
+
+/* Exchanges two records. */
+static inline void kn_space_exchange(const kn_space *space, uint32_t a, uint32_t b)
+{
+    size_t         stride = space->stride;
+    unsigned char *x = space->records + (size_t)a * stride, *y = space->records + (size_t)b * stride;
+    unsigned char  held[64 * 4 + 4];
+    for (size_t at = 0; at < stride; at += sizeof held) {
+        size_t part = stride - at < sizeof held ? stride - at : sizeof held;
+        memcpy(held, x + at, part);
+        memcpy(x + at, y + at, part);
+        memcpy(y + at, held, part);
+    }
+}
+
+/* ---- The same on all threads, for regions of at least so many records (kn_space_wide.c) ---- */
+
+enum { KN_WIDE_RECORDS = 1 << 16 };
+
+bool               kn_space_is_wide(kn_region region);
+KN_CHECK kn_status kn_space_spans_wide(const kn_space *space, kn_region region, kn_span *spans, kn_error *err);
+KN_CHECK kn_status kn_space_count_wide(const kn_space *space, kn_region region, int dimension, uint32_t *counts,
+                                       kn_error *err);
+/* The order inside the two sides is not that of kn_space_cut, but the same on any number of threads. */
+KN_CHECK kn_status kn_space_cut_wide(uint32_t *middle, const kn_space *space, kn_region region, kn_cut cut,
+                                     kn_error *err);
 
 /* The share of a dimension's domain that a cell over this span would cover, 0 to 1: LM of the cell. `distinct`:
  * values in it, used if cells are sets. With "missing" besides values: 1 (0 if there is only one value). */
