@@ -25,7 +25,8 @@ enum {
     FEW = 24,          /* records that are sorted by insertion */
     DEAL_BUCKETS = 16, /* dealt out together */
     MOST_DEALS = KN_GROUP_COUNT / DEAL_BUCKETS,
-    SORT_RECORDS = 1 << 15 /* not worth more than one thread */
+    SORT_RECORDS = 1 << 15, /* not worth more than one thread */
+    SPLIT_RECORDS = 1 << 14 /* of a range */
 };
 
 typedef struct result {
@@ -260,6 +261,43 @@ static kn_status gather_range(void *arg, int64_t begin, int64_t end, int worker,
     return KN_OK;
 }
 
+typedef struct splitting {
+    result *r;
+    int64_t begin;
+} splitting;
+
+static kn_status split_counts(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    (void)worker;
+    (void)err;
+    const result *r = arg;
+    for (int64_t i = begin; i < end; i++) r->g->freq->counts[i] = (int64_t)r->sorted[2 * i + 1];
+    return KN_OK;
+}
+
+static kn_status split_keys(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    (void)worker;
+    (void)err;
+    const splitting *s = arg;
+    for (int64_t i = s->begin + begin; i < s->begin + end; i++) s->r->sorted[i] = s->r->sorted[2 * i];
+    return KN_OK;
+}
+
+/* Keys are moved together in waves: those of [n, 2n) go to where the records of [n / 2, n) were, which are no longer needed. */
+static kn_status split(result *r, kn_error *err)
+{
+    int64_t   n = r->g->freq->classes, end = n < SPLIT_RECORDS ? n : SPLIT_RECORDS;
+    splitting s = {r, 0};
+    KN_TRY(kn_parallel_for(r->g->ctx, n, SPLIT_RECORDS, split_counts, r, err));
+    KN_TRY(split_keys(&s, 0, end, 0, err));
+    for (s.begin = end; s.begin < n; s.begin = end) {
+        end = 2 * s.begin < n ? 2 * s.begin : n;
+        KN_TRY(kn_parallel_for(r->g->ctx, end - s.begin, SPLIT_RECORDS, split_keys, &s, err));
+    }
+    return KN_OK;
+}
+
 /* One word: the records are (key, count) and are sorted and split where they are. */
 static kn_status sort_narrow(result *r, kn_error *err)
 {
@@ -271,8 +309,7 @@ static kn_status sort_narrow(result *r, kn_error *err)
     if (!g->unsorted) KN_TRY(kn_sort_records(g->ctx, records, n, NULL, NULL, err));
     f->counts = kn_alloc_array(g->ctx, n, sizeof *f->counts);
     if (!f->counts) return kn_fail_memory(err, g->ctx, KN_GROUP_WHAT);
-    for (size_t i = 0; i < n; i++) f->counts[i] = (int64_t)r->sorted[2 * i + 1];
-    for (size_t i = 0; i < n; i++) r->sorted[i] = r->sorted[2 * i];
+    KN_TRY(split(r, err));
     f->keys = kn_realloc_array(g->ctx, r->sorted, n, sizeof *f->keys);
     if (!f->keys) return kn_fail_memory(err, g->ctx, KN_GROUP_WHAT);
     r->sorted = NULL;

@@ -6,7 +6,7 @@
  * generalized to the levels of the node, among those of the classes; if combinations are not known, the fewest that
  * there can be count.
  *
- * Cost: a grouping of the rows per sensitive column. Without sensitive columns one.
+ * Cost: a grouping of the rows per sensitive column. Without sensitive columns one. Groupings and classes take all threads.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
@@ -16,9 +16,12 @@
 #include "kn_error.h"
 #include "kn_freq.h"
 #include "kn_hash.h"
+#include "kn_parallel.h"
 #include "kn_table_run.h"
 
 static const char measuring[] = "measuring classes";
+
+enum { MOST_RANGES = 64, LEAST_CLASSES = 1 << 13 /* of a range */ };
 
 typedef struct classes {
     kn_table_run        *run;
@@ -42,7 +45,9 @@ static kn_status group(classes *c, kn_error *err)
         KN_TRY(kn_freq_distinct(&c->freq, &c->persons, ctx, cut->table, cut->columns, cut->column_count, cut->entity,
                                 err));
     } else {
-        KN_TRY(kn_freq_of_table(&c->freq, ctx, cut->table, cut->columns, cut->column_count, err));
+        /* Only histograms and rows that are left out need the order. */
+        kn_group_options options = {.unsorted = sensitive == 0 && cut->leave_out < 0};
+        KN_TRY(kn_freq_of_table_with(&c->freq, ctx, cut->table, cut->columns, cut->column_count, &options, err));
     }
     for (int s = 0; s < sensitive; s++) {
         kn_freq *same = NULL;
@@ -159,14 +164,15 @@ static void view_class(const classes *c, int64_t i, kn_class_view *view, kn_hist
     }
 }
 
-static kn_status reach(const classes *c, kn_cut_figures *out, kn_error *err)
+/* What the classes [begin, end) reach. */
+static kn_status reach_part(const classes *c, int64_t begin, int64_t end, kn_cut_figures *out, kn_error *err)
 {
     const kn_requirements  *r = c->run->requirements;
     kn_requirements_scratch scratch = {0};
     kn_histogram *histograms = kn_alloc_array(c->run->all.ctx, (size_t)r->sensitive_count + 1, sizeof *histograms);
     if (!histograms) return kn_fail_memory(err, c->run->all.ctx, measuring);
     kn_status st = kn_requirements_scratch_make(&scratch, r, err);
-    for (int64_t i = 0; st == KN_OK && i < c->freq->classes; i++) {
+    for (int64_t i = begin; st == KN_OK && i < end; i++) {
         kn_class_view view;
         if ((int64_t)kn_freq_code(c->freq, i, 0) == c->cut->leave_out) continue;
         view_class(c, i, &view, histograms);
@@ -180,6 +186,47 @@ static kn_status reach(const classes *c, kn_cut_figures *out, kn_error *err)
     }
     kn_requirements_scratch_free(&scratch);
     kn_free(histograms);
+    return st;
+}
+
+typedef struct reaching {
+    const classes  *c;
+    int64_t         grain;
+    kn_cut_figures *parts; /* per range */
+} reaching;
+
+static kn_status reach_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    const reaching *r = arg;
+    (void)worker;
+    return reach_part(r->c, begin, end, &r->parts[begin / r->grain], err);
+}
+
+/* Adds what other classes reach: the worst, the smallest and sums, whatever their order. */
+static void add_reached(const kn_requirements *r, kn_cut_figures *out, const kn_cut_figures *part)
+{
+    if (part->classes == 0) return;
+    for (int m = 0; m < r->model_count; m++)
+        kn_cut_worse(&out->reached[r->asked[m]], &r->models[m], part->reached[r->asked[m]], out->classes == 0);
+    if (out->classes == 0 || part->k < out->k) out->k = part->k;
+    out->persons += part->persons;
+    out->good_rows += part->good_rows;
+    out->classes += part->classes;
+}
+
+static kn_status reach(const classes *c, kn_cut_figures *out, kn_error *err)
+{
+    kn_context *ctx = c->run->all.ctx;
+    int64_t     n = c->freq->classes;
+    size_t      models = (size_t)c->run->all.spec->model_count + 1;
+    reaching    r = {c, n / MOST_RANGES + 1 > LEAST_CLASSES ? n / MOST_RANGES + 1 : LEAST_CLASSES, NULL};
+    double     *reached = kn_alloc_array_zero(ctx, MOST_RANGES * models, sizeof *reached);
+    r.parts = kn_alloc_array_zero(ctx, MOST_RANGES, sizeof *r.parts);
+    kn_status st = reached && r.parts ? KN_OK : kn_fail_memory(err, ctx, measuring);
+    for (size_t i = 0; st == KN_OK && i < MOST_RANGES; i++) r.parts[i].reached = reached + i * models;
+    if (st == KN_OK) st = kn_parallel_for(ctx, n, r.grain, reach_range, &r, err);
+    for (size_t i = 0; st == KN_OK && i < MOST_RANGES; i++) add_reached(c->run->requirements, out, &r.parts[i]);
+    KN_FREE(reached, r.parts);
     return st;
 }
 
