@@ -108,9 +108,17 @@ static kn_status fill_sets(void *arg, int64_t begin, int64_t end, int worker, kn
     return KN_OK;
 }
 
+static bool shows_sets(const kn_space *space)
+{
+    for (int q = 0; q < space->count; q++)
+        if (!space->dimensions[q].nodes && !space->dimensions[q].ranges) return true;
+    return false;
+}
+
 static kn_status place_sets(planner *p, kn_error *err)
 {
     size_t cells = p->regions->count * (size_t)p->space->count;
+    if (!shows_sets(p->space)) return KN_OK;
     for (size_t i = 0; i < cells; i++)
         if (p->cells[i].kind == KN_CELL_SET) {
             if (p->member_count + p->cells[i].b > UINT32_MAX)
@@ -154,24 +162,51 @@ static bool same_region(const planner *p, size_t a, size_t b)
     return true;
 }
 
+typedef struct finding {
+    const planner  *p;
+    kn_sort_record *records; /* hash and region */
+} finding;
+
+static kn_status hash_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    const finding *f = arg;
+    (void)worker;
+    (void)err;
+    for (int64_t r = begin; r < end; r++) f->records[r] = (kn_sort_record){hash_region(f->p, (size_t)r), (uint64_t)r};
+    return KN_OK;
+}
+
+/* The runs of equal hashes that begin in [from, to). */
+static kn_status find_range(void *arg, int64_t from, int64_t to, int worker, kn_error *err)
+{
+    const finding        *f = arg;
+    const kn_sort_record *records = f->records;
+    size_t                n = f->p->regions->count, begin = (size_t)from, end;
+    (void)worker;
+    (void)err;
+    while (begin > 0 && begin < (size_t)to && records[begin].key == records[begin - 1].key) begin++;
+    for (; begin < (size_t)to; begin = end)
+        for (end = begin; end < n && records[end].key == records[begin].key; end++) {
+            size_t first = begin;
+            while (first < end && !same_region(f->p, records[first].id, records[end].id)) first++;
+            f->p->class_of[records[end].id] = (uint32_t)records[first].id; /* equal hashes: ids ascend */
+        }
+    return KN_OK;
+}
+
 /* Finds for each region the first one that shows the same, then numbers these. */
 static kn_status find_classes(planner *p, uint32_t *classes, kn_error *err)
 {
-    size_t          n = p->regions->count;
-    kn_sort_record *records = kn_alloc_array(p->space->ctx, n + 1, sizeof *records);
-    if (!records) return kn_fail_memory(err, p->space->ctx, "partitioning");
-    for (size_t r = 0; r < n; r++) records[r] = (kn_sort_record){hash_region(p, r), r};
-    kn_status status = kn_sort_records(p->space->ctx, records, n, NULL, NULL, err);
-    for (size_t begin = 0, end; status == KN_OK && begin < n; begin = end) {
-        for (end = begin; end < n && records[end].key == records[begin].key; end++) {
-            size_t first = begin;
-            while (first < end && !same_region(p, records[first].id, records[end].id)) first++;
-            p->class_of[records[end].id] = (uint32_t)records[first].id; /* equal hashes: ids ascend */
-        }
-    }
-    kn_free(records);
+    size_t      n = p->regions->count;
+    kn_context *ctx = p->space->ctx;
+    finding     f = {p, kn_alloc_array(ctx, n + 1, sizeof *f.records)};
+    if (!f.records) return kn_fail_memory(err, ctx, "partitioning");
+    kn_status status = kn_parallel_for(ctx, (int64_t)n, GRAIN, hash_range, &f, err);
+    if (status == KN_OK) status = kn_sort_records(ctx, f.records, n, NULL, NULL, err);
+    if (status == KN_OK) status = kn_parallel_for(ctx, (int64_t)n, GRAIN, find_range, &f, err);
+    kn_free(f.records);
     *classes = 0;
-    if (status != KN_OK) return status; /* the sort was cancelled: there are no firsts */
+    if (status != KN_OK) return status; /* cancelled: there are no firsts */
     for (size_t r = 0; r < n; r++) p->class_of[r] = p->class_of[r] == r ? (*classes)++ : p->class_of[p->class_of[r]];
     return KN_OK;
 }
@@ -201,7 +236,8 @@ static kn_status take_cells(planner *p, uint32_t classes, kn_error *err)
     p->plan->class_rows = rows;
     for (size_t r = 0; r < p->regions->count; r++) {
         uint32_t c = p->class_of[r];
-        if (rows[c] == 0) memmove(p->cells + c * dimensions, p->cells + r * dimensions, dimensions * sizeof *p->cells);
+        if (rows[c] == 0 && c < r)
+            memmove(p->cells + c * dimensions, p->cells + r * dimensions, dimensions * sizeof *p->cells);
         rows[c] += kn_space_size(p->space, p->regions->items[r]);
     }
     kn_free(p->plan->cells);
