@@ -5,6 +5,9 @@
  *   - a class with fewer than k rows is at risk and stays so: its rows are added up and it is forgotten;
  *   - a combination that has k rows over all columns is never at risk, so a class of only those is forgotten. If most rows are safe, almost nothing is left after a few columns.
  *
+ * Small classes are refined first: they cost least and are the likeliest to fall below k, and a set that does not hold is given
+ * up as soon as too many rows are at risk.
+ *
  * Refining permutes combinations only inside a class, so one array of members serves all depths: a class further down
  * the stack is still the same range. Cost of a push: the members of the open classes. Memory: about 32 bytes for each
  * combination, and 4 for each possible code of the widest column.
@@ -138,19 +141,31 @@ static bool split(kn_refiner *r, uint32_t groups, uint32_t first, uint32_t last,
     return true;
 }
 
-kn_status kn_refiner_push(kn_refiner *r, int column, bool *holds, kn_error *err)
+/* Refines the classes of this depth that have more than `above` and at most `up_to` combinations. */
+static bool refine(kn_refiner *r, kn_field field, uint32_t above, uint32_t up_to, int64_t *ranges, int64_t *risk)
 {
-    kn_field field = r->freq->layout.fields[column];
-    int64_t  end = r->begin[r->depth + 1], ranges = end, risk = r->risk[r->depth];
-    r->evaluations++;
-    for (int64_t i = r->begin[r->depth]; i < end && risk <= r->allowed; i++) {
+    int64_t end = r->begin[r->depth + 1];
+    for (int64_t i = r->begin[r->depth]; i < end && *risk <= r->allowed; i++) {
         uint32_t first = r->ranges[i][0], last = r->ranges[i][1];
+        if (last - first <= above || last - first > up_to) continue;
         uint32_t groups = count_groups(r, field, first, last);
         for (uint32_t g = 0; g < groups; g++)
-            if (r->group_rows[g] < r->k) risk += r->group_rows[g];
-        if (risk <= r->allowed && !split(r, groups, first, last, &ranges))
-            return kn_fail_memory(err, r->freq->ctx, "searching attribute sets");
+            if (r->group_rows[g] < r->k) *risk += r->group_rows[g];
+        if (*risk <= r->allowed && !split(r, groups, first, last, ranges)) return false;
     }
+    return true;
+}
+
+kn_status kn_refiner_push(kn_refiner *r, int column, bool *holds, kn_error *err)
+{
+    static const uint32_t sizes[] = {0, 256, 16384, UINT32_MAX};
+    kn_field              field = r->freq->layout.fields[column];
+    int64_t               ranges = r->begin[r->depth + 1], risk = r->risk[r->depth];
+    bool                  fine = true;
+    r->evaluations++;
+    for (size_t i = 0; fine && i + 1 < sizeof sizes / sizeof *sizes; i++)
+        fine = refine(r, field, sizes[i], sizes[i + 1], &ranges, &risk);
+    if (!fine) return kn_fail_memory(err, r->freq->ctx, "searching attribute sets");
     r->depth++;
     r->risk[r->depth] = risk;
     r->begin[r->depth + 1] = ranges;
