@@ -226,15 +226,15 @@ typedef struct arranging {
     do {                                                                                                               \
         const TYPE *old = from->codes;                                                                                 \
         TYPE *new = to->codes;                                                                                         \
-        int64_t i = 0;                                                                                                 \
-        for (; i + 4 <= count; i += 4) {                                                                               \
+        int64_t i = begin;                                                                                             \
+        for (; i + 4 <= end; i += 4) {                                                                                 \
             TYPE a = old[rows[i]], b = old[rows[i + 1]], c = old[rows[i + 2]], d = old[rows[i + 3]];                   \
             new[i] = a, new[i + 1] = b, new[i + 2] = c, new[i + 3] = d;                                                \
         }                                                                                                              \
-        for (; i < count; i++) new[i] = old[rows[i]];                                                                  \
+        for (; i < end; i++) new[i] = old[rows[i]];                                                                    \
     } while (0)
 
-static void gather(const kn_column *from, kn_column *to, const int64_t *rows, int64_t count)
+static void gather(const kn_column *from, kn_column *to, const int64_t *rows, int64_t begin, int64_t end)
 {
     switch (from->width) {
     case 1: GATHER(uint8_t); break;
@@ -268,7 +268,24 @@ static kn_status arrange_columns(void *arg, int64_t begin, int64_t end, int work
         bool numbers = (!dict->integers || to->dict.integers) && (!dict->decimals || to->dict.decimals);
         if (!to->name || !to->codes || !to->dict.offsets || !to->dict.bytes || !numbers)
             return kn_fail_memory(err, ctx, WHAT);
-        if (c < a->to->column_count) gather(from, to, a->rows, a->to->rows); /* counts: only the name */
+    }
+    return KN_OK;
+}
+
+static int64_t pieces(const kn_table *table)
+{
+    return (table->rows + GRAIN - 1) / GRAIN;
+}
+
+/* A piece of the rows of one column after the other. */
+static kn_status gather_pieces(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    (void)worker;
+    (void)err;
+    const arranging *a = arg;
+    for (int64_t i = begin; i < end; i++) {
+        int64_t c = i / pieces(a->to), first = i % pieces(a->to) * GRAIN, last = first + GRAIN;
+        gather(&a->from->columns[c], &a->to->columns[c], a->rows, first, last < a->to->rows ? last : a->to->rows);
     }
     return KN_OK;
 }
@@ -287,6 +304,7 @@ kn_status kn_table_arrange(kn_table **out, kn_context *ctx, const kn_table *tabl
     to->total = count;
     arranging a = {table, to, rows};
     if (st == KN_OK) st = kn_parallel_for(ctx, kn_table_all_columns(to), 1, arrange_columns, &a, err);
+    if (st == KN_OK) st = kn_parallel_for(ctx, to->column_count * pieces(to), 1, gather_pieces, &a, err);
     if (st != KN_OK)
         kn_table_free(to);
     else
