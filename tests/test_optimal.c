@@ -54,6 +54,8 @@ static kn_node_sums naive_sums(const random_problem *p, const int *levels)
     return sums;
 }
 
+enum { LOST_VALUES = 64 };
+
 static void assert_same_sizes(const kn_node_sums *a, const kn_node_sums *b)
 {
     assert_int_equal(a->rows, b->rows);
@@ -71,6 +73,10 @@ static const kn_counter_options engines[] = {
     {.group_codes = 1},
     {.group_codes = 1, .key_space = 4},
     {.path = KN_COUNTER_HASH, .group_codes = 20, .key_space = 30},
+    {.chunk = 7},
+    {.chunk = 40, .path = KN_COUNTER_DENSE, .group_codes = 1},
+    {.chunk = 1, .path = KN_COUNTER_HASH},
+    {.chunk = 13, .path = KN_COUNTER_HASH, .group_codes = 20, .key_space = 30},
 };
 
 /* Every way of counting says the same as comparing rows, from the base and from sets on the way. */
@@ -115,6 +121,49 @@ static void test_engines_agree(void **state)
         if (!random_problem_make(&p, ctx, &rng, (random_shape){150, 5, 12, 4, false, true})) continue;
         p.problem.budget = p.table->rows; /* costs are summed up only within the budget */
         for (size_t e = 0; e < sizeof engines / sizeof *engines; e++) check_engine(&p, &engines[e], &rng);
+        random_problem_free(&p);
+    }
+    testing_context_free(ctx);
+}
+
+/* The suppressed rows by value, where values of a class's rows that become the same one are the same. */
+static void lost_at(const random_problem *p, const kn_counter_options *options, const int *levels, uint32_t *lost)
+{
+    kn_error    err = KN_ERROR_INIT;
+    kn_counter *counter = NULL;
+    uint32_t    own[RANDOM_QUASI * LOST_VALUES] = {0}, map[LOST_VALUES], distinct;
+    assert_ok(kn_counter_make(&counter, p->ctx, &p->problem, options, &err), err);
+    kn_counter_job job = {.levels = levels, .from = kn_counter_base(counter), .lost = own};
+    assert_ok(kn_counter_run(counter, &job, 1, &err), err);
+    for (int q = 0; q < p->problem.quasi_count; q++) {
+        kn_hierarchy_level_map(p->hierarchies[q], (uint32_t)levels[q], map, &distinct, NULL);
+        for (uint32_t v = 0; v < p->hierarchies[q]->codes + p->hierarchies[q]->missing; v++)
+            lost[q * LOST_VALUES + (int)map[v]] += own[q * LOST_VALUES + (int)v];
+    }
+    kn_counter_free(counter);
+}
+
+/* What is counted in pieces says the same of the suppressed rows' values as what is counted whole. */
+static void test_pieces_lose_the_same(void **state)
+{
+    kn_context *ctx = testing_context(3);
+    kn_rng      rng;
+    int         offsets[RANDOM_QUASI], levels[RANDOM_QUASI];
+    (void)state;
+    kn_rng_init(&rng, testing_seed(), 9);
+    for (int q = 0; q < RANDOM_QUASI; q++) offsets[q] = q * LOST_VALUES;
+    for (int i = 0; i < testing_rounds(60); i++) {
+        random_problem p;
+        uint32_t       lost[2][RANDOM_QUASI * LOST_VALUES] = {{0}};
+        if (!random_problem_make(&p, ctx, &rng, (random_shape){300, 5, 12, 4, false, true})) continue;
+        p.problem.budget = p.table->rows;
+        for (int q = 0; q < p.problem.quasi_count; q++)
+            levels[q] = random_below(&rng, (int)p.hierarchies[q]->height + 1);
+        kn_counter_options whole = {.chunk = -1, .value_offsets = offsets}, pieces = whole;
+        pieces.chunk = 1 + random_below(&rng, 60);
+        lost_at(&p, &whole, levels, lost[0]);
+        lost_at(&p, &pieces, levels, lost[1]);
+        assert_memory_equal(lost[0], lost[1], sizeof lost[0]);
         random_problem_free(&p);
     }
     testing_context_free(ctx);
@@ -690,6 +739,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_engines_agree),
+        cmocka_unit_test(test_pieces_lose_the_same),
         cmocka_unit_test(test_wide_keys),
         cmocka_unit_test(test_many_values),
         cmocka_unit_test(test_sizes_like_enumeration),

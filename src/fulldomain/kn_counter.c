@@ -14,6 +14,8 @@
  */
 #include "kn_counter.h"
 
+#include <stdatomic.h>
+
 #include "kn_alloc.h"
 #include "kn_counter_internal.h"
 #include "kn_error.h"
@@ -22,7 +24,14 @@
 
 #define WHAT "searching the lattice"
 
-enum { GROUP_CODES = 8192, GROUP_TABLES = 256, NARROW_CODES = 65536, LANES = 8, TABLES_GRAIN = 12 };
+enum {
+    GROUP_CODES = 8192,
+    GROUP_TABLES = 256,
+    NARROW_CODES = 65536,
+    LANES = 8,
+    TABLES_GRAIN = 12,
+    ENCODE_GRAIN = 1 << 14
+};
 
 bool kn_counter_possible(const kn_fulldomain_problem *problem)
 {
@@ -112,6 +121,7 @@ void kn_counter_free(kn_counter *counter)
     for (int g = 0; counter->groups && g < counter->group_count; g++) group_free(&counter->groups[g]);
     for (int w = 0; counter->scratch && w < counter->workers; w++) kn_counter_scratch_free(&counter->scratch[w]);
     kn_counter_hubs_free(counter->hubs);
+    kn_counter_split_free(counter->room);
     kn_counter_set_free(counter->base);
     KN_FREE(counter->groups, counter->group_of, counter->scratch, counter->missing, counter);
 }
@@ -193,25 +203,35 @@ static kn_status make_groups(kn_counter *counter, kn_error *err)
 typedef struct encode_job {
     kn_counter    *counter;
     const kn_freq *freq;
-    uint32_t     **codes; /* per group: of each class, before the width is known; NULL: one attribute, its own code */
+    uint32_t *
+        *numbers; /* per group and possible combination: which one of those that occur, + 1; one attribute: NULL */
+    _Atomic uint8_t **seen; /* the same: does it occur?                                                     */
 } encode_job;
 
-/* The combination of each class in a group: a number with one digit per attribute, the first one the highest. */
-static void possible_codes(const kn_counter *counter, const kn_counter_group *group, const kn_freq *freq,
-                           uint32_t *codes)
+/* The digit of one attribute in the number of a class's combination in its group, the first attribute the highest. */
+typedef struct digit {
+    const uint64_t *keys;
+    uint64_t        mask;
+    uint32_t        stride;
+    int             shift;
+} digit;
+
+static void digits_of(const kn_counter *counter, const kn_counter_group *group, const kn_freq *freq, digit *digits)
 {
-    int      words = freq->layout.words;
     uint32_t stride = 1; /* a group of several attributes has few combinations */
     for (int a = group->count - 1; a >= 0; a--) {
-        kn_field        field = freq->layout.fields[group->attributes[a]];
-        const uint64_t *keys = freq->keys + field.word;
-        uint64_t        mask = ((uint64_t)1 << field.bits) - 1; /* bits of a code: fewer than 64 */
-        for (int64_t i = 0; i < freq->classes; i++) {
-            uint32_t digit = (uint32_t)(keys[i * words] >> field.shift & mask) * stride;
-            codes[i] = a == group->count - 1 ? digit : codes[i] + digit;
-        }
+        kn_field field = freq->layout.fields[group->attributes[a]];
+        digits[a] = (digit){freq->keys + field.word, ((uint64_t)1 << field.bits) - 1, stride, field.shift};
         stride *= cardinality_of(counter, group->attributes[a]);
     }
+}
+
+static inline uint32_t possible_code(const digit *digits, int count, int64_t at)
+{
+    uint32_t code = 0;
+    for (int a = 0; a < count; a++)
+        code += (uint32_t)(digits[a].keys[at] >> digits[a].shift & digits[a].mask) * digits[a].stride;
+    return code;
 }
 
 static kn_status note_parts(kn_counter *counter, kn_counter_group *group, const uint32_t *numbers, uint64_t possible,
@@ -232,40 +252,47 @@ static kn_status note_parts(kn_counter *counter, kn_counter_group *group, const 
     return KN_OK;
 }
 
-/* Numbers the combinations of one group that occur, in order of first appearance. */
-static kn_status encode_group(encode_job *job, int g, kn_error *err)
+/* Which combinations occur among the classes [begin, end). */
+static kn_status mark_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    encode_job *job = arg;
+    digit       digits[64];
+    int         words = job->freq->layout.words;
+    (void)worker;
+    (void)err;
+    for (int g = 0; g < job->counter->group_count; g++) {
+        const kn_counter_group *group = &job->counter->groups[g];
+        _Atomic uint8_t        *seen = job->seen[g];
+        if (!seen) continue;
+        digits_of(job->counter, group, job->freq, digits);
+        for (int64_t i = begin; i < end; i++) {
+            _Atomic uint8_t *one = &seen[possible_code(digits, group->count, i * words)];
+            if (!atomic_load_explicit(one, memory_order_relaxed)) atomic_store_explicit(one, 1, memory_order_relaxed);
+        }
+    }
+    return KN_OK;
+}
+
+static uint64_t possible_of(const kn_counter *counter, const kn_counter_group *group)
+{
+    uint64_t possible = 1;
+    for (int a = 0; a < group->count; a++) possible *= cardinality_of(counter, group->attributes[a]);
+    return possible;
+}
+
+/* Numbers the combinations of one group that occur, in their order. Of one attribute every value counts. */
+static kn_status number_group(encode_job *job, int g, kn_error *err)
 {
     kn_counter       *counter = job->counter;
     kn_counter_group *group = &counter->groups[g];
-    const kn_freq    *freq = job->freq;
-    uint64_t          possible = 1;
-    for (int a = 0; a < group->count; a++) possible *= cardinality_of(counter, group->attributes[a]);
-    uint32_t *numbers = kn_alloc_array_zero(counter->ctx, (size_t)possible, sizeof *numbers);
-    uint32_t *codes = kn_alloc_array(counter->ctx, (size_t)freq->classes + 1, sizeof *codes);
-    job->codes[g] = codes;
-    if (!numbers || !codes) {
-        kn_free(numbers);
-        return kn_fail_memory(err, counter->ctx, WHAT);
-    }
-    possible_codes(counter, group, freq, codes);
-    uint32_t known = 0;
-    for (int64_t i = 0; i < freq->classes; i++) {
-        uint32_t number = numbers[codes[i]];
-        if (number == 0) number = numbers[codes[i]] = ++known;
-        codes[i] = number - 1;
-    }
+    uint64_t          possible = possible_of(counter, group);
+    uint32_t *numbers = job->numbers[g] = kn_alloc_array(counter->ctx, (size_t)possible, sizeof *numbers), known = 0;
+    if (!numbers) return kn_fail_memory(err, counter->ctx, WHAT);
+    for (uint64_t p = 0; p < possible; p++)
+        numbers[p] = !job->seen[g] || atomic_load_explicit(&job->seen[g][p], memory_order_relaxed) ? ++known : 0;
     group->codes = known;
     group->wide = group->codes > NARROW_CODES;
-    kn_status st = note_parts(counter, group, numbers, possible, err);
-    kn_free(numbers);
-    return st;
-}
-
-static kn_status encode_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
-{
-    (void)worker;
-    for (int64_t g = begin; g < end; g++) KN_TRY(encode_group(arg, (int)g, err));
-    return KN_OK;
+    return note_parts(counter, group, numbers, possible, err);
 }
 
 /* Neighbours in key order fall into the same class at most nodes, and adding twice to one counter in a row is slow:
@@ -276,43 +303,68 @@ static inline int64_t dealt(int64_t i, int64_t classes)
     return i < rest ? i % LANES * part + i / LANES : i;
 }
 
-static kn_status copy_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+static inline __attribute__((always_inline)) void encode(const encode_job *job, int g, int count, int64_t begin,
+                                                         int64_t end)
 {
-    encode_job     *job = arg;
-    kn_counter     *counter = job->counter;
-    kn_counter_set *base = counter->base;
+    const kn_counter_set *base = job->counter->base;
+    const uint32_t       *numbers = job->numbers[g];
+    uint32_t             *wide = base->codes[g];
+    uint16_t             *narrow = base->codes[g];
+    digit                 digits[64];
+    int                   words = job->freq->layout.words;
+    digits_of(job->counter, &job->counter->groups[g], job->freq, digits);
+    if (job->counter->groups[g].wide)
+        for (int64_t i = begin; i < end; i++)
+            wide[i * base->wide] = numbers[possible_code(digits, count, dealt(i, base->classes) * words)] - 1;
+    else
+        for (int64_t i = begin; i < end; i++)
+            narrow[i * base->narrow] =
+                (uint16_t)(numbers[possible_code(digits, count, dealt(i, base->classes) * words)] - 1);
+}
+
+/* Entries [begin, end) of the base. */
+static kn_status encode_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    const encode_job     *job = arg;
+    const kn_counter_set *base = job->counter->base;
     (void)worker;
     (void)err;
-    for (int64_t g = begin; g < end; g++) {
-        const uint32_t *from = job->codes[g];
-        uint32_t       *wide = base->codes[g];
-        uint16_t       *narrow = base->codes[g];
-        if (counter->groups[g].wide)
-            for (int64_t i = 0; i < base->classes; i++) wide[i * base->wide] = from[dealt(i, base->classes)];
-        else
-            for (int64_t i = 0; i < base->classes; i++)
-                narrow[i * base->narrow] = (uint16_t)from[dealt(i, base->classes)];
-    }
+    for (int64_t i = begin; i < end; i++) base->counts[i] = (uint32_t)job->freq->counts[dealt(i, base->classes)];
+    for (int g = 0; g < job->counter->group_count; g++) switch (job->counter->groups[g].count) {
+        case 1: encode(job, g, 1, begin, end); break;
+        case 2: encode(job, g, 2, begin, end); break;
+        case 3: encode(job, g, 3, begin, end); break;
+        case 4: encode(job, g, 4, begin, end); break;
+        default: encode(job, g, job->counter->groups[g].count, begin, end); break;
+        }
     return KN_OK;
+}
+
+static kn_status encode_classes(encode_job *job, kn_error *err)
+{
+    kn_counter *counter = job->counter;
+    if (!job->numbers || !job->seen) return kn_fail_memory(err, counter->ctx, WHAT);
+    for (int g = 0; g < counter->group_count; g++) {
+        if (counter->groups[g].count == 1) continue;
+        job->seen[g] = kn_alloc_zero(counter->ctx, (size_t)possible_of(counter, &counter->groups[g]));
+        if (!job->seen[g]) return kn_fail_memory(err, counter->ctx, WHAT);
+    }
+    KN_TRY(kn_parallel_for(counter->ctx, job->freq->classes, ENCODE_GRAIN, mark_range, job, err));
+    for (int g = 0; g < counter->group_count; g++) KN_TRY(number_group(job, g, err));
+    counter->base = kn_counter_set_new(counter, NULL, job->freq->classes);
+    if (!counter->base) return kn_fail_memory(err, counter->ctx, WHAT);
+    return kn_parallel_for(counter->ctx, job->freq->classes, ENCODE_GRAIN, encode_range, job, err);
 }
 
 static kn_status encode_base(kn_counter *counter, const kn_freq *freq, kn_error *err)
 {
-    encode_job job = {counter, freq, NULL};
-    job.codes = kn_alloc_array_zero(counter->ctx, (size_t)counter->group_count + 1, sizeof *job.codes);
-    kn_status st = job.codes ? KN_OK : kn_fail_memory(err, counter->ctx, WHAT);
-    if (st == KN_OK) st = kn_parallel_for(counter->ctx, counter->group_count, 1, encode_range, &job, err);
-    if (st == KN_OK) {
-        counter->base = kn_counter_set_new(counter, NULL, freq->classes);
-        if (!counter->base) st = kn_fail_memory(err, counter->ctx, WHAT);
-    }
-    if (st == KN_OK) {
-        for (int64_t i = 0; i < freq->classes; i++)
-            counter->base->counts[i] = (uint32_t)freq->counts[dealt(i, freq->classes)];
-        st = kn_parallel_for(counter->ctx, counter->group_count, 1, copy_range, &job, err);
-    }
-    for (int g = 0; job.codes && g < counter->group_count; g++) kn_free(job.codes[g]);
-    kn_free(job.codes);
+    size_t     groups = (size_t)counter->group_count + 1;
+    encode_job job = {counter, freq, NULL, NULL};
+    job.numbers = kn_alloc_array_zero(counter->ctx, groups, sizeof *job.numbers);
+    job.seen = kn_alloc_array_zero(counter->ctx, groups, sizeof *job.seen);
+    kn_status st = encode_classes(&job, err);
+    for (int g = 0; job.numbers && job.seen && g < counter->group_count; g++) KN_FREE(job.numbers[g], job.seen[g]);
+    KN_FREE(job.numbers, job.seen);
     return st;
 }
 

@@ -31,6 +31,7 @@ typedef struct kn_counter_options {
     uint32_t     group_codes; /* possible combinations of a group of more than one attribute     */
     uint64_t     key_space;   /* keys counted in one pass: more groups than that take more passes */
     bool         generic;     /* no fused loops for few groups                                   */
+    int64_t      chunk;       /* every node is counted in pieces of so many entries; negative: none is */
     const double *features;   /* kn_optimal_model.c: levels of all quasi-identifiers, one after the other; borrowed.
                                  NULL: every node is counted from the base                       */
     const int *value_offsets; /* per quasi-identifier, for a job's `lost`: where its values begin, -1: not asked for; borrowed */
@@ -75,6 +76,7 @@ typedef struct kn_counter_job {
     const int64_t     *ks;      /* instead of sums and excess, where `buckets` is given: k_count of them, ascending */
     int                k_count;
     kn_size_buckets   *buckets; /* k_count + 1, zero                                                               */
+    bool               split;   /* for the engine: counted in pieces                                               */
 } kn_counter_job;
 
 /* Counts several nodes in parallel. The answers do not depend on the number of threads. */

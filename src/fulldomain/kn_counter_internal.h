@@ -58,6 +58,32 @@ typedef struct kn_counter_missing {
     int64_t job;
 } kn_counter_missing;
 
+/* One pass over the entries [begin, end) of a set. */
+typedef struct kn_counter_pass {
+    const kn_counter_set   *from;
+    int64_t                 begin, end;
+    int                     groups;
+    const kn_counter_group *group[64];
+    const kn_counter_table *table[64];
+    const void             *codes[64];
+    bool                    has_ids; /* the numbers of the pass before are part of the key */
+    bool                    last;
+    uint64_t                space;
+    kn_counter_scratch     *scratch;
+    uint32_t                classes; /* found */
+} kn_counter_pass;
+
+/* Where the counters are: every `step`-th number. */
+typedef struct kn_counter_cells {
+    uint32_t *first;
+    size_t    step;
+} kn_counter_cells;
+
+static inline uint32_t *kn_counter_cell(kn_counter_cells c, uint64_t found)
+{
+    return c.first + (size_t)(uint32_t)found * c.step;
+}
+
 struct kn_counter {
     kn_context                  *ctx;
     const kn_fulldomain_problem *problem;
@@ -71,6 +97,7 @@ struct kn_counter {
     int                          workers;
     kn_counter_scratch             *scratch;
     struct kn_counter_hubs         *hubs;    /* NULL: none */
+    struct kn_counter_split_room   *room;    /* of kn_counter_split.c; NULL: not needed yet */
     kn_counter_missing             *missing; /* scratch */
     size_t                       missing_room;
 };
@@ -107,6 +134,49 @@ const kn_counter_set *kn_counter_hubs_source(kn_counter_hubs *hubs, const int *l
 /* Makes the sets that would have paid off. Adds the classes visited to *keys. */
 KN_CHECK kn_status kn_counter_hubs_plan(kn_counter_hubs *hubs, kn_counter *counter, int64_t *keys, kn_error *err);
 
+/* ---- kn_counter_pass.c ---- */
+
+/* Up to DENSE_LEAST possible keys have a counter each; up to DENSE_NEAR these are in the cache. */
+enum { KN_COUNTER_DENSE_LEAST = 1 << 16, KN_COUNTER_DENSE_NEAR = 1 << 18, KN_COUNTER_DENSE_PER_ENTRY = 16 };
+
+static inline uint64_t kn_counter_key_space(const kn_counter *counter)
+{
+    return counter->options.key_space > 0 ? counter->options.key_space : (uint64_t)1 << 62;
+}
+
+static inline size_t kn_counter_hash_slot(uint64_t key, size_t mask)
+{
+    uint64_t h = key * 0x9e3779b97f4a7c15u;
+    return (size_t)(h ^ h >> 32) & mask;
+}
+
 void kn_counter_scratch_free(kn_counter_scratch *scratch);
+bool kn_counter_need_entries(kn_context *ctx, kn_counter_scratch *scratch, size_t entries);
+bool kn_counter_need_dense(kn_context *ctx, kn_counter_scratch *scratch, size_t size); /* zero */
+
+/* All groups of the job's set with their tables at its node. */
+void kn_counter_gather(const kn_counter *counter, const kn_counter_job *job, kn_counter_pass *all);
+void kn_counter_keys(const kn_counter_pass *pass, int64_t begin, int n, uint64_t *keys);
+
+/* Counts (or numbers) the classes: the counters of pass->classes of scratch->found are not zero afterwards. */
+KN_CHECK kn_status kn_counter_pass_run(const kn_counter *counter, kn_counter_pass *pass, kn_counter_cells *out, kn_error *err);
+
+/* Of classes with fewer rows than `below` (an entry above the number of rows): what their rows cost where they are released;
+ * how many there are of each value of a quasi-identifier. */
+kn_u128 kn_counter_cost_of(const kn_counter_pass *all, const uint64_t *classes, int64_t count, uint64_t below);
+void    kn_counter_note_values(const kn_counter *counter, const kn_counter_pass *all, int quasi, const uint64_t *classes,
+                               int64_t count, uint64_t below, uint32_t *lost);
+kn_u128 kn_counter_cells_of(const kn_counter *counter, const kn_counter_job *job);
+
+/* The codes of classes [begin, end) of a set: those of the entries above the lower halves of `found`. */
+void kn_counter_copy_codes(const kn_counter *counter, const kn_counter_set *from, const uint64_t *found, kn_counter_set *set,
+                           int64_t begin, int64_t end);
+
+/* ---- kn_counter_split.c ---- */
+
+/* Marks the jobs that are counted in pieces (their tables exist); how many. Then counts these. */
+int64_t            kn_counter_split_choose(const kn_counter *counter, kn_counter_job *jobs, int64_t count);
+KN_CHECK kn_status kn_counter_split_run(kn_counter *counter, kn_counter_job *jobs, int64_t count, kn_error *err);
+void               kn_counter_split_free(struct kn_counter_split_room *room); /* NULL is fine */
 
 #endif

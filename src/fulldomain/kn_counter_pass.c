@@ -22,18 +22,8 @@
 
 #define WHAT "searching the lattice"
 
-/* Within DENSE_NEAR the counters are in the cache and need no prefetching. */
-enum {
-    BLOCK = 256,
-    DENSE_FIRST = 1 << 14,
-    DENSE_NEAR = 1 << 18,
-    DENSE_LEAST = 1 << 16,
-    DENSE_MOST = 1 << 23,
-    DENSE_PER_ENTRY = 16,
-    HASH_LEAST = 1 << 12,
-    GRAIN_ENTRIES = 1 << 13
-};
-#define KEY_SPACE ((uint64_t)1 << 62)
+/* Within KN_COUNTER_DENSE_NEAR the counters are in the cache and need no prefetching. */
+enum { BLOCK = 256, DENSE_FIRST = 1 << 14, DENSE_MOST = 1 << 23, HASH_LEAST = 1 << 12, GRAIN_ENTRIES = 1 << 13 };
 
 void kn_counter_scratch_free(kn_counter_scratch *s)
 {
@@ -43,7 +33,7 @@ void kn_counter_scratch_free(kn_counter_scratch *s)
 
 /* ---- Room ---- */
 
-static bool need_entries(kn_context *ctx, kn_counter_scratch *s, size_t entries)
+bool kn_counter_need_entries(kn_context *ctx, kn_counter_scratch *s, size_t entries)
 {
     if (entries <= s->entries) return true;
     KN_FREE(s->found, s->ids);
@@ -59,7 +49,7 @@ static bool need_ids(kn_context *ctx, kn_counter_scratch *s)
     return s->ids != NULL;
 }
 
-static bool need_dense(kn_context *ctx, kn_counter_scratch *s, size_t size)
+bool kn_counter_need_dense(kn_context *ctx, kn_counter_scratch *s, size_t size)
 {
     if (size <= s->dense_size) return true;
     if (size < DENSE_FIRST) size = DENSE_FIRST;
@@ -69,12 +59,6 @@ static bool need_dense(kn_context *ctx, kn_counter_scratch *s, size_t size)
     return s->dense != NULL;
 }
 
-static inline size_t hash_slot(uint64_t key, size_t mask)
-{
-    uint64_t h = key * 0x9e3779b97f4a7c15u;
-    return (size_t)(h ^ h >> 32) & mask;
-}
-
 /* A larger hash table with the classes found so far; their slots change. */
 static bool hash_grow(kn_context *ctx, kn_counter_scratch *s, size_t size, uint32_t classes)
 {
@@ -82,7 +66,7 @@ static bool hash_grow(kn_context *ctx, kn_counter_scratch *s, size_t size, uint3
     if (!hash) return false;
     for (uint32_t c = 0; c < classes; c++) {
         kn_counter_slot from = s->hash[(uint32_t)s->found[c]];
-        size_t          to = hash_slot(from.key, size - 1);
+        size_t          to = kn_counter_hash_slot(from.key, size - 1);
         while (hash[to].count != 0) to = (to + 1) & (size - 1);
         hash[to] = from;
         s->found[c] = (s->found[c] >> 32 << 32) | to;
@@ -95,20 +79,7 @@ static bool hash_grow(kn_context *ctx, kn_counter_scratch *s, size_t size, uint3
 
 /* ---- One pass ---- */
 
-typedef struct pass {
-    const kn_counter_set   *from;
-    int                     groups;
-    const kn_counter_group *group[64];
-    const kn_counter_table *table[64];
-    const void             *codes[64];
-    bool                    has_ids; /* the numbers of the pass before are part of the key */
-    bool                    last;
-    uint64_t                space;
-    kn_counter_scratch     *scratch;
-    uint32_t                classes; /* found */
-} pass;
-
-static __attribute__((noinline)) void block_keys(const pass *p, int64_t begin, int n, uint64_t *keys)
+void kn_counter_keys(const kn_counter_pass *p, int64_t begin, int n, uint64_t *keys)
 {
     if (p->has_ids)
         for (int i = 0; i < n; i++) keys[i] = p->scratch->ids[begin + i];
@@ -127,12 +98,12 @@ static __attribute__((noinline)) void block_keys(const pass *p, int64_t begin, i
 }
 
 /* Counts (or numbers: add == NULL) the keys of a block. */
-static __attribute__((noinline)) void dense_block(pass *p, const uint64_t *keys, int64_t begin, int n,
+static __attribute__((noinline)) void dense_block(kn_counter_pass *p, const uint64_t *keys, int64_t begin, int n,
                                                   const uint32_t *add)
 {
     uint32_t *table = p->scratch->dense, m = p->classes;
     uint64_t *found = p->scratch->found;
-    if (p->space > DENSE_NEAR)
+    if (p->space > KN_COUNTER_DENSE_NEAR)
         for (int i = 0; i < n; i++) __builtin_prefetch(&table[keys[i]], 1);
     for (int i = 0; i < n; i++) {
         uint32_t key = (uint32_t)keys[i], count = table[key];
@@ -144,8 +115,8 @@ static __attribute__((noinline)) void dense_block(pass *p, const uint64_t *keys,
     p->classes = m;
 }
 
-static __attribute__((noinline)) bool hash_block(pass *p, kn_context *ctx, const uint64_t *keys, int64_t begin, int n,
-                                                 const uint32_t *add)
+static __attribute__((noinline)) bool hash_block(kn_counter_pass *p, kn_context *ctx, const uint64_t *keys,
+                                                 int64_t begin, int n, const uint32_t *add)
 {
     kn_counter_scratch *s = p->scratch;
     if (((size_t)p->classes + (size_t)n) * 2 > s->hash_size) {
@@ -155,9 +126,9 @@ static __attribute__((noinline)) bool hash_block(pass *p, kn_context *ctx, const
     }
     size_t   mask = s->hash_size - 1;
     uint32_t m = p->classes;
-    for (int i = 0; i < n; i++) __builtin_prefetch(&s->hash[hash_slot(keys[i], mask)], 1);
+    for (int i = 0; i < n; i++) __builtin_prefetch(&s->hash[kn_counter_hash_slot(keys[i], mask)], 1);
     for (int i = 0; i < n; i++) {
-        size_t slot = hash_slot(keys[i], mask);
+        size_t slot = kn_counter_hash_slot(keys[i], mask);
         while (s->hash[slot].count != 0 && s->hash[slot].key != keys[i]) slot = (slot + 1) & mask;
         uint32_t count = s->hash[slot].count;
         s->hash[slot].key = keys[i];
@@ -172,16 +143,17 @@ static __attribute__((noinline)) bool hash_block(pass *p, kn_context *ctx, const
 
 /* The common case without an array of keys: the whole node in one dense pass, and all groups narrow, so that the
  * codes of an entry are adjacent. Each number of groups is a function of its own: everything stays in registers. */
-static inline __attribute__((always_inline)) void fused(pass *p, int groups)
+static inline __attribute__((always_inline)) void fused(kn_counter_pass *p, int groups)
 {
-    const uint16_t *codes = p->codes[0], *t0 = p->table[0]->ids, *t1 = NULL, *t2 = NULL, *t3 = NULL;
-    uint32_t        d1 = 0, d2 = 0, d3 = 0;
+    const uint16_t *codes = (const uint16_t *)p->codes[0] + p->begin * groups, *t0 = p->table[0]->ids, *t1 = NULL,
+                   *t2 = NULL, *t3 = NULL;
+    uint32_t d1 = 0, d2 = 0, d3 = 0;
     if (groups > 1) t1 = p->table[1]->ids, d1 = p->table[1]->distinct;
     if (groups > 2) t2 = p->table[2]->ids, d2 = p->table[2]->distinct;
     if (groups > 3) t3 = p->table[3]->ids, d3 = p->table[3]->distinct;
     uint32_t       *table = p->scratch->dense;
-    uint64_t       *found = p->scratch->found, entry = 0;
-    const uint32_t *add = p->from->counts, *end = add + p->from->classes;
+    uint64_t       *found = p->scratch->found, entry = (uint64_t)p->begin << 32;
+    const uint32_t *add = p->from->counts + p->begin, *end = p->from->counts + p->end;
     for (; add < end; add++, codes += groups, entry += (uint64_t)1 << 32) {
         uint32_t key = t0[codes[0]];
         if (groups > 1) key = key * d1 + t1[codes[1]];
@@ -195,27 +167,27 @@ static inline __attribute__((always_inline)) void fused(pass *p, int groups)
     p->classes = (uint32_t)(found - p->scratch->found);
 }
 
-static __attribute__((noinline)) void fused_1(pass *p)
+static __attribute__((noinline)) void fused_1(kn_counter_pass *p)
 {
     fused(p, 1);
 }
 
-static __attribute__((noinline)) void fused_2(pass *p)
+static __attribute__((noinline)) void fused_2(kn_counter_pass *p)
 {
     fused(p, 2);
 }
 
-static __attribute__((noinline)) void fused_3(pass *p)
+static __attribute__((noinline)) void fused_3(kn_counter_pass *p)
 {
     fused(p, 3);
 }
 
-static __attribute__((noinline)) void fused_4(pass *p)
+static __attribute__((noinline)) void fused_4(kn_counter_pass *p)
 {
     fused(p, 4);
 }
 
-static bool run_fused(pass *p)
+static bool run_fused(kn_counter_pass *p)
 {
     if (p->from->wide > 0 || p->groups != p->from->narrow || p->has_ids || !p->last) return false;
     for (int g = 1; g < p->groups; g++)
@@ -229,56 +201,48 @@ static bool run_fused(pass *p)
     }
 }
 
-static bool is_dense(const kn_counter *counter, const pass *p)
+static bool is_dense(const kn_counter *counter, const kn_counter_pass *p)
 {
     if (counter->options.path == KN_COUNTER_HASH) return false;
-    if (p->space <= DENSE_LEAST) return true;
+    if (p->space <= KN_COUNTER_DENSE_LEAST) return true;
     if (p->space > DENSE_MOST) return false;
-    return counter->options.path == KN_COUNTER_DENSE || p->space / DENSE_PER_ENTRY <= (uint64_t)p->from->classes;
-}
-
-/* Where the counters are: every `step`-th number. */
-typedef struct counters {
-    uint32_t *first;
-    size_t    step;
-} counters;
-
-static inline uint32_t *cell_of(counters c, uint64_t found)
-{
-    return c.first + (size_t)(uint32_t)found * c.step;
+    return counter->options.path == KN_COUNTER_DENSE ||
+           p->space / KN_COUNTER_DENSE_PER_ENTRY <= (uint64_t)(p->end - p->begin);
 }
 
 /* Counts (or numbers) the classes. */
-static kn_status run_pass(const kn_counter *counter, pass *p, counters *out, kn_error *err)
+kn_status kn_counter_pass_run(const kn_counter *counter, kn_counter_pass *p, kn_counter_cells *out, kn_error *err)
 {
     kn_counter_scratch *s = p->scratch;
     bool                dense = is_dense(counter, p);
-    int64_t             n = p->from->classes;
+    int64_t             n = p->end;
     uint64_t            keys[BLOCK];
-    if (dense && !need_dense(counter->ctx, s, (size_t)p->space)) return kn_fail_memory(err, counter->ctx, WHAT);
+    if (dense && !kn_counter_need_dense(counter->ctx, s, (size_t)p->space))
+        return kn_fail_memory(err, counter->ctx, WHAT);
     if (!p->last && !need_ids(counter->ctx, s)) return kn_fail_memory(err, counter->ctx, WHAT);
-    bool done = dense && p->space <= DENSE_NEAR && !counter->options.generic && run_fused(p);
-    for (int64_t begin = 0; !done && begin < n; begin += BLOCK) {
+    bool done = dense && p->space <= KN_COUNTER_DENSE_NEAR && !counter->options.generic && run_fused(p);
+    for (int64_t begin = p->begin; !done && begin < n; begin += BLOCK) {
         int             size = n - begin < BLOCK ? (int)(n - begin) : BLOCK;
         const uint32_t *add = p->last ? p->from->counts + begin : NULL;
-        block_keys(p, begin, size, keys);
+        kn_counter_keys(p, begin, size, keys);
         if (dense)
             dense_block(p, keys, begin, size, add);
         else if (!hash_block(p, counter->ctx, keys, begin, size, add))
             return kn_fail_memory(err, counter->ctx, WHAT);
     }
-    *out = dense ? (counters){s->dense, 1} : (counters){s->hash ? &s->hash->count : NULL, sizeof *s->hash / 4};
+    *out = dense ? (kn_counter_cells){s->dense, 1}
+                 : (kn_counter_cells){s->hash ? &s->hash->count : NULL, sizeof *s->hash / 4};
     return KN_OK;
 }
 
 /* ---- One node ---- */
 
-/* What the suppressed rows cost where they are released. `small`: their classes, the first entry above the size. */
-static kn_u128 cost_of(const pass *all, const uint64_t *small, uint32_t count)
+kn_u128 kn_counter_cost_of(const kn_counter_pass *all, const uint64_t *small, int64_t count, uint64_t below)
 {
     kn_u128 cost = 0;
-    for (uint32_t c = 0; c < count; c++) {
+    for (int64_t c = 0; c < count; c++) {
         uint64_t row = 0;
+        if ((uint32_t)small[c] >= below) continue;
         for (int g = 0; g < all->groups; g++)
             row += all->table[g]
                        ->costs[kn_counter_code(all->from, all->group[g], all->codes[g], (int64_t)(small[c] >> 32))];
@@ -287,26 +251,24 @@ static kn_u128 cost_of(const pass *all, const uint64_t *small, uint32_t count)
     return cost;
 }
 
-static void note_values(const kn_counter *counter, const pass *all, const uint64_t *small, uint32_t count,
-                        uint32_t *lost)
+void kn_counter_note_values(const kn_counter *counter, const kn_counter_pass *all, int quasi, const uint64_t *small,
+                            int64_t count, uint64_t below, uint32_t *lost)
 {
-    for (int g = 0; g < all->groups; g++) {
-        const kn_counter_group *group = all->group[g];
-        for (int a = 0; a < group->count; a++) {
-            int offset = counter->options.value_offsets[group->attributes[a]];
-            if (offset < 0) continue;
-            for (uint32_t c = 0; c < count; c++) {
-                uint32_t code = kn_counter_code(all->from, group, all->codes[g], (int64_t)(small[c] >> 32));
-                lost[(uint32_t)offset + group->parts[(size_t)code * (size_t)group->count + (size_t)a]] +=
-                    (uint32_t)small[c];
-            }
-        }
+    int                     g = 0, a = 0, offset = counter->options.value_offsets[quasi];
+    const kn_counter_group *group = &counter->groups[counter->group_of[quasi]];
+    while (g < all->groups && all->group[g] != group) g++;
+    if (g == all->groups || offset < 0) return;
+    while (group->attributes[a] != quasi) a++;
+    for (int64_t c = 0; c < count; c++) {
+        if ((uint32_t)small[c] >= below) continue;
+        uint32_t code = kn_counter_code(all->from, group, all->codes[g], (int64_t)(small[c] >> 32));
+        lost[(uint32_t)offset + group->parts[(size_t)code * (size_t)group->count + (size_t)a]] += (uint32_t)small[c];
     }
 }
 
 /* Visits the classes of the last pass: sums, and the set if needed. Resets the counters to 0. */
-static __attribute__((noinline)) void sum_classes(const kn_counter *counter, const pass *all, kn_counter_job *job,
-                                                  counters counts, uint32_t classes)
+static __attribute__((noinline)) void sum_classes(const kn_counter *counter, const kn_counter_pass *all,
+                                                  kn_counter_job *job, kn_counter_cells counts, uint32_t classes)
 {
     uint64_t *found = all->scratch->found; /* on the way, those that were visited become the suppressed ones */
     bool      cells = counter->cells;
@@ -315,7 +277,7 @@ static __attribute__((noinline)) void sum_classes(const kn_counter *counter, con
     uint32_t  small = 0;
     for (int g = 0; g < all->groups; g++) star += all->group[g]->star;
     for (uint32_t c = 0; c < classes; c++) {
-        uint32_t *cell = cell_of(counts, found[c]);
+        uint32_t *cell = kn_counter_cell(counts, found[c]);
         uint64_t  count = *cell;
         if (job->set) job->set->counts[c] = (uint32_t)count;
         *cell = 0;
@@ -331,8 +293,9 @@ static __attribute__((noinline)) void sum_classes(const kn_counter *counter, con
     }
     kn_u128 cost = 0;
     if (cells && suppressed <= (uint64_t)counter->problem->budget) { /* the cost of a bad node is not needed */
-        cost = cost_of(all, found, small);
-        if (job->lost) note_values(counter, all, found, small, job->lost);
+        cost = kn_counter_cost_of(all, found, small, UINT64_MAX);
+        for (int q = 0; job->lost && q < counter->problem->quasi_count; q++)
+            kn_counter_note_values(counter, all, q, found, small, UINT64_MAX, job->lost);
     }
     job->classes = classes;
     job->sums = (kn_node_sums){.rows = (int64_t)rows, .suppressed = (int64_t)suppressed, .classes = (int64_t)released};
@@ -343,14 +306,14 @@ static __attribute__((noinline)) void sum_classes(const kn_counter *counter, con
 }
 
 /* The same by size. What no k within the budget suppresses costs nobody anything. */
-static void sum_buckets(const kn_counter *counter, const pass *all, kn_counter_job *job, counters counts,
-                        uint32_t classes)
+static void sum_buckets(const kn_counter *counter, const kn_counter_pass *all, kn_counter_job *job,
+                        kn_counter_cells counts, uint32_t classes)
 {
     const uint64_t  *found = all->scratch->found;
     kn_size_buckets *to = job->buckets;
     int64_t          rows = 0, below = 0; /* classes smaller than that are suppressed by some k within the budget */
     for (uint32_t c = 0; c < classes; c++) {
-        int64_t count = *cell_of(counts, found[c]);
+        int64_t count = *kn_counter_cell(counts, found[c]);
         int     j = 0;
         while (j < job->k_count && count >= job->ks[j]) j++;
         to[j].rows += count;
@@ -359,7 +322,7 @@ static void sum_buckets(const kn_counter *counter, const pass *all, kn_counter_j
     }
     for (int j = 0; j < job->k_count && (rows += to[j].rows) <= counter->problem->budget; j++) below = job->ks[j];
     for (uint32_t c = 0; c < classes; c++) {
-        uint32_t *cell = cell_of(counts, found[c]);
+        uint32_t *cell = kn_counter_cell(counts, found[c]);
         int64_t   count = *cell;
         uint64_t  row = 0;
         int       j = 0;
@@ -374,14 +337,14 @@ static void sum_buckets(const kn_counter *counter, const pass *all, kn_counter_j
     job->classes = classes;
 }
 
-static void copy_codes(const pass *all, kn_counter_set *set, const kn_counter *counter)
+void kn_counter_copy_codes(const kn_counter *counter, const kn_counter_set *from, const uint64_t *found,
+                           kn_counter_set *set, int64_t begin, int64_t end)
 {
-    const uint64_t *found = all->scratch->found;
-    for (int64_t c = 0; c < set->classes; c++) {
-        int64_t at = (int64_t)(found[c] >> 32);
+    for (int64_t c = begin; c < end; c++) {
+        int64_t at = (int64_t)(found[c - begin] >> 32);
         for (int g = 0; g < counter->group_count; g++) {
             if (!set->codes[g]) continue;
-            uint32_t code = kn_counter_code(all->from, &counter->groups[g], all->from->codes[g], at);
+            uint32_t code = kn_counter_code(from, &counter->groups[g], from->codes[g], at);
             if (counter->groups[g].wide)
                 ((uint32_t *)set->codes[g])[c * set->wide] = code;
             else
@@ -390,9 +353,10 @@ static void copy_codes(const pass *all, kn_counter_set *set, const kn_counter *c
     }
 }
 
-/* All groups of the set with their tables at the node. */
-static void gather(const kn_counter *counter, const kn_counter_job *job, pass *all)
+void kn_counter_gather(const kn_counter *counter, const kn_counter_job *job, kn_counter_pass *all)
 {
+    all->from = job->from;
+    all->end = job->from->classes;
     for (int g = 0; g < counter->group_count; g++) {
         if (!job->from->codes[g]) continue;
         const kn_counter_group *group = &counter->groups[g];
@@ -402,7 +366,7 @@ static void gather(const kn_counter *counter, const kn_counter_job *job, pass *a
     }
 }
 
-static kn_u128 cells_of(const kn_counter *counter, const kn_counter_job *job)
+kn_u128 kn_counter_cells_of(const kn_counter *counter, const kn_counter_job *job)
 {
     kn_u128 sum = 0;
     for (int q = 0; q < counter->problem->quasi_count; q++)
@@ -410,23 +374,25 @@ static kn_u128 cells_of(const kn_counter *counter, const kn_counter_job *job)
     return sum;
 }
 
-static void undo(kn_counter_scratch *s, counters counts, uint32_t classes)
+static void undo(kn_counter_scratch *s, kn_counter_cells counts, uint32_t classes)
 {
-    for (uint32_t c = 0; c < classes; c++) *cell_of(counts, s->found[c]) = 0;
+    for (uint32_t c = 0; c < classes; c++) *kn_counter_cell(counts, s->found[c]) = 0;
 }
 
 /* Runs all passes. After a failure the tables are freed with what is left in them. */
 static kn_status count_node(const kn_counter *counter, kn_counter_job *job, kn_counter_scratch *scratch, kn_error *err)
 {
-    pass all = {.from = job->from, .scratch = scratch};
-    gather(counter, job, &all);
-    if (!need_entries(counter->ctx, scratch, (size_t)job->from->classes + 1))
+    kn_counter_pass all = {.scratch = scratch};
+    kn_counter_gather(counter, job, &all);
+    if (!kn_counter_need_entries(counter->ctx, scratch, (size_t)job->from->classes + 1))
         return kn_fail_memory(err, counter->ctx, WHAT);
-    uint64_t most = counter->options.key_space > 0 ? counter->options.key_space : KEY_SPACE;
-    counters counts = {NULL, 0};
-    uint32_t before = 0;
+    uint64_t         most = kn_counter_key_space(counter);
+    kn_counter_cells counts = {NULL, 0};
+    uint32_t         before = 0;
     for (int g = 0; g < all.groups;) {
-        pass p = {.from = job->from, .scratch = scratch, .has_ids = g > 0, .space = g > 0 ? before : 1};
+        kn_counter_pass p = {.from = job->from, .end = job->from->classes, .scratch = scratch};
+        p.has_ids = g > 0;
+        p.space = g > 0 ? before : 1;
         do {
             p.space *= all.table[g]->distinct;
             p.group[p.groups] = all.group[g];
@@ -434,7 +400,7 @@ static kn_status count_node(const kn_counter *counter, kn_counter_job *job, kn_c
             p.codes[p.groups++] = all.codes[g++];
         } while (g < all.groups && (kn_u128)p.space * all.table[g]->distinct <= most);
         p.last = g == all.groups;
-        kn_status st = run_pass(counter, &p, &counts, err);
+        kn_status st = kn_counter_pass_run(counter, &p, &counts, err);
         if (st != KN_OK) {
             kn_counter_scratch_free(scratch);
             return st;
@@ -448,14 +414,14 @@ static kn_status count_node(const kn_counter *counter, kn_counter_job *job, kn_c
             kn_counter_scratch_free(scratch);
             return kn_fail_memory(err, counter->ctx, WHAT);
         }
-        copy_codes(&all, job->set, counter);
+        kn_counter_copy_codes(counter, job->from, scratch->found, job->set, 0, before);
     }
     if (job->buckets) {
         sum_buckets(counter, &all, job, counts, before);
         return KN_OK;
     }
     sum_classes(counter, &all, job, counts, before);
-    if (counter->problem->objective->cells) job->sums.cells = cells_of(counter, job) - job->sums.cells;
+    if (counter->problem->objective->cells) job->sums.cells = kn_counter_cells_of(counter, job) - job->sums.cells;
     return KN_OK;
 }
 
@@ -468,7 +434,7 @@ static kn_status run_range(void *arg, int64_t begin, int64_t end, int worker, kn
 {
     run *r = arg;
     for (int64_t i = begin; i < end; i++)
-        KN_TRY(count_node(r->counter, &r->jobs[i], &r->counter->scratch[worker], err));
+        if (!r->jobs[i].split) KN_TRY(count_node(r->counter, &r->jobs[i], &r->counter->scratch[worker], err));
     return KN_OK;
 }
 
@@ -476,7 +442,8 @@ static kn_status run_range(void *arg, int64_t begin, int64_t end, int worker, kn
 static int64_t grain_of(const kn_counter_job *jobs, int64_t count)
 {
     int64_t entries = 1;
-    for (int64_t i = 0; i < count; i++) entries += jobs[i].from->classes;
+    for (int64_t i = 0; i < count; i++)
+        if (!jobs[i].split) entries += jobs[i].from->classes;
     return GRAIN_ENTRIES * count / entries + 1;
 }
 
@@ -484,8 +451,11 @@ kn_status kn_counter_run(kn_counter *counter, kn_counter_job *jobs, int64_t coun
 {
     for (int64_t i = 0; i < count; i++) jobs[i].set = NULL;
     KN_TRY(kn_counter_tables_need(counter, jobs, count, err));
+    int64_t   whole = count - kn_counter_split_choose(counter, jobs, count);
     run       r = {counter, jobs};
-    kn_status st = kn_parallel_for(counter->ctx, count, grain_of(jobs, count), run_range, &r, err);
+    kn_status st = KN_OK;
+    if (whole > 0) st = kn_parallel_for(counter->ctx, count, grain_of(jobs, count), run_range, &r, err);
+    if (whole < count && st == KN_OK) st = kn_counter_split_run(counter, jobs, count, err);
     for (int64_t i = 0; st != KN_OK && i < count; i++) {
         kn_counter_set_free(jobs[i].set);
         jobs[i].set = NULL;
