@@ -252,24 +252,30 @@ static kn_status note_parts(kn_counter *counter, kn_counter_group *group, const 
     return KN_OK;
 }
 
+static inline __attribute__((always_inline)) void mark(const encode_job *job, int g, int count, int64_t begin,
+                                                       int64_t end)
+{
+    _Atomic uint8_t *seen = job->seen[g];
+    digit            digits[64];
+    int              words = job->freq->layout.words;
+    digits_of(job->counter, &job->counter->groups[g], job->freq, digits);
+    for (int64_t at = begin * words; at < end * words; at += words)
+        atomic_store_explicit(&seen[possible_code(digits, count, at)], 1, memory_order_relaxed);
+}
+
 /* Which combinations occur among the classes [begin, end). */
 static kn_status mark_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
 {
-    encode_job *job = arg;
-    digit       digits[64];
-    int         words = job->freq->layout.words;
+    const encode_job *job = arg;
     (void)worker;
     (void)err;
-    for (int g = 0; g < job->counter->group_count; g++) {
-        const kn_counter_group *group = &job->counter->groups[g];
-        _Atomic uint8_t        *seen = job->seen[g];
-        if (!seen) continue;
-        digits_of(job->counter, group, job->freq, digits);
-        for (int64_t i = begin; i < end; i++) {
-            _Atomic uint8_t *one = &seen[possible_code(digits, group->count, i * words)];
-            if (!atomic_load_explicit(one, memory_order_relaxed)) atomic_store_explicit(one, 1, memory_order_relaxed);
+    for (int g = 0; g < job->counter->group_count; g++) switch (job->counter->groups[g].count) {
+        case 1: break; /* not asked for */
+        case 2: mark(job, g, 2, begin, end); break;
+        case 3: mark(job, g, 3, begin, end); break;
+        case 4: mark(job, g, 4, begin, end); break;
+        default: mark(job, g, job->counter->groups[g].count, begin, end); break;
         }
-    }
     return KN_OK;
 }
 
@@ -296,30 +302,36 @@ static kn_status number_group(encode_job *job, int g, kn_error *err)
 }
 
 /* Neighbours in key order fall into the same class at most nodes, and adding twice to one counter in a row is slow:
- * entries are taken from LANES parts of the order in turn. */
-static inline int64_t dealt(int64_t i, int64_t classes)
+ * entries are taken from LANES parts of the order in turn, those behind the parts as they come. A run is entries `step` apart
+ * of neighbouring classes. */
+typedef struct lane {
+    int64_t entry, class_at, count;
+    int     step;
+} lane;
+
+/* The lane of the entries [begin, end), of which `begin` is a multiple of LANES; lane LANES: those behind the parts. */
+static lane lane_of(int64_t classes, int64_t begin, int64_t end, int which)
 {
-    int64_t part = classes / LANES, rest = part * LANES;
-    return i < rest ? i % LANES * part + i / LANES : i;
+    int64_t part = classes / LANES, turn = begin / LANES, last = end / LANES < part ? end / LANES : part;
+    if (which < LANES) return (lane){begin + which, which * part + turn, last - turn, LANES};
+    return (lane){last * LANES, last * LANES, end - last * LANES, 1};
 }
 
-static inline __attribute__((always_inline)) void encode(const encode_job *job, int g, int count, int64_t begin,
-                                                         int64_t end)
+static inline __attribute__((always_inline)) void encode(const encode_job *job, int g, int count, lane l)
 {
     const kn_counter_set *base = job->counter->base;
     const uint32_t       *numbers = job->numbers[g];
     uint32_t             *wide = base->codes[g];
     uint16_t             *narrow = base->codes[g];
     digit                 digits[64];
-    int                   words = job->freq->layout.words;
+    int64_t               words = job->freq->layout.words, at = l.class_at * words, end = at + l.count * words;
     digits_of(job->counter, &job->counter->groups[g], job->freq, digits);
     if (job->counter->groups[g].wide)
-        for (int64_t i = begin; i < end; i++)
-            wide[i * base->wide] = numbers[possible_code(digits, count, dealt(i, base->classes) * words)] - 1;
+        for (wide += l.entry * base->wide; at < end; at += words, wide += l.step * base->wide)
+            *wide = numbers[possible_code(digits, count, at)] - 1;
     else
-        for (int64_t i = begin; i < end; i++)
-            narrow[i * base->narrow] =
-                (uint16_t)(numbers[possible_code(digits, count, dealt(i, base->classes) * words)] - 1);
+        for (narrow += l.entry * base->narrow; at < end; at += words, narrow += l.step * base->narrow)
+            *narrow = (uint16_t)(numbers[possible_code(digits, count, at)] - 1);
 }
 
 /* Entries [begin, end) of the base. */
@@ -329,14 +341,18 @@ static kn_status encode_range(void *arg, int64_t begin, int64_t end, int worker,
     const kn_counter_set *base = job->counter->base;
     (void)worker;
     (void)err;
-    for (int64_t i = begin; i < end; i++) base->counts[i] = (uint32_t)job->freq->counts[dealt(i, base->classes)];
-    for (int g = 0; g < job->counter->group_count; g++) switch (job->counter->groups[g].count) {
-        case 1: encode(job, g, 1, begin, end); break;
-        case 2: encode(job, g, 2, begin, end); break;
-        case 3: encode(job, g, 3, begin, end); break;
-        case 4: encode(job, g, 4, begin, end); break;
-        default: encode(job, g, job->counter->groups[g].count, begin, end); break;
-        }
+    for (int which = 0; which <= LANES; which++) {
+        lane l = lane_of(base->classes, begin, end, which);
+        for (int64_t i = 0; i < l.count; i++)
+            base->counts[l.entry + i * l.step] = (uint32_t)job->freq->counts[l.class_at + i];
+        for (int g = 0; g < job->counter->group_count; g++) switch (job->counter->groups[g].count) {
+            case 1: encode(job, g, 1, l); break;
+            case 2: encode(job, g, 2, l); break;
+            case 3: encode(job, g, 3, l); break;
+            case 4: encode(job, g, 4, l); break;
+            default: encode(job, g, job->counter->groups[g].count, l); break;
+            }
+    }
     return KN_OK;
 }
 

@@ -67,6 +67,7 @@ typedef struct kn_counter_pass {
     const kn_counter_table *table[64];
     const void             *codes[64];
     bool                    has_ids; /* the numbers of the pass before are part of the key */
+    bool                    adjacent; /* the key consists of all codes of an entry, each of two bytes */
     bool                    last;
     uint64_t                space;
     kn_counter_scratch     *scratch;

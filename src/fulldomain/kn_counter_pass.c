@@ -79,8 +79,42 @@ static bool hash_grow(kn_context *ctx, kn_counter_scratch *s, size_t size, uint3
 
 /* ---- One pass ---- */
 
+/* Are all groups of the set narrow and in the key, so that the codes of an entry are adjacent? */
+static bool is_adjacent(const kn_counter_pass *p)
+{
+    if (p->from->wide > 0 || p->groups != p->from->narrow || p->has_ids) return false;
+    for (int g = 1; g < p->groups; g++)
+        if ((const uint16_t *)p->codes[g] != (const uint16_t *)p->codes[0] + g) return false;
+    return true;
+}
+
+static inline __attribute__((always_inline)) void few_keys(const kn_counter_pass *p, int64_t begin, int n, int groups,
+                                                           uint64_t *keys)
+{
+    const uint16_t *codes = (const uint16_t *)p->codes[0] + begin * groups, *ids[4] = {NULL};
+    uint64_t        distinct[4] = {0};
+    for (int g = 0; g < groups; g++) ids[g] = p->table[g]->ids, distinct[g] = p->table[g]->distinct;
+    for (int i = 0; i < n; i++, codes += groups) {
+        uint64_t key = ids[0][codes[0]];
+        for (int g = 1; g < groups; g++) key = key * distinct[g] + ids[g][codes[g]];
+        keys[i] = key;
+    }
+}
+
+/* The same as below for two to four groups, in one loop; false: not possible. */
+static bool adjacent_keys(const kn_counter_pass *p, int64_t begin, int n, uint64_t *keys)
+{
+    switch (p->groups) {
+    case 2: few_keys(p, begin, n, 2, keys); return true;
+    case 3: few_keys(p, begin, n, 3, keys); return true;
+    case 4: few_keys(p, begin, n, 4, keys); return true;
+    default: return false;
+    }
+}
+
 void kn_counter_keys(const kn_counter_pass *p, int64_t begin, int n, uint64_t *keys)
 {
+    if (p->adjacent && adjacent_keys(p, begin, n, keys)) return;
     if (p->has_ids)
         for (int i = 0; i < n; i++) keys[i] = p->scratch->ids[begin + i];
     else
@@ -189,9 +223,7 @@ static __attribute__((noinline)) void fused_4(kn_counter_pass *p)
 
 static bool run_fused(kn_counter_pass *p)
 {
-    if (p->from->wide > 0 || p->groups != p->from->narrow || p->has_ids || !p->last) return false;
-    for (int g = 1; g < p->groups; g++)
-        if ((const uint16_t *)p->codes[g] != (const uint16_t *)p->codes[0] + g) return false;
+    if (!p->adjacent || !p->last) return false;
     switch (p->groups) {
     case 1: fused_1(p); return true;
     case 2: fused_2(p); return true;
@@ -220,7 +252,7 @@ kn_status kn_counter_pass_run(const kn_counter *counter, kn_counter_pass *p, kn_
     if (dense && !kn_counter_need_dense(counter->ctx, s, (size_t)p->space))
         return kn_fail_memory(err, counter->ctx, WHAT);
     if (!p->last && !need_ids(counter->ctx, s)) return kn_fail_memory(err, counter->ctx, WHAT);
-    bool done = dense && p->space <= KN_COUNTER_DENSE_NEAR && !counter->options.generic && run_fused(p);
+    bool done = dense && p->space <= KN_COUNTER_DENSE_NEAR && run_fused(p);
     for (int64_t begin = p->begin; !done && begin < n; begin += BLOCK) {
         int             size = n - begin < BLOCK ? (int)(n - begin) : BLOCK;
         const uint32_t *add = p->last ? p->from->counts + begin : NULL;
@@ -364,6 +396,7 @@ void kn_counter_gather(const kn_counter *counter, const kn_counter_job *job, kn_
         all->table[all->groups] = group->tables[kn_counter_table_number(group, job->levels)];
         all->codes[all->groups++] = job->from->codes[g];
     }
+    all->adjacent = !counter->options.generic && is_adjacent(all);
 }
 
 kn_u128 kn_counter_cells_of(const kn_counter *counter, const kn_counter_job *job)
@@ -400,6 +433,7 @@ static kn_status count_node(const kn_counter *counter, kn_counter_job *job, kn_c
             p.codes[p.groups++] = all.codes[g++];
         } while (g < all.groups && (kn_u128)p.space * all.table[g]->distinct <= most);
         p.last = g == all.groups;
+        p.adjacent = !counter->options.generic && is_adjacent(&p);
         kn_status st = kn_counter_pass_run(counter, &p, &counts, err);
         if (st != KN_OK) {
             kn_counter_scratch_free(scratch);
