@@ -121,7 +121,7 @@ void kn_counter_free(kn_counter *counter)
     for (int g = 0; counter->groups && g < counter->group_count; g++) group_free(&counter->groups[g]);
     for (int w = 0; counter->scratch && w < counter->workers; w++) kn_counter_scratch_free(&counter->scratch[w]);
     kn_counter_hubs_free(counter->hubs);
-    kn_counter_split_free(counter->room);
+    kn_counter_split_free(counter->ctx, counter->room);
     kn_counter_set_free(counter->base);
     KN_FREE(counter->groups, counter->group_of, counter->scratch, counter->missing, counter);
 }

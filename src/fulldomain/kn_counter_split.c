@@ -21,6 +21,7 @@
 #include "kn_alloc.h"
 #include "kn_counter_internal.h"
 #include "kn_error.h"
+#include "kn_pages.h"
 #include "kn_parallel.h"
 
 #define WHAT "searching the lattice"
@@ -70,10 +71,11 @@ typedef struct wave {
     int         count;
 } wave;
 
-void kn_counter_split_free(kn_counter_split_room *room)
+void kn_counter_split_free(kn_context *ctx, kn_counter_split_room *room)
 {
     if (!room) return;
-    KN_FREE(room->records, room->found, room);
+    KN_PAGES_FREE(ctx, room->records, room->found);
+    kn_free(room);
 }
 
 static int part_count(const split *s)
@@ -448,7 +450,7 @@ static bool need_room(kn_counter *counter, size_t entries)
     if (!counter->room) counter->room = kn_alloc_zero(counter->ctx, sizeof *counter->room);
     kn_counter_split_room *room = counter->room;
     if (!room || entries <= room->entries) return room != NULL;
-    KN_FREE(room->records, room->found);
+    KN_PAGES_FREE(counter->ctx, room->records, room->found);
     room->entries = 0;
     room->records = kn_alloc_array(counter->ctx, entries, sizeof *room->records);
     room->found = kn_alloc_array(counter->ctx, entries, sizeof *room->found);

@@ -76,6 +76,13 @@ static kn_status fill_column(planning *p, int q, kn_error *err)
     return KN_OK;
 }
 
+static kn_status column_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    (void)worker;
+    for (int64_t q = begin; q < end; q++) KN_TRY(fill_column(arg, (int)q, err));
+    return KN_OK;
+}
+
 /* ---- Rows ---- */
 
 static uint64_t hash_of(const planning *p, const uint64_t *key)
@@ -164,7 +171,7 @@ static kn_status fill_plan(planning *p, const int *levels, kn_error *err)
         if (rows > 0) p->plan->class_rows[p->numbers[i]] = rows;
         p->plan->suppressed += p->classes->counts[i] - rows;
     }
-    for (int q = 0; q < p->problem->quasi_count; q++) KN_TRY(fill_column(p, q, err));
+    KN_TRY(kn_parallel_for(p->ctx, p->problem->quasi_count, 1, column_range, p, err));
     KN_TRY(make_slots(p, err));
     return kn_parallel_for(p->ctx, p->plan->rows, GRAIN, classify_range, p, err);
 }
