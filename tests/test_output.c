@@ -22,6 +22,7 @@
 #include "kn_csv_write.h"
 #include "kn_error.h"
 #include "kn_output.h"
+#include "kn_parallel.h"
 #include "kn_rng.h"
 
 /* ---- Files ---- */
@@ -448,6 +449,83 @@ static void pieces_are_written_in_order(void **state)
     }
 }
 
+static kn_status take_bytes(void *state, const char *data, size_t size, kn_error *err)
+{
+    (void)err;
+    kn_buffer_append(state, data, size);
+    return KN_OK;
+}
+
+/* Bytes before, between and behind pieces, of any size. */
+static void write_between(kn_output *out, numbered *n, kn_rng *rng)
+{
+    kn_error err = KN_ERROR_INIT;
+    for (int round = 0; round < 3; round++) {
+        for (uint64_t words = kn_rng_below(rng, 2) * kn_rng_below(rng, 60000); words > 0; words--)
+            kn_output_write(out, "between ", 8);
+        assert_ok(kn_output_pieces(out, (int64_t)kn_rng_below(rng, 90), numbered_piece, n, &err), err);
+    }
+    kn_output_write(out, "end", 3);
+}
+
+/* Any thread writes a piece to its place in a file; a consumer, the twin, gets them in order. */
+static void pieces_have_their_places(void **state)
+{
+    (void)state;
+    uint64_t seed = testing_seed();
+    for (int round = 0; round < 20; round++) {
+        kn_context *ctx = testing_context(1 + round % 8);
+        kn_error    err = KN_ERROR_INIT;
+        numbered    n = {ctx, seed, -1};
+        kn_output  *out = NULL;
+        kn_buffer   expected;
+        kn_rng      rng, same;
+        kn_buffer_init(&expected, ctx);
+        kn_rng_init(&rng, seed, (uint64_t)round);
+        same = rng;
+        assert_ok(kn_output_open_consumer(&out, ctx, "nowhere", (kn_output_consumer){&expected, take_bytes}, &err),
+                  err);
+        write_between(out, &n, &rng);
+        assert_ok(kn_output_flush(out, &err), err);
+        kn_output_abort(out);
+        const char *path = testing_file("places", "", 0);
+        assert_ok(kn_output_open(&out, ctx, path, NULL, &err), err);
+        write_between(out, &n, &same);
+        assert_ok(kn_output_commit(out, &err), err);
+        assert_content(path, kn_buffer_text(&expected));
+        kn_buffer_free(&expected);
+        testing_context_free(ctx);
+    }
+}
+
+/* A file that may not grow: the write that fails is found whoever makes it, and the output stays failed. */
+static int child_limited_pieces(const char *path)
+{
+    struct rlimit limit = {300000, 300000};
+    kn_context   *ctx = testing_context(4);
+    kn_error      err = KN_ERROR_INIT;
+    numbered      n = {ctx, 1, -1};
+    kn_output    *out = NULL;
+    if (setrlimit(RLIMIT_FSIZE, &limit) != 0 || kn_output_open(&out, ctx, path, NULL, &err) != KN_OK) return 103;
+    kn_status st = kn_output_pieces(out, 2000, numbered_piece, &n, &err);
+    if (st != KN_IO || !strstr(err.message, "writing failed")) return 104;
+    if (kn_output_flush(out, &err) != KN_IO) return 105;
+    st = kn_output_commit(out, &err);
+    kn_pool_stop(ctx);
+    if (kn_context_memory_used(ctx) != 0) return 106;
+    kn_context_free(ctx);
+    return (int)st;
+}
+
+static void a_full_file_stops_the_pieces(void **state)
+{
+    (void)state;
+    char        text[] = "as it was";
+    const char *path = testing_file("full", text, sizeof text - 1);
+    in_child(child_limited_pieces, path, KN_IO);
+    assert_content(path, text);
+}
+
 static void a_failing_stream_stops_the_pieces(void **state)
 {
     (void)state;
@@ -680,6 +758,8 @@ int main(void)
         cmocka_unit_test(full_disks_and_closed_pipes_are_errors),
         cmocka_unit_test(a_sleeping_reader_does_not_stop_cancelling),
         cmocka_unit_test(pieces_are_written_in_order),
+        cmocka_unit_test(pieces_have_their_places),
+        cmocka_unit_test(a_full_file_stops_the_pieces),
         cmocka_unit_test(a_failing_stream_stops_the_pieces),
         cmocka_unit_test(rows_read_back_as_they_were),
         cmocka_unit_test(quotes_only_where_needed),

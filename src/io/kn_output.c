@@ -1,4 +1,4 @@
-/* kn_output.c: files that appear whole or not at all, streams, and pieces made in parallel but written in order.
+/* kn_output.c: files that appear whole or not at all, streams, and pieces made in parallel.
  *
  * A file: ".NAME.kanon-XXXXXX.tmp" beside the target, created exclusively with mode 0600; commit is flush, fsync,
  * rename, chmod, fsync of the folder, so that a temporary file is never open to others. The path is made absolute
@@ -8,6 +8,9 @@
  *
  * A stream: SIGPIPE is blocked around writes and consumed if it was raised, since a library must not end its host.
  * Writes to pipes and terminals wait with poll and do not block, so that cancelling works while a reader sleeps.
+ *
+ * Pieces of a file are written by all threads, each at its place (pwrite): between the first piece and the last there may be
+ * holes in a temporary file, never in one that is whole. Elsewhere one thread writes them in order.
  *
  * Cost: one copy through a 256 KiB buffer; larger writes go straight through. Limits: owner, links and extended
  * attributes of a replaced file are not carried over.
@@ -21,6 +24,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -286,28 +290,42 @@ static void write_through(kn_output *o, const char *data, size_t size)
     }
 }
 
-/* The same with SIGPIPE and SIGXFSZ (a limit on file sizes) blocked: a signal from our own write is consumed, one
- * that was already pending is left. */
-static void write_quietly(kn_output *o, const char *data, size_t size)
+/* Signals of our own writes are blocked: SIGPIPE, and SIGXFSZ (a limit on file sizes). One that comes is consumed, one that was
+ * already pending is left. */
+typedef struct silence {
+    sigset_t before, pending;
+} silence;
+
+static void silence_begin(silence *s)
 {
-    sigset_t ours, before, pending;
+    sigset_t ours;
     sigemptyset(&ours);
     sigaddset(&ours, SIGPIPE);
     sigaddset(&ours, SIGXFSZ);
-    sigpending(&pending);
-    pthread_sigmask(SIG_BLOCK, &ours, &before);
-    write_through(o, data, size);
-    if (o->error == EPIPE || o->error == EFBIG) {
-        int came = o->error == EPIPE ? SIGPIPE : SIGXFSZ;
-        if (!sigismember(&pending, came)) {
-            struct timespec none = {0, 0};
-            sigset_t        one;
-            sigemptyset(&one);
-            sigaddset(&one, came);
-            while (sigtimedwait(&one, NULL, &none) < 0 && errno == EINTR) continue;
-        }
+    sigpending(&s->pending);
+    pthread_sigmask(SIG_BLOCK, &ours, &s->before);
+}
+
+/* error: errno of the write that failed; 0: none did. */
+static void silence_end(const silence *s, int error)
+{
+    int came = error == EPIPE ? SIGPIPE : error == EFBIG ? SIGXFSZ : 0;
+    if (came && !sigismember(&s->pending, came)) {
+        struct timespec none = {0, 0};
+        sigset_t        one;
+        sigemptyset(&one);
+        sigaddset(&one, came);
+        while (sigtimedwait(&one, NULL, &none) < 0 && errno == EINTR) continue;
     }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_sigmask(SIG_SETMASK, &s->before, NULL);
+}
+
+static void write_quietly(kn_output *o, const char *data, size_t size)
+{
+    silence s;
+    silence_begin(&s);
+    write_through(o, data, size);
+    silence_end(&s, o->error);
 }
 
 static void hand_on(kn_output *o, const char *data, size_t size)
@@ -498,7 +516,8 @@ kn_status kn_output_finish(kn_output *o, kn_status made, kn_error *err)
 
 /* ---- Pieces ---- */
 
-/* Two sets of buffers: while one batch is made by all workers, the batch before is written by one of them. */
+/* Two sets of buffers: while one batch is made, the batch before is written. The sizes of its pieces are known then: each
+ * has its place in a file, and any thread writes it there. What goes elsewhere is written by one of them, in order. */
 typedef struct pieces {
     kn_output  *output;
     kn_piece_fn fn;
@@ -506,48 +525,129 @@ typedef struct pieces {
     kn_buffer  *made, *written;
     int64_t     first; /* piece in made[0] */
     int64_t     made_count, written_count;
+    off_t      *places; /* of written[], in the file; NULL: they are written in order */
+    atomic_int  error;  /* errno of a write at a place */
 } pieces;
 
+/* Writes at a place of the file; 0, or errno. */
+static int write_at(int fd, const char *data, size_t size, off_t place)
+{
+    silence s;
+    int     error = 0;
+    silence_begin(&s);
+    while (size > 0 && error == 0) {
+        ssize_t n = pwrite(fd, data, size, place);
+        if (n > 0) {
+            data += n;
+            size -= (size_t)n;
+            place += n;
+        } else if (n == 0 || errno != EINTR) {
+            error = n == 0 ? EIO : errno;
+        }
+    }
+    silence_end(&s, error);
+    return error;
+}
+
+static kn_status write_failed(const kn_output *o, int error, kn_error *err)
+{
+    return kn_fail(err, KN_IO, "%s: writing failed: %s", o->path, strerror(error));
+}
+
+static kn_status put_piece(pieces *p, int64_t w, kn_error *err)
+{
+    int error = write_at(p->output->fd, p->written[w].data, p->written[w].size, p->places[w]);
+    kn_buffer_clear(&p->written[w]);
+    if (error == 0) return KN_OK;
+    atomic_store(&p->error, error);
+    return write_failed(p->output, error, err);
+}
+
+static kn_status put_in_order(pieces *p, kn_error *err)
+{
+    for (int64_t w = 0; w < p->written_count; w++) {
+        kn_output_write(p->output, p->written[w].data, p->written[w].size);
+        kn_buffer_clear(&p->written[w]);
+    }
+    return failure(p->output, err);
+}
+
+/* Writing and making take turns, so that not all threads want the file at the same time. */
 static kn_status run_piece(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
 {
     (void)worker;
     pieces *p = arg;
+    int64_t writes = p->places ? p->written_count : 1, both = writes < p->made_count ? writes : p->made_count;
     for (int64_t i = begin; i < end; i++) {
-        if (i > 0) {
-            KN_TRY(p->fn(p->arg, p->first + i - 1, &p->made[i - 1], err));
-            continue;
-        }
-        for (int64_t w = 0; w < p->written_count; w++) {
-            kn_output_write(p->output, p->written[w].data, p->written[w].size);
-            kn_buffer_clear(&p->written[w]);
-        }
-        if (p->output->error) return failure(p->output, err);
+        bool    write = i < 2 * both ? i % 2 == 0 : writes > p->made_count;
+        int64_t at = i < 2 * both ? i / 2 : i - both;
+        if (!write)
+            KN_TRY(p->fn(p->arg, p->first + at, &p->made[at], err));
+        else
+            KN_TRY(p->places ? put_piece(p, at, err) : put_in_order(p, err));
     }
     return KN_OK;
+}
+
+/* Makes a batch and writes the one before. */
+static kn_status run_batch(pieces *p, kn_error *err)
+{
+    kn_output *o = p->output;
+    off_t      end = (off_t)o->size;
+    for (int64_t w = 0; p->places && w < p->written_count; w++) {
+        p->places[w] = end;
+        end += (off_t)p->written[w].size;
+    }
+    KN_TRY(kn_parallel_for(o->ctx, p->made_count + (p->places ? p->written_count : 1), 1, run_piece, p, err));
+    if (p->places) o->size = (uint64_t)end;
+    return KN_OK;
+}
+
+/* Is it a file of ours, into which any thread can write? What was written so far is then in it. */
+static bool has_places(kn_output *o)
+{
+    if (!o->target || o->memory || o->consumer.take) return false;
+    empty_buffer(o);
+    return o->error == 0;
+}
+
+static kn_status run_batches(pieces *p, int64_t count, int64_t batch, kn_error *err)
+{
+    kn_status st = KN_OK;
+    do {
+        p->made_count = count - p->first < batch ? count - p->first : batch;
+        st = run_batch(p, err);
+        if (st == KN_CANCELLED && kn_output_is_stream(p->output))
+            st = kn_fail(err, st, "stopped on request; the output is incomplete");
+        kn_buffer *filled = p->made;
+        p->made = p->written;
+        p->written = filled;
+        p->written_count = p->made_count;
+        p->first += p->made_count;
+    } while (st == KN_OK && p->written_count > 0); /* the last round makes nothing and writes the last batch */
+    if (p->places && st == KN_OK && lseek(p->output->fd, (off_t)p->output->size, SEEK_SET) < 0) {
+        atomic_store(&p->error, errno);
+        st = write_failed(p->output, errno, err);
+    }
+    if (p->error) p->output->error = p->error;
+    return st;
 }
 
 kn_status kn_output_pieces(kn_output *o, int64_t count, kn_piece_fn fn, void *arg, kn_error *err)
 {
     int64_t    batch = (int64_t)kn_context_threads(o->ctx) * PIECES_PER_THREAD;
+    bool       places = has_places(o);
     kn_buffer *buffers = kn_alloc_array(o->ctx, (size_t)batch * 2, sizeof *buffers);
-    if (!buffers) return kn_fail_memory(err, o->ctx, "writing the output");
+    pieces     p = {.output = o, .fn = fn, .arg = arg, .made = buffers};
+    if (places) p.places = kn_alloc_array(o->ctx, (size_t)batch, sizeof *p.places);
+    if (!buffers || (places && !p.places)) {
+        KN_FREE(buffers, p.places);
+        return kn_fail_memory(err, o->ctx, "writing the output");
+    }
+    p.written = buffers + batch;
     for (int64_t i = 0; i < batch * 2; i++) kn_buffer_init(&buffers[i], o->ctx);
-
-    pieces    p = {.output = o, .fn = fn, .arg = arg, .made = buffers, .written = buffers + batch};
-    kn_status st = KN_OK;
-    do {
-        p.made_count = count - p.first < batch ? count - p.first : batch;
-        st = kn_parallel_for(o->ctx, p.made_count + 1, 1, run_piece, &p, err);
-        if (st == KN_CANCELLED && kn_output_is_stream(o))
-            st = kn_fail(err, st, "stopped on request; the output is incomplete");
-        kn_buffer *filled = p.made;
-        p.made = p.written;
-        p.written = filled;
-        p.written_count = p.made_count;
-        p.first += p.made_count;
-    } while (st == KN_OK && p.written_count > 0); /* the last round makes nothing and writes the last batch */
-
+    kn_status st = run_batches(&p, count, batch, err);
     for (int64_t i = 0; i < batch * 2; i++) kn_buffer_free(&buffers[i]);
-    kn_free(buffers);
+    KN_FREE(buffers, p.places);
     return st;
 }
