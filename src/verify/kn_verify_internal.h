@@ -474,7 +474,7 @@ typedef struct kn_vkey {
 /* By one key or more; `counts`: how many each row stands for, NULL: itself. */
 KN_CHECK kn_status kn_vgroup(kn_vgroups *out, kn_context *ctx, int64_t rows, const int64_t *counts, const kn_vkey *keys,
                              int key_count, kn_error *err);
-/* The same without of_row, which takes less memory. */
+/* The sizes of these groups alone (no of_row, no first), in an order that depends on the keys: takes less memory. */
 KN_CHECK kn_status kn_vgroup_sizes(kn_vgroups *out, kn_context *ctx, int64_t rows, const int64_t *counts,
                                    const kn_vkey *keys, int key_count, kn_error *err);
 void               kn_vgroups_free(kn_vgroups *groups);

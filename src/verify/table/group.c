@@ -3,8 +3,9 @@
  * The parts of a key are packed into words as far as they fit, 63 bits in the first and 32 in each other, which refines
  * the groups found so far by one more pass over the rows. Groups are numbered as they first appear, so the result does
  * not depend on anything else. With several threads each numbers the keys of some rows and counts them, some pieces at a
- * time; the lists of these keys are joined in order by one thread, and the rows renumbered. Who asks for the groups
- * alone, without the rows of each, gets them without an array of rows where one word holds the key.
+ * time; the lists of these keys are joined in order by one thread, and the rows renumbered. Who asks for the groups'
+ * sizes alone gets them without an array of rows where one word holds the key; the lists are then joined by all threads,
+ * each the keys of one part of all hashes, as nobody asks for their order.
  *
  * Cost: O(rows) per word, and for one thread the distinct keys of each piece; a row equal to the previous one costs no
  * look-up. Memory: 4 bytes per row, 16 to 32 per group, 24 per distinct key of a few pieces.
@@ -20,8 +21,10 @@ enum {
     PIECE = 1 << 16,       /* rows of a thread                     */
     PIECES_PER_THREAD = 4, /* whose keys are held at a time        */
     CHUNK = 512,           /* rows packed at a time                */
-    FIRST_BITS = 63,       /* of the first word: below UINT64_MAX  */
-    BITS = 32              /* of another, beside a group's number  */
+    PART_BITS = 6,         /* of a hash: the parts of all keys     */
+    PARTS = 1 << PART_BITS,
+    FIRST_BITS = 63, /* of the first word: below UINT64_MAX  */
+    BITS = 32        /* of another, beside a group's number  */
 };
 
 /* How the parts of a key are packed. */
@@ -55,6 +58,13 @@ static bool packing_of(packing *out, kn_context *ctx, const kn_vkey *key)
     return true;
 }
 
+/* Keys whose hashes begin alike, and how many rows have each. */
+typedef struct part {
+    kn_vnumbers keys;
+    int64_t    *rows;
+    size_t      room;
+} part;
+
 /* One pass over the rows with the parts [from, to). */
 typedef struct passing {
     kn_context    *ctx;
@@ -67,7 +77,9 @@ typedef struct passing {
     bool           last;  /* the groups are then counted */
     int64_t        begin; /* the first row of the pieces */
     struct piece  *pieces;
-    kn_vnumbers    all;     /* the keys of the pieces before */
+    size_t         piece_count;
+    part          *parts; /* of the keys of the pieces before; NULL: they are in `all` */
+    kn_vnumbers    all;
     size_t         room[2]; /* of the groups' rows and first */
 } passing;
 
@@ -76,6 +88,7 @@ typedef struct piece {
     uint64_t *words;
     int64_t  *rows, *first; /* per key, in the last pass */
     uint32_t  count;
+    uint32_t  starts[PARTS + 1]; /* where the keys are sorted by their part: each one's first */
 } piece;
 
 /* Adds a part to the words of the rows from `begin` on. */
@@ -155,9 +168,38 @@ static void count_rows(const passing *p, int64_t begin, int64_t end, const uint3
     for (int64_t row = begin; row < end; row++) {
         uint32_t group = of_row[row - begin];
         if (group == KN_V_NONE) continue;
-        if (rows[group] == 0) first[group] = row;
+        if (first && rows[group] == 0) first[group] = row;
         rows[group] += p->counts ? p->counts[row] : 1;
     }
+}
+
+static size_t part_of(uint64_t word)
+{
+    return (size_t)(kn_hash_word(word + 1) >> (64 - PART_BITS)); /* kn_vnumbers uses the other end */
+}
+
+/* Sorts the keys of a piece by their part. false: out of memory. */
+static bool sort_keys(const passing *p, piece *one)
+{
+    uint64_t *words = kn_alloc_array(p->ctx, (size_t)one->count + 1, sizeof *words);
+    int64_t  *rows = kn_alloc_array(p->ctx, (size_t)one->count + 1, sizeof *rows);
+    uint32_t  next[PARTS];
+    if (!words || !rows) {
+        KN_FREE(words, rows);
+        return false;
+    }
+    memset(one->starts, 0, sizeof one->starts);
+    for (uint32_t i = 0; i < one->count; i++) one->starts[part_of(one->words[i]) + 1]++;
+    for (int k = 0; k < PARTS; k++) next[k] = one->starts[k + 1] += one->starts[k];
+    for (uint32_t i = one->count; i-- > 0;) {
+        uint32_t at = --next[part_of(one->words[i])];
+        words[at] = one->words[i];
+        rows[at] = one->rows[i];
+    }
+    KN_FREE(one->words, one->rows);
+    one->words = words;
+    one->rows = rows;
+    return true;
 }
 
 static kn_status number_into(const passing *p, piece *one, int64_t begin, int64_t end, uint32_t *of_row, kn_error *err)
@@ -172,10 +214,10 @@ static kn_status number_into(const passing *p, piece *one, int64_t begin, int64_
     kn_vnumbers_free(&groups);
     if (st != KN_OK || !p->last) return st;
     one->rows = kn_alloc_array_zero(p->ctx, (size_t)one->count + 1, sizeof *one->rows);
-    one->first = kn_alloc_array(p->ctx, (size_t)one->count + 1, sizeof *one->first);
-    if (!one->rows || !one->first) return kn_fail_memory(err, p->ctx, "verifying");
+    if (!p->parts) one->first = kn_alloc_array(p->ctx, (size_t)one->count + 1, sizeof *one->first);
+    if (!one->rows || (!p->parts && !one->first)) return kn_fail_memory(err, p->ctx, "verifying");
     count_rows(p, begin, end, of_row, one->rows, one->first);
-    return KN_OK;
+    return !p->parts || sort_keys(p, one) ? KN_OK : kn_fail_memory(err, p->ctx, "verifying");
 }
 
 static kn_status number_piece(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
@@ -224,35 +266,92 @@ static bool join_piece(passing *p, piece *one)
 }
 
 /* Some pieces, joined in their order: keys get the numbers that they would get row by row. */
+static kn_status join_in_order(passing *p, kn_error *err)
+{
+    for (size_t i = 0; i < p->piece_count; i++) {
+        if (!join_piece(p, &p->pieces[i])) return kn_fail_memory(err, p->ctx, "verifying");
+        if (kn_cancelled(p->ctx)) return kn_fail_cancelled(err);
+    }
+    return KN_OK;
+}
+
+/* The keys of all pieces that are in one part. */
+static bool join_part(const passing *p, size_t k)
+{
+    part *to = &p->parts[k];
+    for (size_t n = 0; n < p->piece_count; n++) {
+        const piece *one = &p->pieces[n];
+        for (uint32_t i = one->starts[k]; i < one->starts[k + 1]; i++) {
+            uint32_t known = to->keys.count, number = kn_vnumbers_add(&to->keys, one->words[i]);
+            if (number == KN_V_NONE || !KN_GROW(p->ctx, &to->rows, &to->room, (size_t)to->keys.count)) return false;
+            if (number == known) to->rows[number] = 0;
+            to->rows[number] += one->rows[i];
+        }
+    }
+    return true;
+}
+
+static kn_status join_parts(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    const passing *p = arg;
+    (void)worker;
+    for (int64_t k = begin; k < end; k++)
+        if (!join_part(p, (size_t)k)) return kn_fail_memory(err, p->ctx, "verifying");
+    return KN_OK;
+}
+
 static kn_status pass_some(passing *p, int64_t rows, kn_error *err)
 {
-    size_t    count = (size_t)((rows + PIECE - 1) / PIECE);
+    p->piece_count = (size_t)((rows + PIECE - 1) / PIECE);
     kn_status st = kn_parallel_for(p->ctx, rows, PIECE, number_piece, p, err);
-    for (size_t i = 0; st == KN_OK && i < count; i++) {
-        if (!join_piece(p, &p->pieces[i])) st = kn_fail_memory(err, p->ctx, "verifying");
-        if (st == KN_OK && kn_cancelled(p->ctx)) st = kn_fail_cancelled(err);
-    }
+    if (st == KN_OK) st = p->parts ? kn_parallel_for(p->ctx, PARTS, 1, join_parts, p, err) : join_in_order(p, err);
     if (st == KN_OK && p->g->of_row) st = kn_parallel_for(p->ctx, rows, PIECE, renumber_piece, p, err);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < p->piece_count; i++) {
         KN_FREE(p->pieces[i].words, p->pieces[i].rows, p->pieces[i].first);
         p->pieces[i] = (piece){0};
     }
     return st;
 }
 
+/* The groups of all parts, one part after the other; the parts are gone. */
+static kn_status end_parts(passing *p, kn_status st, kn_error *err)
+{
+    uint64_t count = 0, done = 0;
+    for (int k = 0; k < PARTS; k++) count += p->parts[k].keys.count;
+    if (st == KN_OK) {
+        p->g->rows = count < KN_V_MISSING ? kn_alloc_array(p->ctx, (size_t)count + 1, sizeof *p->g->rows) : NULL;
+        if (!p->g->rows) st = kn_fail_memory(err, p->ctx, "verifying");
+    }
+    for (int k = 0; k < PARTS; k++) {
+        const part *one = &p->parts[k];
+        if (st == KN_OK && one->keys.count > 0)
+            memcpy(p->g->rows + done, one->rows, one->keys.count * sizeof *one->rows);
+        done += one->keys.count;
+        kn_vnumbers_free(&p->parts[k].keys);
+        kn_free(one->rows);
+    }
+    p->g->count = (uint32_t)count;
+    kn_free(p->parts);
+    p->parts = NULL;
+    return st;
+}
+
 static kn_status pass_in_pieces(passing *p, kn_error *err)
 {
     int64_t count = (int64_t)kn_context_threads(p->ctx) * PIECES_PER_THREAD, some = count * PIECE;
+    bool    sizes = !p->g->of_row;
     p->pieces = kn_alloc_array_zero(p->ctx, (size_t)count, sizeof *p->pieces);
+    if (sizes) p->parts = kn_alloc_array_zero(p->ctx, PARTS, sizeof *p->parts);
+    for (int k = 0; p->parts && k < PARTS; k++) p->parts[k].keys.ctx = p->ctx;
     p->all = (kn_vnumbers){.ctx = p->ctx};
     p->room[0] = p->room[1] = 0;
-    kn_status st = p->pieces ? KN_OK : kn_fail_memory(err, p->ctx, "verifying");
+    kn_status st = p->pieces && (!sizes || p->parts) ? KN_OK : kn_fail_memory(err, p->ctx, "verifying");
     for (p->begin = 0; st == KN_OK && p->begin < p->rows; p->begin += some)
         st = pass_some(p, p->rows - p->begin < some ? p->rows - p->begin : some, err);
     p->g->count = p->all.count;
     kn_vnumbers_free(&p->all);
     kn_free(p->pieces);
-    return st;
+    return p->parts ? end_parts(p, st, err) : st;
 }
 
 static kn_status pass(passing *p, kn_error *err)
@@ -280,7 +379,7 @@ static kn_status group(kn_vgroups *g, bool rows_too, passing *p, packing *packed
     bool good = true;
     for (int i = 0; good && i < key_count; i++) good = packing_of(&packed[i], p->ctx, &p->keys[i]);
     if (good && (rows_too || word_end(packed, 0, key_count) < key_count)) {
-        g->of_row = kn_alloc_array_zero(p->ctx, (size_t)p->rows + 1, sizeof *g->of_row);
+        g->of_row = kn_alloc_array(p->ctx, (size_t)p->rows + 1, sizeof *g->of_row); /* the first pass fills it */
         good = g->of_row != NULL;
     }
     if (!good) return kn_fail_memory(err, p->ctx, "verifying");
