@@ -12,6 +12,7 @@
 #include "kn_columnar.h"
 #include "kn_context.h"
 #include "kn_error.h"
+#include "kn_pages.h"
 #include "kn_parallel.h"
 #include "kn_utf8.h"
 #include "kn_verify_reader.h"
@@ -28,6 +29,7 @@ static kn_status no_memory(const kn_vreader *r, kn_error *err)
 kn_status kn_vreader_fill(kn_vreader *r, kn_error *err)
 {
     size_t held = r->filled - r->at;
+    if (r->at > r->hashed) kn_vreader_digest(r); /* what leaves the window must be in it */
     if (r->at > 0) memmove(r->window, r->window + r->at, held);
     r->hashed -= r->at;
     r->at = 0;
@@ -285,7 +287,6 @@ kn_status kn_vreader_file(kn_vreader *r, const char *path, bool first, kn_csv_fi
     KN_TRY(kn_vreader_fill(r, err));
     if (r->filled == 0) return kn_fail(err, KN_INPUT, "%s: the file is empty", kn_source_name(r->source));
     if (r->filled >= 3 && memcmp(r->window, "\xef\xbb\xbf", 3) == 0) r->at = 3;
-    kn_vreader_digest(r); /* before the header moves the window */
     return kn_vreader_header(r, first, fields, err);
 }
 
@@ -315,7 +316,7 @@ void kn_vreader_close(kn_vreader *r)
     }
     kn_arena_free(&r->arena);
     kn_free(r->pieces);
-    kn_free(r->window);
+    KN_PAGES_FREE(r->ctx, r->window);
 }
 
 kn_status kn_vreader_open(kn_vreader *r, kn_error *err)
@@ -364,7 +365,7 @@ kn_status kn_vtable_read(kn_vtable **out, kn_context *ctx, const char *const *pa
 void kn_vtable_free(kn_vtable *t)
 {
     if (!t) return;
-    for (int c = 0; t->columns && c < t->column_count; c++) kn_free(t->columns[c].codes);
+    for (int c = 0; t->columns && c < t->column_count; c++) KN_PAGES_FREE(t->ctx, t->columns[c].codes);
     for (int c = 0; t->texts && c < t->column_count; c++) kn_texts_free(&t->texts[c]);
     for (int i = 0; t->locals && i < t->local_count; i++) kn_texts_free(&t->locals[i]);
     kn_arena_free(&t->arena);

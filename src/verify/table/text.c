@@ -89,6 +89,7 @@ static kn_status next_file(blocks *b, kn_error *err)
 {
     if (b->r.source) b->before += (double)kn_source_size(b->r.source);
     KN_TRY(kn_vreader_file(&b->r, b->paths[b->next], b->next == 0, b->fields, err));
+    kn_vreader_digest(&b->r);
     b->made = b->r.filled;
     b->next++;
     return KN_OK;
