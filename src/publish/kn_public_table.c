@@ -14,6 +14,7 @@
 #include "kn_freq.h"
 #include "kn_hierarchy.h"
 #include "kn_model.h"
+#include "kn_parallel.h"
 #include "kn_public.h"
 #include "kn_request_document.h"
 
@@ -121,20 +122,41 @@ static bool all_stars(const reading *r, int64_t row)
     return true;
 }
 
-static void find_suppressed(reading *r)
+enum { GRAIN = 1 << 16 };
+
+typedef struct stars {
+    const reading  *r;
+    _Atomic int64_t rows;
+} stars;
+
+static kn_status count_stars(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
 {
+    stars  *s = arg;
+    int64_t rows = 0;
+    (void)worker, (void)err;
+    for (int64_t row = begin; row < end; row++)
+        if (all_stars(s->r, row)) rows += kn_table_weight(s->r->table, row);
+    s->rows += rows;
+    return KN_OK;
+}
+
+static kn_status find_suppressed(reading *r, kn_error *err)
+{
+    stars s = {.r = r};
     r->starred_class = -1;
     for (int64_t i = 0; i < r->freq->classes && r->starred_class < 0; i++) {
         int q = 0;
         while (q < r->quasi_count && kn_freq_code(r->freq, i, q) == r->stars[r->quasi[q]]) q++;
         if (q == r->quasi_count) r->starred_class = i;
     }
-    if (r->starred_class < 0 || r->spec->suppressed == KN_SUPPRESSED_DROP) return;
-    if (r->spec->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE)
+    if (r->starred_class < 0 || r->spec->suppressed == KN_SUPPRESSED_DROP) return KN_OK;
+    if (r->spec->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE) {
         r->suppressed = r->freq->counts[r->starred_class];
-    else
-        for (int64_t row = 0; row < r->table->rows; row++)
-            if (all_stars(r, row)) r->suppressed += kn_table_weight(r->table, row);
+        return KN_OK;
+    }
+    KN_TRY(kn_parallel_for(r->ctx, r->table->rows, GRAIN, count_stars, &s, err));
+    r->suppressed = s.rows;
+    return KN_OK;
 }
 
 static kn_status measure_classes(reading *r, kn_error *err)
@@ -321,7 +343,7 @@ static kn_status measure(reading *r, kn_error *err)
     KN_TRY(read_columns(&r->table, r, false, err));
     if (!columns_exist(r, err)) return KN_MEMORY;
     KN_TRY(kn_freq_of_table(&r->freq, r->ctx, r->table, r->quasi, r->quasi_count, err));
-    find_suppressed(r);
+    KN_TRY(find_suppressed(r, err));
     KN_TRY(measure_classes(r, err));
     KN_TRY(measure_columns(r, err));
     kn_public *p = r->facts;

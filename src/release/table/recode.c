@@ -21,6 +21,7 @@
 #include "kn_context.h"
 #include "kn_csv_write.h"
 #include "kn_error.h"
+#include "kn_pages.h"
 #include "kn_parallel.h"
 #include "kn_recode_row.h"
 #include "kn_released.h"
@@ -271,6 +272,14 @@ static int64_t suppressed_rows(const kn_plan *plan)
     return n;
 }
 
+static kn_status take_ids(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    (void)worker, (void)err;
+    const recoder *r = arg;
+    for (int64_t i = begin; i < end; i++) r->map[i] = (int64_t)r->records[i].id;
+    return KN_OK;
+}
+
 /* Which row of the table comes where. */
 static kn_status make_map(recoder *r, int64_t *count, kn_error *err)
 {
@@ -286,13 +295,10 @@ static kn_status make_map(recoder *r, int64_t *count, kn_error *err)
     r->count = *count;
     if (alone) return place_rows(r, err);
     int64_t n = 0;
-    if (r->input->keep_order) {
-        for (int64_t row = 0; row < plan->rows; row++)
-            if (!drop || plan->class_of_row[row] != KN_CLASS_SUPPRESSED) r->map[n++] = row;
-    } else {
-        for (; n < *count; n++) r->map[n] = (int64_t)r->records[n].id;
-    }
-    kn_free(r->records);
+    if (!r->input->keep_order) KN_TRY(kn_parallel_for(r->ctx, *count, GRAIN, take_ids, r, err));
+    for (int64_t row = 0; r->input->keep_order && row < plan->rows; row++)
+        if (!drop || plan->class_of_row[row] != KN_CLASS_SUPPRESSED) r->map[n++] = row;
+    KN_PAGES_FREE(r->ctx, r->records);
     r->records = NULL;
     return KN_OK;
 }
