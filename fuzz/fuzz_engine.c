@@ -79,7 +79,7 @@ static void try_secret(const char *given)
     static const char planted[] = "PLANTED";
     char              text[1024];
     const char       *end = strstr(given, ": ");
-    int               size = (int)(end ? end - given : (ptrdiff_t)strlen(given)); /* a blank is %20 there */
+    int               size = (int)(end ? end - given : (ptrdiff_t)strlen(given));
     if (size > 200 || strchr(given, '/') || strstr(given, planted)) return;
     kn_error err = KN_ERROR_INIT;
     CHECK(kn_fail(&err, KN_IO, "postgresql://me:%.*s%s@host/db: gone", size, given, planted) == KN_IO);
@@ -126,7 +126,7 @@ static void try_options(kn_context *ctx, input *in)
     char          name[8] = "";
     kn_connection connection = KN_CONNECTION_INIT;
     fill(in, name, sizeof name - 1);
-    connection.size = rarely(in, 8) ? take(in) : sizeof connection;
+    connection.size = rarely(in, 8) ? (size_t)below(in, (int64_t)sizeof connection + 1) : sizeof connection;
     connection.run = run_nothing;
     bool fine = kn_engine_add(ctx, name, &connection, &err) == KN_OK;
     CHECK(!fine); /* two functions are missing */

@@ -43,8 +43,8 @@ static bool put_right(kn_context *ctx, const char *from, const char *to)
     char         digest[65], *text = NULL, *place;
     size_t       size = 0;
     r.err = &err;
-    demand(kn_source_open(&source, ctx, from, &err) == KN_OK, "the file is not opened");
-    kn_status st = kn_json_open(&r.json, ctx, source, false, &err);
+    kn_status st = kn_source_open(&source, ctx, from, &err); /* it may be a compressed file that is none */
+    if (st == KN_OK) st = kn_json_open(&r.json, ctx, source, false, &err);
     if (st == KN_OK) st = kn_document_begin(&doc, ctx, &kn_recipe_document, &err);
     if (st == KN_OK) st = read_document(&r, doc);
     if (st == KN_OK)

@@ -44,11 +44,14 @@ const char *kn_name_server(const char *name)
     return rest ? rest : behind(name, "postgres:");
 }
 
-/* The end of a connection string in a message. */
+/* The end of a connection string in a message: not within a password before '@', nor in one in quotes. */
 static char *end_of(char *rest)
 {
-    char *end = strstr(rest, ": ");
-    return end ? end : rest + strlen(rest);
+    bool  quoted = false, address = strncmp(rest, "//", 2) == 0;
+    char *from = address ? rest + 2 + strcspn(rest + 2, "@/") : rest;
+    if (address && *from != '@') from = rest;
+    for (; *from && (quoted || strncmp(from, ": ", 2) != 0); from++) quoted = quoted != (*from == '\'' && !address);
+    return from;
 }
 
 static void drop(char *from, const char *to)
@@ -69,7 +72,8 @@ static char *hide(char *rest, bool whole)
     rest += 2;
     for (char *c = rest; c < end; c++)
         if (*c == '@') at = c;
-    if (!at && cut) at = end - 1; /* the message ends within what may be a password */
+    if (!at && cut) at = end - 1;                                   /* the message ends within what may be a password */
+    if (at && memchr(rest, '?', (size_t)(at - rest))) at = end - 1; /* either side may be the secret one */
     if (at) {
         drop(rest, at + 1);
         end -= at + 1 - rest;

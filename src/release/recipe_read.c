@@ -180,6 +180,15 @@ static kn_status join_lines(kn_buffer *to, const kn_document_value *lines, const
     return to->failed ? kn_fail_memory(m->err, m->recipe->ctx, what) : KN_OK;
 }
 
+/* Pages to be written, and hierarchies or their populations to be read: a recipe may come from anybody, and holds its own. */
+static bool names_files(const kn_spec *spec)
+{
+    bool named = spec->report || spec->public_report;
+    for (int i = 0; i < spec->attribute_count; i++)
+        named = named || spec->attributes[i].hierarchy.path || spec->attributes[i].hierarchy.population;
+    return named;
+}
+
 static kn_status make_request(const making *m)
 {
     kn_buffer text;
@@ -195,7 +204,8 @@ static kn_status make_request(const making *m)
     const kn_spec *spec = m->recipe->spec;
     for (int i = 0; i < spec->attribute_count; i++) /* line numbers of the request are not those of the file */
         kn_spec_inside(m->recipe->spec)->state.attributes[i].line = 0;
-    if (kn_spec_shape(spec) != KN_SHAPE_TABLE || spec->input_count > 0 || spec->output || spec->population)
+    if (kn_spec_shape(spec) != KN_SHAPE_TABLE || spec->input_count > 0 || spec->output || spec->population ||
+        names_files(spec))
         return not_one(m, "the request is not one that a recipe holds");
     kn_family family = kn_method_family(m->recipe->method);
     if (family == KN_FAMILY_RELATIONAL || family == KN_FAMILY_TREE) return not_one(m, "its method leaves none");

@@ -13,6 +13,7 @@
 #include "kn_alloc.h"
 #include "kn_arrow.h"
 #include "kn_columnar.h"
+#include "kn_connection_checked.h"
 #include "kn_context.h"
 #include "kn_duckdb.h"
 #include "kn_duckdb_source.h"
@@ -23,8 +24,9 @@ enum { ROOM = 600 };
 
 /* ---- Checked calls ---- */
 
-static kn_status judge(kn_context *ctx, int code, const char *what, const char *message, kn_error *err)
+static kn_status judge(kn_context *ctx, int code, const char *what, char *message, kn_error *err)
 {
+    kn_message_clean(message, ROOM);
     if (kn_cancelled(ctx) || code == ECANCELED) return kn_fail_cancelled(err);
     if (code == 0) return KN_OK;
     kn_status st = code == ENOMEM ? KN_MEMORY : code == EIO || code == ENOSPC ? KN_IO : KN_INPUT;
@@ -45,7 +47,8 @@ kn_status kn_connection_query(struct ArrowArrayStream *out, const kn_connection 
     *out = (struct ArrowArrayStream){.release = NULL};
     if (kn_cancelled(ctx)) return kn_fail_cancelled(err);
     kn_status st = judge(ctx, c->query(c->state, sql, out, message, sizeof message), what, message, err);
-    if (st == KN_OK && !out->release) st = kn_fail(err, KN_INPUT, "%.300s: the engine gives no rows", what);
+    if (st == KN_OK && !out->release) return kn_fail(err, KN_INPUT, "%.300s: the engine gives no rows", what);
+    if (st == KN_OK) st = kn_connection_checked(out, ctx, what, err);
     if (st != KN_OK && out->release) out->release(out);
     return st;
 }
