@@ -1,7 +1,7 @@
 /* fuzz_verify.c: the verifier's own readers, which share nothing with those of the methods, against these.
  *
- * The first byte chooses: t a table, h a hierarchy, x a taxonomy, m a row map, j a journal beside a release; the rest is the file. Both
- * readers take it, or neither does; cells and trees are the same. A row map and a journal that were read are written and read as the
+ * The first byte chooses: t a table, h a hierarchy, x a taxonomy, m a row map, j a journal beside a release; the rest is the file. Of a table
+ * both readers have the same cells, or neither takes it; a tree that the methods take is the same to the verifier, which takes some more. A row map and a journal that were read are written and read as the
  * same. SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE
@@ -111,8 +111,8 @@ static void try_tree(kn_context *ctx, kn_hierarchy_kind kind)
     kn_status    vst = kn_vtree_make(&tree, ctx, &attribute, &domain, &second);
     if (st != KN_OK) check_failure(st, &err);
     if (vst != KN_OK) check_failure(vst, &second);
-    if ((st == KN_OK) != (vst == KN_OK)) fprintf(stderr, "%s | %s\n", err.message, second.message);
-    demand((st == KN_OK) == (vst == KN_OK), "a tree for one of them only");
+    if (st == KN_OK && vst != KN_OK) fprintf(stderr, "%s\n", second.message);
+    demand(st != KN_OK || vst == KN_OK, "the verifier cannot read a tree that the methods use");
     if (h) demand(h->leaves == tree->leaves && h->height == tree->height, "trees of different sizes");
     kn_hierarchy_free(h);
     kn_vtree_free(tree);

@@ -46,8 +46,8 @@ static char find_delimiter(const char *text, size_t size)
     return ';';
 }
 
-static kn_status add_line(kn_vtree_maker *maker, const char *text, const kn_csv_field *f, size_t n, int64_t line,
-                          kn_buffer *single, kn_error *err)
+static kn_status add_line(kn_vtree_maker *maker, const char *name, const char *text, const kn_csv_field *f, size_t n,
+                          int64_t line, kn_buffer *single, kn_error *err)
 {
     kn_string path[LEVELS];
     size_t    room = 0;
@@ -55,7 +55,9 @@ static kn_status add_line(kn_vtree_maker *maker, const char *text, const kn_csv_
     kn_buffer_clear(single);
     char *to = kn_buffer_reserve(single, room + 1);
     if (!to) return kn_fail_memory(err, single->ctx, "verifying");
+    if (n == 1) return kn_fail_at(err, KN_INPUT, name, line, 0, "a leaf without a root");
     for (size_t i = 0; i < n; i++) {
+        if (i > 0 && f[i].size == 0) return kn_fail_at(err, KN_INPUT, name, line, 0, "a label without a text");
         path[i] = (kn_string){text + f[i].begin, f[i].size};
         if (!f[i].doubled) continue;
         path[i] = (kn_string){to, kn_csv_undouble(to, path[i].data, path[i].size)};
@@ -73,12 +75,13 @@ static kn_status read_lines(kn_vtree_maker *maker, kn_context *ctx, const char *
     kn_status      st = KN_OK;
     kn_buffer_init(&single, ctx);
     kn_csv_scanner_init(&s, text, size, true, delimiter ? delimiter : find_delimiter(text, size), 0);
-    while (st == KN_OK) {
+    for (bool first = true; st == KN_OK; first = false) {
         size_t        n = 0;
         int64_t       line = (int64_t)s.lines + 1;
         kn_csv_result result = kn_csv_scan_any(&s, f, LEVELS, &n);
+        if (result == KN_CSV_OK && n == 0 && first) st = kn_fail(err, KN_INPUT, "%s: there is no leaf", name);
         if (result == KN_CSV_OK && n == 0) break;
-        st = result == KN_CSV_OK ? add_line(maker, text, f, n, line, &single, err)
+        st = result == KN_CSV_OK ? add_line(maker, name, text, f, n, line, &single, err)
                                  : kn_fail_at(err, KN_INPUT, name, line, 0, "this line cannot be read");
     }
     kn_buffer_free(&single);

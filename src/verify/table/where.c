@@ -159,8 +159,8 @@ static int grouped_column(const kn_verifier *v, const kn_vside *side, const kn_a
     return kn_verify_is_released(v->spec, a) && !kept ? kn_vside_find(side, a->name) : -1;
 }
 
-/* `stars`: with a column of that. */
-static void put_grouping(kn_buffer *to, const kn_verifier *v, const kn_vside *side, bool stars)
+/* `stars`: with a column of that. Returns how many columns are asked for. */
+static int put_grouping(kn_buffer *to, const kn_verifier *v, const kn_vside *side, bool stars)
 {
     int columns = 0;
     kn_buffer_add(to, "SELECT ");
@@ -187,6 +187,7 @@ static void put_grouping(kn_buffer *to, const kn_verifier *v, const kn_vside *si
     for (int pass = 0; pass < 2 && columns > 0; pass++) /* in their order, so that row numbers mean something */
         for (int i = 1; i <= columns; i++)
             kn_buffer_format(to, i > 1 ? ", %d" : pass ? " ORDER BY %d" : " GROUP BY %d", i);
+    return columns + 1;
 }
 
 static kn_status read_side(kn_vtable **out, kn_verifier *v, const kn_vside *side, bool stars,
@@ -195,10 +196,13 @@ static kn_status read_side(kn_vtable **out, kn_verifier *v, const kn_vside *side
     struct ArrowArrayStream stream;
     kn_buffer               sql;
     kn_buffer_init(&sql, v->ctx);
-    put_grouping(&sql, v, side, stars);
+    int asked = put_grouping(&sql, v, side, stars);
     KN_TRY(ask(&stream, v, side, &sql, err));
     KN_TRY(kn_vtable_read_stream(out, v->ctx, &stream, side->table->name, options, err));
     kn_vtable *t = *out;
+    if (t->column_count != asked)
+        return kn_fail(err, KN_INPUT, "%.300s: the engine answers with other columns than were asked for",
+                       side->table->name);
     KN_TRY(kn_verify_take_counts(v, t, &t->columns[t->column_count - 1], side->table->name, err));
     if (stars) v->where->stars = &t->columns[t->column_count - 2];
     return kn_vtable_take_names(t, side->names, side->count, err);
