@@ -15,7 +15,7 @@ static void try_baskets(const uint8_t *data, size_t size)
     options.class_count = 1;
     put_file(fuzz.file, data, size);
     kn_records *r = read_records(&options);
-    if (r) read_again(r, options, r->layout);
+    if (r && is_plain(r)) read_again(r, options, r->layout);
     kn_records_free(r);
 }
 

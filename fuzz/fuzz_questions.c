@@ -55,8 +55,9 @@ static void prepare(void)
              path);
     demand(kn_studio_session_init(&studio.session, path, "/dev/shm/kanon-fuzz-none.yaml"), "no session");
     studio.step.release = strdup(release);
-    studio.step.files = json_pack("{s:s}", "zip.csv",
-                                  "10115;101**;*\n10117;101**;*\n10119;101**;*\n20095;200**;*\n20097;200**;*\n20099;200**;*\n");
+    studio.step.files =
+        json_pack("{s:s}", "zip.csv",
+                  "10115;101**;*\n10117;101**;*\n10119;101**;*\n20095;200**;*\n20097;200**;*\n20099;200**;*\n");
     demand(studio.step.release && studio.step.files, "no memory");
     studio.jobs.session = &studio.session;
     studio.jobs.threads = 1;
@@ -92,8 +93,8 @@ static char *ask(const char *kind, json_t *params)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char *const left_out[] = {"open", "folder", "publish", "released", "verify", "attack"};
-    const uint8_t *end = size > 0 ? memchr(data, '\n', size) : NULL;
-    char           name[32] = "";
+    const uint8_t           *end = size > 0 ? memchr(data, '\n', size) : NULL;
+    char                     name[32] = "";
     if (!end || end - data >= (ptrdiff_t)sizeof name) return 0;
     memcpy(name, data, (size_t)(end - data));
     const char *kind = kn_studio_kind(name);

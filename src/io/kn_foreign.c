@@ -27,7 +27,6 @@ static const struct {
     {"Obj\x01", 4, false, "it is an Avro file, not text" COLUMNAR},
     {"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", 8, false, "it is an Excel workbook (.xls), not text" WORKBOOK},
     {"SQLite format 3", 16, false, "it is a SQLite database, not text; as a database its name is sqlite:FILE"},
-    {"%PDF-", 5, false, "it is a PDF document, not text; the table must come from where the document was made"},
     {"$FL2", 4, true, "it is an SPSS file, not text; name it FILE.sav, or save it as CSV"},
     {"BZh", 3, true, "it is compressed by bzip2" ARCHIVE},
     {"\xfd"
@@ -62,9 +61,18 @@ static const char *zip_form(const char *bytes, size_t size)
     return "it is a zip archive" ARCHIVE;
 }
 
+/* "%PDF-1.7" alone in its line: a column or a value may begin with these letters. */
+static bool is_pdf(const char *bytes, size_t size)
+{
+    return size >= 9 && memcmp(bytes, "%PDF-", 5) == 0 && bytes[5] >= '1' && bytes[5] <= '9' && bytes[6] == '.' &&
+           (bytes[8] == '\n' || bytes[8] == '\r');
+}
+
 const char *kn_foreign_form(const void *bytes, size_t size)
 {
     if (size > LOOK) size = LOOK;
+    if (is_pdf(bytes, size))
+        return "it is a PDF document, not text; the table must come from where the document was made";
     if (size >= 4 && memcmp(bytes, "PK\x03\x04", 4) == 0) return zip_form(bytes, size);
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
         if (size >= forms[i].size && memcmp(bytes, forms[i].magic, forms[i].size) == 0 &&
