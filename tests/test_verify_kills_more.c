@@ -253,7 +253,7 @@ static void paths_of_one_label(void **state)
 {
     (void)state;
     file("tree.csv", "1\n2\n");
-    expect_error(TREE, "a,b\n1,u\n2,u\n", "a,b\n1,u\n2,u\n", NULL, KN_INPUT, "a path has 2 to");
+    expect_error(TREE, "a,b\n1,u\n2,u\n", "a,b\n1,u\n2,u\n", NULL, KN_INPUT, "tree.csv:1: a leaf without a root");
 }
 
 /* Breaks have more decimals than the values. */
