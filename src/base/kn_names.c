@@ -44,14 +44,30 @@ const char *kn_name_server(const char *name)
     return rest ? rest : behind(name, "postgres:");
 }
 
-/* The end of a connection string in a message: not within a password before '@', nor in one in quotes. */
+/* The end of an address in a message: not within a password before '@'. */
+static char *end_of_address(char *rest)
+{
+    char *from = rest + 2 + strcspn(rest + 2, "@/"), *end = strstr(*from == '@' ? from : rest, ": ");
+    return end ? end : from + strlen(from);
+}
+
+/* ... of words, as libpq reads them: not within quotes, and what is behind a backslash is a letter like others. */
+static char *end_of_words(char *rest)
+{
+    bool quoted = false;
+    for (; *rest && (quoted || strncmp(rest, ": ", 2) != 0); rest++) {
+        if (*rest == '\\' && rest[1])
+            rest++;
+        else if (*rest == '\'')
+            quoted = !quoted;
+    }
+    return rest;
+}
+
+/* The end of a connection string in a message. */
 static char *end_of(char *rest)
 {
-    bool  quoted = false, address = strncmp(rest, "//", 2) == 0;
-    char *from = address ? rest + 2 + strcspn(rest + 2, "@/") : rest;
-    if (address && *from != '@') from = rest;
-    for (; *from && (quoted || strncmp(from, ": ", 2) != 0); from++) quoted = quoted != (*from == '\'' && !address);
-    return from;
+    return strncmp(rest, "//", 2) == 0 ? end_of_address(rest) : end_of_words(rest);
 }
 
 static void drop(char *from, const char *to)
