@@ -205,6 +205,14 @@ static int foreign_put(void *state, const char *name, struct ArrowArrayStream *r
     return p->db.put(p->db.state, name, rows, message, room);
 }
 
+/* An engine that answers with another column where columns are asked for by name. */
+static int other_query(void *state, const char *sql, struct ArrowArrayStream *out, char *message, size_t room)
+{
+    const place *p = state;
+    bool         by_name = strstr(sql, " LIMIT 0") && strncmp(sql, "SELECT *", 8) != 0;
+    return p->db.query(p->db.state, by_name ? "SELECT 'a' AS sex LIMIT 0" : sql, out, message, room);
+}
+
 /* ---- Random tables ---- */
 
 static void draw_table(place *p, const char *name, int rows)
@@ -659,6 +667,26 @@ static void test_refused(void **state)
     end(&p);
 }
 
+static void test_other_columns(void **state)
+{
+    (void)state;
+    place p;
+    begin(&p, 7, 0);
+    draw_table(&p, "f.parquet", 20);
+    kn_error          err = KN_ERROR_INIT;
+    kn_verify_report *report = NULL;
+    kn_verify_options o = KN_VERIFY_OPTIONS_INIT;
+    char             *text = request(&p, 0, "f.parquet", "g.parquet");
+    kn_spec          *spec = spec_of(&p, text);
+    kn_connection     other = {sizeof other, p.db.dialect, &p, foreign_run, other_query, foreign_put};
+    kn_engine_table   original = {&other, "drawn", "the original"}, released = {&p.db, "drawn", "the release"};
+    assert_int_equal(kn_verify_apart(&report, p.ctx, spec, &original, &released, &o, &err), KN_INPUT);
+    assert_string_equal(err.message, "the original: the engine answers with other columns than were asked for");
+    kn_spec_free(spec);
+    free(text);
+    end(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_answer),
@@ -666,6 +694,7 @@ int main(void)
                                        cmocka_unit_test(test_swapped_parts),
                                        cmocka_unit_test(test_little_memory),
                                        cmocka_unit_test(test_little_memory_without_levels),
-                                       cmocka_unit_test(test_refused)};
+                                       cmocka_unit_test(test_refused),
+                                       cmocka_unit_test(test_other_columns)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

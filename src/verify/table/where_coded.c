@@ -217,6 +217,8 @@ static kn_status make_original(kn_verifier *v, const kn_vread_options *options, 
     kn_buffer_free(&sql);
     if (st != KN_OK) return st;
     KN_TRY(kn_vtable_read_stream(&v->original, v->ctx, &stream, t->name, options, err));
+    if (v->original->column_count != k->count)
+        return kn_fail(err, KN_INPUT, "%.300s: the engine answers with other columns than were asked for", t->name);
     for (int i = 0; i < k->count; i++) {
         v->original->columns[i].texts = k->columns[i].texts;
         v->original->columns[i].count = k->columns[i].count;
