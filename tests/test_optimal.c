@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kn_alloc.h"
 #include "kn_boxes.h"
+#include "kn_context.h"
 #include "kn_counter.h"
 #include "kn_counter_internal.h"
 #include "kn_fulldomain_methods.h"
@@ -164,6 +165,45 @@ static void test_pieces_lose_the_same(void **state)
         lost_at(&p, &whole, levels, lost[0]);
         lost_at(&p, &pieces, levels, lost[1]);
         assert_memory_equal(lost[0], lost[1], sizeof lost[0]);
+        random_problem_free(&p);
+    }
+    testing_context_free(ctx);
+}
+
+/* A node, with no more memory than `room` besides what is used already. */
+static kn_status count_within(const random_problem *p, const kn_counter_options *options, const int *levels,
+                              uint64_t room, kn_node_sums *sums)
+{
+    kn_error    err = KN_ERROR_INIT;
+    kn_counter *counter = NULL;
+    assert_ok(kn_counter_make(&counter, p->ctx, &p->problem, options, &err), err);
+    kn_counter_job job = {.levels = levels, .from = kn_counter_base(counter), .keep = true};
+    p->ctx->memory_limit = kn_context_memory_used(p->ctx) + room;
+    kn_status st = kn_counter_run(counter, &job, 1, &err);
+    p->ctx->memory_limit = 0;
+    *sums = job.sums;
+    kn_counter_set_free(job.set);
+    kn_counter_free(counter);
+    return st;
+}
+
+/* Where there is memory to count a node whole, but not in pieces, it is counted whole. */
+static void test_pieces_without_memory(void **state)
+{
+    kn_context *ctx = testing_context(1);
+    kn_rng      rng;
+    int         levels[RANDOM_QUASI] = {0};
+    (void)state;
+    kn_rng_init(&rng, testing_seed(), 10);
+    for (int i = 0; i < testing_rounds(6); i++) {
+        random_problem     p;
+        kn_node_sums       sums[2];
+        kn_counter_options whole = {.chunk = -1}, pieces = {.chunk = 7};
+        if (!random_problem_make(&p, ctx, &rng, (random_shape){300, 5, 12, 4, false, true})) continue;
+        uint64_t room = 0;
+        while (count_within(&p, &whole, levels, room, &sums[0]) != KN_OK) room += 512;
+        assert_int_equal(count_within(&p, &pieces, levels, room, &sums[1]), KN_OK);
+        assert_same_sizes(&sums[0], &sums[1]);
         random_problem_free(&p);
     }
     testing_context_free(ctx);
@@ -740,6 +780,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_engines_agree),
         cmocka_unit_test(test_pieces_lose_the_same),
+        cmocka_unit_test(test_pieces_without_memory),
         cmocka_unit_test(test_wide_keys),
         cmocka_unit_test(test_many_values),
         cmocka_unit_test(test_sizes_like_enumeration),

@@ -201,11 +201,10 @@ static kn_status make_groups(kn_counter *counter, kn_error *err)
 /* ---- The base ---- */
 
 typedef struct encode_job {
-    kn_counter    *counter;
-    const kn_freq *freq;
-    uint32_t *
-        *numbers; /* per group and possible combination: which one of those that occur, + 1; one attribute: NULL */
-    _Atomic uint8_t **seen; /* the same: does it occur?                                                     */
+    kn_counter       *counter;
+    const kn_freq    *freq;
+    uint32_t        **numbers; /* per group and possible combination: which one of those that occur, + 1 */
+    _Atomic uint8_t **seen;    /* the same: does it occur? One attribute: NULL                            */
 } encode_job;
 
 /* The digit of one attribute in the number of a class's combination in its group, the first attribute the highest. */

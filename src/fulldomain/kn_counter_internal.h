@@ -175,7 +175,8 @@ void kn_counter_copy_codes(const kn_counter *counter, const kn_counter_set *from
 
 /* ---- kn_counter_split.c ---- */
 
-/* Marks the jobs that are counted in pieces (their tables exist); how many. Then counts these. */
+/* Marks the jobs that are counted in pieces (their tables exist); how many. Then counts these; those for
+ * which there is no memory lose the mark. Before other jobs are counted. */
 int64_t            kn_counter_split_choose(const kn_counter *counter, kn_counter_job *jobs, int64_t count);
 KN_CHECK kn_status kn_counter_split_run(kn_counter *counter, kn_counter_job *jobs, int64_t count, kn_error *err);
 void               kn_counter_split_free(kn_context *ctx, struct kn_counter_split_room *room); /* NULL is fine */

@@ -485,11 +485,12 @@ kn_status kn_counter_run(kn_counter *counter, kn_counter_job *jobs, int64_t coun
 {
     for (int64_t i = 0; i < count; i++) jobs[i].set = NULL;
     KN_TRY(kn_counter_tables_need(counter, jobs, count, err));
-    int64_t   whole = count - kn_counter_split_choose(counter, jobs, count);
     run       r = {counter, jobs};
     kn_status st = KN_OK;
-    if (whole > 0) st = kn_parallel_for(counter->ctx, count, grain_of(jobs, count), run_range, &r, err);
-    if (whole < count && st == KN_OK) st = kn_counter_split_run(counter, jobs, count, err);
+    int64_t   whole = 0;
+    if (kn_counter_split_choose(counter, jobs, count) > 0) st = kn_counter_split_run(counter, jobs, count, err);
+    for (int64_t i = 0; i < count; i++) whole += !jobs[i].split;
+    if (whole > 0 && st == KN_OK) st = kn_parallel_for(counter->ctx, count, grain_of(jobs, count), run_range, &r, err);
     for (int64_t i = 0; st != KN_OK && i < count; i++) {
         kn_counter_set_free(jobs[i].set);
         jobs[i].set = NULL;

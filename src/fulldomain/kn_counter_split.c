@@ -11,7 +11,8 @@
  * a set that is kept have another order, which nothing depends on.
  *
  * Cost: entries × (look-ups + one record written and read), or entries × look-ups and the classes of chunks. Memory: 24
- * bytes per entry of the nodes that are counted together, of which there are no more than WAVE entries, or one node.
+ * bytes per entry of the nodes that are counted together, of which there are no more than WAVE entries, or one node. Nodes for
+ * which there is not so much are counted whole.
  *
  * Limits: keys of one pass (kn_counter_pass.c), and no sums by buckets: such nodes are counted whole.
  * SPDX-License-Identifier: Apache-2.0
@@ -481,22 +482,37 @@ static bool make_room(wave *w)
     return w->splits[0].starts && w->splits[0].parts && need_room(w->counter, entries);
 }
 
+/* There is no memory for these: they are counted whole, and have what was taken here. */
+static void leave_whole(kn_counter *counter, kn_counter_job *jobs, int64_t count)
+{
+    kn_counter_split_free(counter->ctx, counter->room);
+    counter->room = NULL;
+    for (int64_t i = 0; i < count; i++) {
+        kn_counter_set_free(jobs[i].set);
+        jobs[i].set = NULL;
+        jobs[i].split = false;
+    }
+}
+
 kn_status kn_counter_split_run(kn_counter *counter, kn_counter_job *jobs, int64_t count, kn_error *err)
 {
-    wave w = {counter, kn_alloc_array(counter->ctx, (size_t)count, sizeof *w.splits), 0};
-    if (!w.splits) return kn_fail_memory(err, counter->ctx, WHAT);
-    kn_status st = KN_OK;
-    for (int64_t next = 0; next < count && st == KN_OK;) {
+    wave      w = {counter, kn_alloc_array(counter->ctx, (size_t)count, sizeof *w.splits), 0};
+    int64_t   begin = 0, next = 0;
+    kn_status st = w.splits ? KN_OK : KN_MEMORY;
+    while (next < count && st == KN_OK) {
         int64_t entries = 0;
+        begin = next;
         for (w.count = 0; next < count && (w.count == 0 || entries + jobs[next].from->classes <= WAVE); next++) {
             if (!jobs[next].split) continue;
             entries += jobs[next].from->classes;
             plan_split(counter, &jobs[next], &w.splits[w.count++]);
         }
         if (w.count == 0) break;
-        st = make_room(&w) ? run_wave(&w, err) : kn_fail_memory(err, counter->ctx, WHAT);
+        st = make_room(&w) ? run_wave(&w, err) : KN_MEMORY;
         KN_FREE(w.splits[0].starts, w.splits[0].parts);
     }
     kn_free(w.splits);
-    return st;
+    if (st != KN_MEMORY) return st;
+    leave_whole(counter, jobs + begin, count - begin);
+    return KN_OK;
 }
