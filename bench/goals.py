@@ -162,10 +162,9 @@ def second_core():
             ("miracle-x", "miracle-x", "cores-miracle-x", "search"), ("gcs", "gcs", "cores-gcs", "search"),
             ("dependencies", "dependencies", "cores-dependencies", "search")]
     alone = {
-        "write": "One thread calls `write` for all.",
         "verify": "SHA-256 of the release is computed from the bytes that are verified, by one thread.",
-        "mondrian": "One thread makes the first cut, two the next ones, and one measures the plan.",
-        "kmsd": "Probably the rounds of the borders that have a single candidate, which one thread refines.",
+        "mondrian": "One thread numbers the classes and gives memory back; with promises beyond k one judges the sides of a first cut.",
+        "kmsd": "What lies between many short sections is one thread's; probably waking the others takes the rest.",
     }
     for name, words, point, figure in jobs:
         yield Goal(f"12.second-{name}", f"{words}: 2 threads against one", "≥", 1.75, "×", point, figure)

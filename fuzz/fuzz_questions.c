@@ -1,8 +1,8 @@
 /* fuzz_questions.c: bytes → a question to the studio, behind a good request → an answer.
  *
  * The first line is the kind of question, the rest its parameters as JSON. The session has a small table and a release file. Questions
- * that write, or go through folders, are left out. An answer is JSON, and the same the second time; a failure is one of the question and
- * says what is wrong.
+ * that write, or look for other files, are left out. An answer is JSON, and there is one the second time too; a failure is one of the
+ * question and says what is wrong.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdint.h>

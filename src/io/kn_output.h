@@ -83,7 +83,8 @@ void kn_output_abort(kn_output *output);
 /* Makes one piece of the output as text. */
 typedef kn_status (*kn_piece_fn)(void *arg, int64_t piece, kn_buffer *to, kn_error *err);
 
-/* Makes pieces 0 .. count - 1 in parallel and writes them in order. Holds a few pieces per thread at a time. */
+/* Makes pieces 0 .. count - 1 in parallel and writes them one behind the other: into a file in parallel too, elsewhere in their order.
+ * Holds a few pieces per thread at a time. */
 KN_CHECK kn_status kn_output_pieces(kn_output *output, int64_t count, kn_piece_fn fn, void *arg, kn_error *err);
 
 #endif
