@@ -59,10 +59,12 @@ def main():
         columns.append(cells)
         with open(os.path.join(a.folder, f"wide_hierarchy_c{number + 1}.csv"), "w", encoding="utf-8") as f:
             f.write("\n".join(hierarchy(size, a.levels)) + "\n")
-    with open(os.path.join(a.folder, "wide.csv"), "w", encoding="utf-8") as f:
+    part = os.path.join(a.folder, "wide.part")
+    with open(part, "w", encoding="utf-8") as f:
         f.write(",".join(f"c{i + 1}" for i in range(a.columns)) + "\n")
         for row in zip(*columns):
             f.write(",".join(map(str, row)) + "\n")
+    os.replace(part, os.path.join(a.folder, "wide.csv"))
 
 
 if __name__ == "__main__":
