@@ -144,7 +144,7 @@ fuzz: ## fuzz one target or all: make fuzz TARGET=fuzz_csv|all SECONDS=60
 	@scripts/fuzz $(TARGET) $(SECONDS)
 
 .PHONY: bench bench-all
-bench: all ## every goal beside what this machine reaches: half an hour (bench/results.md)
+bench: all ## every goal beside what this machine reaches: 45 minutes (bench/results.md)
 	@scripts/setup bench
 	@bench/scoreboard
 

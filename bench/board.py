@@ -50,7 +50,7 @@ def peers_of(goal, figure):
     words = []
     for name, peer in figure["peers"].items():
         if "skipped" in peer:
-            words.append(f"{name}: skipped ({peer['skipped']})")
+            words.append(f"{name} not measured: {peer['skipped']}")
             continue
         more = "> " if peer.get("over") else ""
         times = f" ({more}{svg.short_ratio(peer['seconds'] / figure['own'])})" if figure["own"] else ""
@@ -81,13 +81,12 @@ def line_of(goal, point):
                 goal.given,
                 busy,
             )
-        return Line(
-            goal, "unknown", None, "", f"could not be measured: stopped after {point['late']:.0f} s", goal.given, busy
-        )
+        return Line(goal, "unknown", None, "", f"not measured: stopped after {point['late']:.0f} s", goal.given, busy)
     figure = point.get("figures", {}).get(goal.figure)
     if figure is None or figure["value"] is None:
-        why = point.get("error") or (peers_of(goal, figure) if figure else "the point has no such figure")
-        return Line(goal, "unknown", None, "", f"could not be measured: {why}", goal.given, busy)
+        missing = [peer["skipped"] for peer in (figure or {}).get("peers", {}).values() if "skipped" in peer]
+        why = point.get("error") or "; ".join(dict.fromkeys(missing)) or "the point has no such figure"
+        return Line(goal, "unknown", None, "", f"not measured: {why}", goal.given, busy)
     value, over = figure["value"], figure["over"]
     measured = ("> " if over else "") + with_unit(value, goal.unit)
     beside = peers_of(goal, figure)
@@ -110,7 +109,7 @@ def lines(state):
 def summary(all_lines):
     count = {v: sum(line.verdict == v for line in all_lines) for v in ("met", "missed", "unknown")}
     words = f"{sum(count.values())} goals: {count['met']} met, {count['missed']} missed"
-    return words + (f", {count['unknown']} could not be measured" if count["unknown"] else "")
+    return words + (f", {count['unknown']} not measured" if count["unknown"] else "")
 
 
 def heading(state):
@@ -136,6 +135,14 @@ def heading(state):
     if state.get("quick"):
         words.append("**A trial**: a tenth of the sizes, one turn each; the bounds are those of the full sizes.")
     return words
+
+
+def times(state):
+    """Where the run's time goes, the longest point first."""
+    took = {name: point["seconds"] for name, point in state["points"].items()}
+    if state.get("growth_seconds"):
+        took["growth"] = state["growth_seconds"]
+    return ", ".join(f"{name} {number(seconds)}" for name, seconds in sorted(took.items(), key=lambda item: -item[1]))
 
 
 MARKS = {"met": "yes", "missed": "**no**", "unknown": "?", "beside": "–"}
@@ -227,7 +234,8 @@ def page(state, picture):
             ]
             out.append("| " + " | ".join(cell.replace("|", "/") for cell in cells) + " |")
     if state.get("growth"):
-        out += growth.section(state["growth"])
+        out += growth.section(state["growth"], picture.replace(".svg", "-growth.svg"))
+    out += ["", "## Seconds of each point", "", times(state) + "."]
     return "\n".join(out).rstrip() + "\n"
 
 
@@ -240,7 +248,7 @@ def text(state):
             f"{line.goal.id:26} {line.goal.name:44} {bound_of(line.goal):>13} {line.measured:>14} {ratio:>8}  "
             f"{line.verdict if line.verdict != 'unknown' else line.detail}"
         )
-    return "\n".join(out + ["", summary(found)])
+    return "\n".join(out + ["", "seconds: " + times(state), "", summary(found)])
 
 
 # ---- The picture ----

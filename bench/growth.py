@@ -14,7 +14,8 @@ import typing
 sys.path.append(str(pathlib.Path(__file__).resolve().parent / "mondrian"))
 import plot  # noqa: E402
 from measure import QI, QI9, Failed, Late, Skipped, say, script
-from points import full_release, gcs, tpch_command
+from points import full_release, gcs
+from points_lattice import release
 
 
 @dataclasses.dataclass
@@ -35,6 +36,10 @@ def release_of(rows, columns=tuple(QI9), k=5, *more):
 
 def rows_line(*more):
     return processor(lambda bench, rows: release_of(rows, tuple(QI9), 5, *more)(bench))
+
+
+def wide_line(budget):
+    return processor(lambda bench, count: release(bench, count, "optimal", budget, "--time-limit", bench.within(60)))
 
 
 def persons(bench, count):
@@ -68,6 +73,8 @@ GROWTHS = [
             lambda bench, count: release_of(300_000, tuple(QI9[:count]), 5, "--suppression", "5%")(bench))),
         "mondrian, 300 k rows": (list(range(3, 9)), processor(
             lambda bench, count: release_of(300_000, tuple(QI[:count]), 5, "--method", "mondrian")(bench))),
+        "optimal, 5 levels each, 0 %": (list(range(6, 13, 2)), wide_line("0")),
+        "optimal, 5 levels each, 5 %": (list(range(6, 13, 2)), wide_line("5%")),
     }, "1 for mondrian; a lattice grows with the product of the levels"),
     Growth("k", "Processor seconds by k", {
         "optimal, 300 k rows": ([2, 5, 10, 25, 50, 100], processor(
@@ -119,8 +126,8 @@ def lines_of(known, growth):
     return {name: [(int(size), seconds) for size, seconds in found[name].items()] for name in growth.lines if found.get(name)}
 
 
-def section(known):
-    out = ["", "## Growth", "", "![growth](results-growth.svg)", "",
+def section(known, picture):
+    out = ["", "## Growth", "", f"![growth]({picture})", "",
            "| by | line | from | to | seconds | exponent | an ideal one |", "|---|---|---:|---:|---|---:|---|"]
     for growth in GROWTHS:
         for name, points in lines_of(known, growth).items():

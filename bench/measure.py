@@ -9,6 +9,7 @@ import hashlib
 import importlib.machinery
 import importlib.util
 import json
+import math
 import os
 import pathlib
 import resource
@@ -90,6 +91,7 @@ class Watch:
 class Bench:
     def __init__(self, options):
         self.threads, self.quick, self.large = options.threads, options.quick, options.large
+        self.without = options.without  # peers that are left out
         self.cache, self.build = pathlib.Path(options.cache), pathlib.Path(options.build).resolve()
         self.kanon = self.build / "kanon"
         self.made = {}  # peers: a path, or why there is none
@@ -106,6 +108,10 @@ class Bench:
 
     def times(self, number):
         return 1 if self.quick else number
+
+    def within(self, seconds):
+        """A time limit that a search is given."""
+        return seconds / 10 if self.quick else seconds
 
     def cap(self, seconds):
         """A cap; a trial, which runs beside other work, is not given more."""
@@ -141,7 +147,10 @@ class Bench:
 
     def run(self, command, limit, allowed=(0,), environment=None):
         """One process to its end, or to its cap: wall, cpu, rss_bytes and out."""
-        limit = self.cap(limit)
+        return self.make(command, self.cap(limit), allowed, environment)
+
+    def make(self, command, limit, allowed=(0,), environment=None):
+        """The same, of data: a trial needs them whole, too."""
         done = RUN.run_process([str(part) for part in command], limit, environment)
         if done["code"] is None:
             raise Late(limit)
@@ -174,10 +183,18 @@ class Bench:
         if not path.exists():
             say(f"generating {path.name}")
             words = [part for name, value in options.items() for part in (f"--{name}", str(value))]
-            self.run(
+            self.make(
                 [self.kanon, "generate", kind, "--rows", rows, "--seed", 1, *words, "--output", path, "--quiet"], 600
             )
         return path
+
+    def wide(self):
+        """The table of large lattices, 30 columns; its hierarchies lie beside it."""
+        rows = self.size(30_000)
+        folder = OUT / "data" / f"wide-{rows}"  # where bench/fulldomain/arx looks for it
+        if not (folder / "wide.csv").exists():
+            self.make([sys.executable, HERE / "fulldomain" / "wide.py", folder, "--rows", rows, "--columns", 30], 300)
+        return folder / "wide.csv"
 
     def adult(self):
         if not (ADULT / "adult.csv").exists():
@@ -199,22 +216,36 @@ class Bench:
         generator = self.peer("tpchgen")
         folder = self.cache / "relational"
         command = [HERE / "relational" / "tpch", folder, "--persons", count, "--generator", generator, *more]
-        self.run(command, 900)
+        self.make(command, 900)
         return folder / f"tpch-{count}.yaml"
 
     # ---- Limits of the machine ----
 
     def limit(self, name, size):
-        """The seconds that `size` bytes take at least: `scan`, `parse` or `hash` (bench/limits.c), measured once a run.
-        None where that cannot be measured."""
+        """The seconds that `size` bytes take at least: `scan`, `parse`, `store` (bench/limits.c) or `hash`, measured once a
+        run. None where that cannot be measured."""
+        try:
+            rates = self.rates()
+        except (Skipped, Failed, Late, ValueError) as why:
+            say(f"limits: {why}")
+            rates = self.limits = {"missing": str(why)}
+        return size / rates[name] if name in rates else None
+
+    def rates(self):
+        """What the limits are made of, in bytes per second. `hash` is the faster of the library's SHA-256 (`kanon`) and
+        OpenSSL's (`openssl`), which Python's hashlib is."""
         if not self.limits:
-            try:
-                table = self.table("adult-like", self.size(3_000_000))
-                self.limits.update(self.json([self.program("bench_limits"), table, "--threads", self.threads], 120)[0])
-            except (Skipped, Failed, Late, ValueError) as why:
-                say(f"limits: {why}")
-                self.limits["missing"] = str(why)
-        return size / self.limits[name] if name in self.limits else None
+            table = self.table("adult-like", self.size(3_000_000))
+            found = self.json([self.program("bench_limits"), table, "--threads", self.threads], 120)[0]
+            data, best = table.read_bytes(), math.inf
+            for _ in range(5):
+                begin = time.process_time()
+                hashlib.sha256(data).digest()
+                best = min(best, time.process_time() - begin)
+            found.update(kanon=found["hash"], openssl=len(data) / best)
+            found["hash"] = max(found["kanon"], found["openssl"])
+            self.limits = found
+        return self.limits
 
     # ---- Peers ----
 
@@ -222,6 +253,8 @@ class Bench:
         """What PEERS sets up, once; Skipped with the reason where it cannot be had."""
         if name not in self.made:
             try:
+                if name in self.without:
+                    raise Skipped(f"{name} was left out (--without)")
                 self.made[name] = PEERS[name](self)
             except (Skipped, OSError, subprocess.SubprocessError) as why:
                 self.made[name] = Skipped(str(why))
@@ -288,7 +321,17 @@ def postgres(bench):
     return server.Server
 
 
+def arx(bench):
+    """ARX, compiled from a snapshot of its repository: the script that runs it."""
+    command = HERE / "fulldomain" / "arx"
+    done = subprocess.run([command, "--compile"], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise Skipped(done.stdout.strip() or "it cannot be compiled")
+    return command
+
+
 PEERS = {
+    "arx": arx,
     "readers": readers,
     "tpchgen": tpchgen,
     "postgres": postgres,

@@ -9,17 +9,20 @@ MEASURE is one of
     load    the CSV file into the tool's own memory form, all columns
     group   count per combination of the eight quasi-identifiers, on loaded data; loading is not timed
     csv-k   from the file to k with the shortest query the tool offers; only the needed columns need to be read
+    write   loaded data to a CSV file beside FILE, removed again; loading is not timed (DuckDB, Polars)
 
 The object holds `wall` and `cpu` (user + system, all threads) seconds of the timed part, `peak_bytes` of the process,
-`base_bytes` (peak before the data was touched: interpreter and libraries), and the result: `rows` for load, `k` and
-`classes` for the others. Interpreter start and imports are not timed. bench/run starts this file with the Python of
+`base_bytes` (peak before the data was touched: interpreter and libraries), and the result: `rows` for load and write,
+`k` and `classes` for the others. Interpreter start and imports are not timed. bench/run starts this file with the Python of
 bench/.venv and sets POLARS_MAX_THREADS, which Polars reads when it is imported.
 
 SQLite runs in its own shell (.import is faster than any Python loop): its load is the shell's whole process, which
 starts in a few milliseconds, its group-by is what the shell's .timer says.
 """
 import argparse
+import contextlib
 import json
+import os
 import re
 import resource
 import subprocess
@@ -48,6 +51,17 @@ def peak_bytes():
         return int(re.search(r"VmHWM:\s+(\d+) kB", status.read())[1]) * 1024
 
 
+@contextlib.contextmanager
+def beside(args):
+    """The name of a file beside the one that was read."""
+    target = f"{args.file}.{args.variant}"
+    try:
+        yield target
+    finally:
+        if os.path.exists(target):
+            os.remove(target)
+
+
 # ---- DuckDB -------------------------------------------------------------------------------------------------------
 def duckdb(measure, variant, args):
     import duckdb as db
@@ -73,6 +87,11 @@ def duckdb(measure, variant, args):
     if measure == "load":
         _, cost = timed(load)
         return base, cost, {"rows": con.execute("SELECT count(*) FROM t").fetchone()[0]}
+    if measure == "write":
+        load()
+        with beside(args) as target:
+            (rows,), cost = timed(lambda: con.execute(f"COPY t TO '{target}' (HEADER, DELIMITER ',')").fetchone())
+        return base, cost, {"rows": rows}
     if measure == "group":
         load()
         if variant == "enum":
@@ -107,6 +126,11 @@ def polars(measure, variant, args):
 
     if measure == "load":
         frame, cost = timed(load)
+        return base, cost, {"rows": frame.height}
+    if measure == "write":
+        frame = load()
+        with beside(args) as target:
+            _, cost = timed(lambda: frame.write_csv(target))
         return base, cost, {"rows": frame.height}
     if measure == "group":
         frame = load()
@@ -197,7 +221,7 @@ def version(tool):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--version", choices=TOOLS, dest="tool")
-    parser.add_argument("measure", choices=["load", "group", "csv-k"], nargs="?")
+    parser.add_argument("measure", choices=["load", "group", "csv-k", "write"], nargs="?")
     parser.add_argument("variant", nargs="?", help="duckdb, duckdb-enum, polars, polars-categorical, ...")
     parser.add_argument("file", nargs="?")
     parser.add_argument("--threads", type=int, default=1)
@@ -209,6 +233,8 @@ def main():
     if not args.file:
         parser.error("MEASURE, VARIANT and FILE are needed")
     tool, _, variant = args.variant.partition("-")
+    if args.measure == "write" and tool not in ("duckdb", "polars"):
+        parser.error("only DuckDB and Polars write")
     base, cost, result = TOOLS[tool](args.measure, variant, args)
     print(json.dumps({**cost, "base_bytes": base, "peak_bytes": peak_bytes(), **result}))
     return 0

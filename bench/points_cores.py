@@ -7,8 +7,8 @@ answer, src/base/kn_meter.h): these are processor times of ranges, so that they 
 import json
 import re
 
-from measure import QI, QI9, Skipped, middle, script
-from points import A8, dependencies, figure, full_release, gcs, point, tpch_command, uniform
+from measure import QI, QI9, RUN, Skipped, middle, script
+from points import A8, apart, dependencies, figure, full_release, gcs, point, tpch_command, uniform
 
 MANY = 64
 EXCEPTIONS = '"exceptions": '  # once for each dependency of an answer
@@ -39,6 +39,7 @@ def stages_on_cores(bench, command, times, stages, limit=600):
     many = bench.json(with_threads(command, MANY), limit)[0]["processor"]
     figures = {stage: faster(one[stage], two[stage]) for stage in stages}
     figures.update({f"{stage}-span": useful(many, stage) for stage in stages})
+    figures.update({f"{stage}-seconds": figure(middle(two[stage]), middle(two[stage]), detail=apart(two[stage])) for stage in stages})
     return figures, {}
 
 
@@ -46,9 +47,27 @@ def ten_million_release(bench):
     return full_release(bench, bench.table("adult-like", bench.size(10_000_000)), QI9, 5, "--suppression", "5%")
 
 
-@point("cores-table", ten_million_release)
+@point("cores-table", ten_million_release, ["readers"])
 def cores_table(bench, command):
-    return stages_on_cores(bench, command, 3, STAGES)
+    """Beside writing, how long DuckDB and Polars take to write the very release."""
+    figures, counters = stages_on_cores(bench, command, 3, STAGES)
+    data = RUN.describe(bench.release(), "scoreboard", "the release")
+    write = figures["write-seconds"]
+    write["limit"] = (write["own"], bench.limit("store", data["bytes"]), "giving the bytes to the system, on one thread")
+    write["detail"] += f"; {data['bytes'] / 1e6:.0f} MB"
+    for name in ("duckdb", "polars"):
+        write["peers"][name] = bench.beside(
+            "readers", lambda found, name=name: middle(written(bench, found, name, data) for _ in range(bench.times(3))))
+    return figures, counters
+
+
+def written(bench, found, name, data):
+    if name not in found:
+        raise Skipped("not installed")
+    sample = RUN.measure_peer(found[name][0], name, "write", data, bench.threads, bench.cap(300))
+    if "skipped" in sample:
+        raise Skipped(sample["skipped"])
+    return sample["wall"]
 
 
 def method_command(bench, method, table, columns, *more):
@@ -84,7 +103,7 @@ def cores_miracle(bench, command):
 @point("cores-gcs", lambda bench: gcs(bench, 250_000))
 def cores_gcs(bench, command):
     took = {1: [], bench.threads: []}
-    for _ in range(bench.times(2)):
+    for _ in range(bench.times(3)):
         for threads, seconds in took.items():
             seconds.append(bench.json(with_threads(command, threads), 600)[0]["search"])
     many = bench.json(with_threads(command, MANY), 600)[0]
@@ -97,7 +116,7 @@ def cores_gcs(bench, command):
 @point("cores-dependencies", lambda bench: dependencies(bench, "1m-20", 1_000_000, 20, "0", 240))
 def cores_dependencies(bench, command):
     took = {1: [], bench.threads: []}
-    for _ in range(bench.times(2)):
+    for _ in range(bench.times(3)):
         for threads, seconds in took.items():
             seconds.append(bench.json(with_threads(command, threads), 300)[0]["discovery"]["seconds"])
     many = bench.json(with_threads(command, MANY), 300)[0]["discovery"]
@@ -105,6 +124,20 @@ def cores_dependencies(bench, command):
 
 
 # ---- The rest of what is asked of speed ----
+
+
+@point("digest", lambda bench: [bench.program("bench_limits"), bench.table("adult-like", bench.size(3_000_000))])
+def digest(bench, command):
+    rates = bench.rates()
+    with open("/proc/cpuinfo", encoding="ascii") as file:
+        own = " sha_ni" in file.read()
+    words = f"{rates['kanon'] / 1e6:,.0f} MB/s, OpenSSL {rates['openssl'] / 1e6:,.0f} MB/s; the processor has " + (
+        "instructions for SHA-256" if own else "no instructions for SHA-256")
+    size = rates["bytes"]
+    return {
+        "share": figure(rates["kanon"] / rates["openssl"], size / rates["kanon"], {"OpenSSL": {"seconds": size / rates["openssl"]}},
+                        words, limit=(size / rates["kanon"], size / rates["scan"], "reading memory once"))
+    }, {}
 
 
 @point("thirty-million",

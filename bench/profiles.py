@@ -95,6 +95,8 @@ def profile(bench, point, seconds):
     """{"how": words, "rows": [(per cent, function)]}, or {"skipped": why}."""
     small = bench.quick or seconds > LONG
     reasons = []
+    if len(point.command(bench)) == 1:
+        return {"skipped": "the point runs several commands"}
     if shutil.which("perf"):
         try:
             rows = perf_rows(bench, point.command(bench.tenth() if small else bench), 300)
