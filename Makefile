@@ -28,7 +28,7 @@ demo: all ## walk through the stories of examples/; reports in build/demo
 .PHONY: test
 test: ## run every test in every build
 	@scripts/setup test
-	@scripts/test --fetch plain asan tsan
+	@scripts/test --sample --fetch plain asan tsan
 
 .PHONY: test-full
 test-full: ## run every test with all its rounds, in every build: hours

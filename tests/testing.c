@@ -37,14 +37,15 @@ int testing_rounds(int n)
     if (testing_full())
         n *= TESTING_SANITIZED ? 1 : 4;
     else if (TESTING_SANITIZED)
-        n /= 8;
+        n /= 16;
     return n > 0 ? n : 1;
 }
 
 int testing_least(int n)
 {
-    /* Half as many, of a part of the rounds: chance sways small numbers more. */
-    return TESTING_SANITIZED ? n / (testing_full() ? 8 : 16) : n;
+    /* Half as many, of a part of the rounds: chance sways small numbers more. Something was found where enough was asked for. */
+    if (!TESTING_SANITIZED) return n;
+    return testing_full() ? n / 8 : n < 16 ? 0 : n < 80 ? 1 : n / 40;
 }
 
 int testing_step(void)
