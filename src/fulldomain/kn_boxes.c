@@ -9,8 +9,10 @@
  * Every TURNS-th takes those with the least, so that the bound of what is open rises: it is what can be said when the
  * time is over. Of more than BOXES_MOST boxes only the former are taken, which is close to depth first.
  *
+ * What a counted node would cover is asked of a sample of the open boxes, evenly spread over a list of them.
+ *
  * Nodes are counted in batches that depend on earlier ones alone, so answers and counters do not depend on the number of
- * threads. Memory: open boxes × (4 × attributes + 16) bytes, and the records.
+ * threads. Memory: open boxes × (4 × attributes + 20) bytes, and the records.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_boxes.h"
@@ -23,12 +25,21 @@
 
 #define WHAT "searching the lattice"
 
-enum { BUCKETS = 1 << 12, BOXES_MOST = 1 << 20, VISITS_MOST = 1024, WAITING_MOST = 256, VISIT_WORK = 256, TURNS = 4 };
+enum {
+    BUCKETS = 1 << 12,
+    BOXES_MOST = 1 << 20,
+    VISITS_MOST = 1024,
+    WAITING_MOST = 256,
+    VISIT_WORK = 256,
+    TURNS = 4,
+    SAMPLE = 256
+};
 
 /* A box that waits to be looked at. */
 typedef struct entry {
     uint64_t bound;
-    uint32_t next; /* slot of the next one in its bucket, + 1 */
+    uint32_t next;  /* slot of the next one in its bucket, + 1 */
+    uint32_t place; /* in the list of open boxes               */
 } entry;
 
 struct kn_region {
@@ -40,7 +51,10 @@ struct kn_region {
     int64_t      *reach;   /* kn_boxes */
     entry        *entries; /* by slot */
     size_t        entry_room;
-    kn_box_level *pool; /* by slot: two nodes */
+    uint32_t     *list; /* slots of the open boxes, in any order */
+    size_t        list_room;
+    kn_box_level *sample; /* kn_boxes */
+    kn_box_level *pool;   /* by slot: two nodes */
     size_t        pool_room, slot_count;
     uint32_t      free_slot;             /* + 1 */
     uint32_t      waiting[WAITING_MOST]; /* slots: for nodes that are being counted */
@@ -64,7 +78,8 @@ static kn_status new_slot(kn_region *r, uint32_t *out, kn_error *err)
         return KN_OK;
     }
     if (!KN_GROW(r->boxes->ctx, &r->pool, &r->pool_room, (r->slot_count + 1) * size) ||
-        !KN_GROW(r->boxes->ctx, &r->entries, &r->entry_room, r->slot_count + 1))
+        !KN_GROW(r->boxes->ctx, &r->entries, &r->entry_room, r->slot_count + 1) ||
+        !KN_GROW(r->boxes->ctx, &r->list, &r->list_room, r->slot_count + 1))
         return kn_fail_memory(err, r->boxes->ctx, WHAT);
     *out = (uint32_t)r->slot_count++;
     return KN_OK;
@@ -95,11 +110,11 @@ static void push(kn_region *r, uint32_t slot, uint64_t bound)
 {
     int at = bucket_of(r, bound);
     note_reach(r, slot, 1);
-    r->entries[slot] = (entry){bound, r->buckets[at]};
+    r->entries[slot] = (entry){bound, r->buckets[at], (uint32_t)r->open};
+    r->list[r->open++] = slot;
     r->buckets[at] = slot + 1;
     if (at < r->least) r->least = at;
     if (at > r->most) r->most = at;
-    r->open++;
 }
 
 /* From the buckets with the least or the largest bounds. */
@@ -112,7 +127,9 @@ static bool pop(kn_region *r, bool least, uint32_t *out)
     *out = r->buckets[at] - 1;
     r->buckets[at] = r->entries[*out].next;
     note_reach(r, *out, -1);
-    r->open--;
+    uint32_t last = r->list[--r->open], place = r->entries[*out].place;
+    r->list[place] = last;
+    r->entries[last].place = place;
     return true;
 }
 
@@ -145,7 +162,7 @@ static void rescale(kn_region *r)
 void kn_region_free(kn_region *r)
 {
     if (!r) return;
-    KN_FREE(r->entries, r->pool, r->box, r->reach, r);
+    KN_FREE(r->entries, r->list, r->sample, r->pool, r->box, r->reach, r);
 }
 
 kn_status kn_region_make(kn_region **out, kn_boxes *b, const int *low, const int *high, kn_error *err)
@@ -157,7 +174,8 @@ kn_status kn_region_make(kn_region **out, kn_boxes *b, const int *low, const int
     r->boxes = b;
     r->scale = KN_BOUND_NOTHING;
     r->least = BUCKETS - 1;
-    bool      ok = KN_ALLOC(b->ctx, r->box, 2 * size) && KN_ALLOC_ZERO(b->ctx, r->reach, b->level_count);
+    bool ok = KN_ALLOC(b->ctx, r->box, 2 * size) && KN_ALLOC_ZERO(b->ctx, r->reach, b->level_count) &&
+              KN_ALLOC(b->ctx, r->sample, SAMPLE * 2 * size);
     kn_status st = ok ? new_slot(r, &slot, err) : kn_fail_memory(err, b->ctx, WHAT);
     if (st != KN_OK) {
         kn_region_free(r);
@@ -307,12 +325,25 @@ static void adapt(const kn_region *r, const batch *k)
     }
 }
 
+static void take_sample(kn_region *r)
+{
+    kn_boxes *b = r->boxes;
+    size_t    size = 2 * (size_t)b->quasi_count;
+    int64_t   count = r->open < SAMPLE ? r->open : SAMPLE;
+    for (int64_t i = 0; i < count; i++)
+        memcpy(r->sample + (size_t)i * size, slot_levels(r, r->list[i * r->open / count]), size * sizeof *r->sample);
+    b->sample = r->sample;
+    b->sample_count = (int)count;
+}
+
 static kn_status run_batch(kn_region *r, kn_error *err)
 {
     kn_boxes *b = r->boxes;
     batch     k = {0};
     uint32_t  slot;
     bool      least = r->open < BOXES_MOST && r->turn++ % TURNS == 0;
+    take_sample(r);
+    kn_boxes_weigh(b);
     for (int i = 0; i < VISITS_MOST && k.count < KN_BATCH && r->waiting_count < WAITING_MOST && pop(r, least, &slot);
          i++)
         KN_TRY(visit(r, slot, &k, err));

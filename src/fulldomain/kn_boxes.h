@@ -61,8 +61,12 @@ typedef struct kn_boxes {
     /* Guesses. */
     double  caution;
     const int64_t *reach; /* by oracle->offsets: open boxes of the region whose highest node has that level */
+    double        *gains;      /* by oracle->offsets: what a step up from that level adds to what is ruled out         */
+    const kn_box_level *sample; /* some of the open boxes of the region: the lowest node and the highest of each */
+    int            sample_count;
+    double        *weights; /* scratch: one per attribute */
     int64_t visits; /* of boxes */
-    int     *levels; /* scratch: KN_BATCH nodes and one more */
+    int     *levels; /* scratch: KN_BATCH nodes and two more */
 } kn_boxes;
 
 /* The oracle, the guesses and the heights are borrowed; guesses change while it works. KN_USAGE: a hierarchy with too
@@ -114,6 +118,9 @@ uint64_t kn_box_fall(const kn_boxes *boxes, const kn_box_record *record, const k
 
 /* What nodes of the box lose at least where one quasi-identifier has at least that level. */
 uint64_t kn_box_bound_at(const kn_boxes *boxes, const kn_box *box, int quasi, int level);
+
+/* Before a batch: the gains, of b->reach. */
+void kn_boxes_weigh(kn_boxes *boxes);
 
 /* The node to be counted for a box: false: none, it should be parted. */
 bool kn_box_pick(kn_boxes *boxes, const kn_box *box, int *levels);

@@ -51,14 +51,16 @@ kn_status kn_boxes_make(kn_boxes *b, kn_context *ctx, const kn_oracle *oracle, c
             return kn_fail(err, KN_USAGE,
                            "a hierarchy has more than %d levels: too many for a lattice that is not enumerated",
                            KN_BOX_LEVEL_MOST + 1);
-    if (!KN_ALLOC_ZERO(ctx, b->best, size) || !KN_ALLOC_ZERO(ctx, b->levels, size * (KN_BATCH + 1)))
+    if (!KN_ALLOC_ZERO(ctx, b->best, size) || !KN_ALLOC_ZERO(ctx, b->levels, size * (KN_BATCH + 2)) ||
+        !KN_ALLOC_ZERO(ctx, b->gains, b->level_count) || !KN_ALLOC_ZERO(ctx, b->weights, size))
         return kn_fail_memory(err, ctx, WHAT);
     return make_lows(b, err);
 }
 
 void kn_boxes_free(kn_boxes *b)
 {
-    KN_FREE(b->own_lows, b->at_least, b->bad, b->record_levels, b->records, b->falls, b->unmet, b->best, b->levels);
+    KN_FREE(b->own_lows, b->at_least, b->bad, b->record_levels, b->records, b->falls, b->unmet, b->best, b->levels,
+            b->gains, b->weights);
     *b = (kn_boxes){0};
 }
 

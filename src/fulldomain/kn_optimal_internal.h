@@ -90,6 +90,7 @@ void   kn_guess_fit(kn_guess *g);
 /* `shift`: kn_guess_shift of the node. */
 double kn_guess_suppressed(const kn_guess *g, double feature, double shift);
 double kn_guess_shift(const kn_guess *g, const int *levels);
+double kn_guess_logit(const kn_guess *g, double feature, double shift); /* of the share of rows */
 /* What is added if a quasi-identifier goes from one level to another. */
 double kn_guess_shift_by(const kn_guess *g, int quasi, int from, int to);
 double kn_guess_low(const kn_guess *g, double feature); /* its logarithm */

@@ -148,9 +148,14 @@ void kn_guess_fit(kn_guess *g)
     }
 }
 
+double kn_guess_logit(const kn_guess *g, double feature, double shift)
+{
+    return look_up(g, g->logits, feature) + shift;
+}
+
 double kn_guess_suppressed(const kn_guess *g, double feature, double shift)
 {
-    return g->rows / (1 + exp(-(look_up(g, g->logits, feature) + shift)));
+    return g->rows / (1 + exp(-kn_guess_logit(g, feature, shift)));
 }
 
 double kn_guess_low(const kn_guess *g, double feature)
