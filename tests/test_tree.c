@@ -159,31 +159,46 @@ static void test_long_lists(void **state)
     testing_context_free(ctx);
 }
 
-/* Which rows have a value, or one below it: by their values and by their nodes. One of the baskets has more values than are
- * compared at a time. */
-static void check_has(kn_context *ctx, const kn_records *records)
+/* Which rows have a value, or one below it: by their values, by their nodes, and by the sets. One of the baskets has more values
+ * than are compared at a time. Returns how many sets there are. */
+static size_t check_has(kn_context *ctx, const kn_records *records)
 {
     kn_error     err = KN_ERROR_INIT;
     kn_synopsis *s;
+    size_t       sets = 0;
     assert_ok(kn_synopsis_make(&s, ctx, records, &err), err);
-    for (uint32_t u = 0; u < s->vocabulary->nodes; u++)
+    assert_ok(kn_synopsis_make_sets(s, &err), err);
+    for (uint32_t u = 0; u < s->vocabulary->nodes; u++) {
+        const uint64_t *set = kn_synopsis_set(s, u);
+        sets += set != NULL;
+        if (set) assert_int_equal(u != 0 && s->vocabulary->end[u] > u + 1, true);
+        for (uint32_t row = s->rows.count; set && row < s->set_words * 64; row++)
+            assert_false(kn_bitset_test(set, row));
         for (uint32_t row = 0; row < s->rows.count; row++) {
             bool found = false;
             for (uint64_t i = s->rows.start[row]; i < s->rows.start[row + 1]; i++)
                 found |= kn_vocabulary_covers(s->vocabulary, u, s->value[s->rows.members[i]]);
             assert_int_equal(kn_synopsis_has(s, row, u, s->vocabulary->end[u]), found);
+            if (set) assert_int_equal(kn_bitset_test(set, row), found);
         }
+    }
     kn_synopsis_free(s);
+    return sets;
 }
 
 static void test_rows_with(void **state)
 {
     (void)state;
-    kn_context *ctx = testing_context(1);
-    kn_records *trees = tpch_records(ctx, 500, 11), *baskets = numbered_baskets(ctx);
-    check_has(ctx, trees);
-    check_has(ctx, baskets);
+    kn_context *ctx = testing_context(2);
+    kn_records *trees = tpch_records(ctx, 500, 11), *many = tpch_records(ctx, 40000, 12);
+    kn_records *few = tpch_records(ctx, 5, 13), *baskets = numbered_baskets(ctx);
+    assert_true(check_has(ctx, trees) > 0);
+    assert_true(check_has(ctx, many) > 0); /* more than one thread takes at a time */
+    assert_true(check_has(ctx, baskets) > 0);
+    assert_int_equal(check_has(ctx, few), 0); /* they would take more than the rows */
+    kn_records_free(few);
     kn_records_free(trees);
+    kn_records_free(many);
     kn_records_free(baskets);
     testing_context_free(ctx);
 }

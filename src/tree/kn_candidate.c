@@ -60,7 +60,6 @@ kn_status kn_candidate_make(kn_candidate **out, const kn_tree_problem *problem, 
     c->blocks.common = kn_bitset_common();
     if (!KN_ALLOC(ctx, c->cut_of, values + 1) || !KN_ALLOC(ctx, c->place_of, values + 1) ||
         !KN_ALLOC_ZERO(ctx, c->local, values + 1) || !KN_ALLOC(ctx, c->image, (size_t)synopsis->nodes + 1) ||
-        !KN_ALLOC(ctx, c->has, kn_bitset_words(synopsis->rows.count) + 1) ||
         !KN_ALLOC_ZERO(ctx, c->new_supports, n + 1) || !KN_ALLOC_ZERO(ctx, c->delta, n + 1) ||
         !KN_ALLOC_ZERO(ctx, c->round_of, n + 1))
         return kn_fail_memory(err, c->ctx, WHAT);
@@ -77,10 +76,10 @@ void kn_candidate_free(kn_candidate *c)
         if (c->delta) kn_counts_free(&c->delta[i]);
     }
     KN_FREE(c->cut_of, c->image, c->gone, c->value, c->paths, c->previous_paths, c->was, c->differs, c->moved,
-            c->row_source, c->row_weight, c->differed, c->node_marks, c->row_marks, c->row_start, c->narrow_nodes,
-            c->wide_nodes, c->row_hash, c->node_hash, c->row_slots, c->changed_rows, c->new_row, c->has, c->node_stamp,
-            c->old_has, c->local, c->new_supports, c->delta, c->round_of, c->bad, c->list, c->support, c->trie_of,
-            c->trie_map, c->place_of, c->value_of, c->cells[1], c->cells[2]);
+            c->row_source, c->row_weight, c->differed, c->node_marks, c->row_marks, c->row_start,
+            c->narrow_nodes, c->narrow_image, c->wide_nodes, c->row_hash, c->node_hash, c->row_slots, c->changed_rows,
+            c->new_row, c->own_has, c->node_stamp, c->old_has, c->local, c->new_supports, c->delta, c->round_of, c->bad,
+            c->list, c->support, c->trie_of, c->trie_map, c->place_of, c->value_of, c->cells[1], c->cells[2]);
     kn_counts_free(&c->named);
     kn_blocks_free(&c->blocks);
     kn_node_table_free(&c->added);

@@ -65,10 +65,10 @@ struct kn_candidate {
     int32_t  *row_weight; /* where they are merged; see kn_row_weight */
     bool      merged;    /* equal ones are one; else row i is changed_rows[i]           */
     uint32_t *row_start; /* row_count + 1: its nodes, each once; see kn_row_nodes ...   */
-    uint16_t *narrow_nodes;
+    uint16_t *narrow_nodes, *narrow_image; /* the second: `image` where that is enough, for rows that are not merged */
     uint32_t *wide_nodes;
     bool      narrow;    /* ... and where they stand                                    */
-    size_t    row_source_capacity, row_weight_capacity, row_start_capacity, narrow_capacity, wide_capacity;
+    size_t    row_source_capacity, row_weight_capacity, row_start_capacity, narrow_capacity, wide_capacity, narrow_image_capacity;
     /* ... to merge them: a hash of their nodes, and where to find it: row + 1; 0: free. */
     uint32_t *row_slots;
     uint64_t *row_hash, *node_hash;
@@ -78,9 +78,10 @@ struct kn_candidate {
     uint32_t *new_row; /* per changed row: which row it became, where they are merged */
     size_t    new_row_capacity;
 
-    uint64_t *has;       /* the rows of the synopsis that have the specialized value, as bits */
-    uint64_t *old_has;   /* ... and the parent's                                              */
-    size_t    old_has_capacity;
+    const uint64_t *has;     /* the rows of the synopsis that have the specialized value, as bits: a set of the synopsis, ... */
+    uint64_t       *own_has; /* ... or worked out here                                                                        */
+    uint64_t       *old_has; /* the parent's rows that have it                                                                */
+    size_t          own_has_capacity, old_has_capacity;
     uint32_t *node_stamp, *local; /* per node; per value */
     size_t    node_stamp_capacity;
     uint32_t  node_clock;
@@ -183,8 +184,8 @@ static inline uint32_t kn_row_members(const kn_candidate *c, uint32_t source, ui
     return n;
 }
 
-/* First the values of the cut and which rows of the synopsis have the specialized one; then the nodes, and what the rows are
- * now; and which of the parent's rows these are. */
+/* First the values of the cut and which rows of the synopsis have the specialized one; then the nodes, and these rows and what
+ * they are now; and which of the parent's rows they are. */
 KN_CHECK kn_status kn_candidate_begin(kn_candidate *c, kn_error *err);
 KN_CHECK kn_status kn_candidate_find_rows(kn_candidate *c, kn_error *err);
 KN_CHECK kn_status kn_candidate_project(kn_candidate *c, kn_error *err);

@@ -29,23 +29,32 @@ static bool room(kn_context *ctx, void *array, size_t *capacity, size_t need, si
 
 #define ROOM(ctx, array, capacity, need) room(ctx, array, capacity, need, sizeof **(array))
 
-/* The rows of the synopsis that have the specialized value, ascending, so that they are read front to back. */
 kn_status kn_candidate_find_rows(kn_candidate *c, kn_error *err)
 {
     const kn_synopsis *s = c->synopsis;
     bool               whole = kn_is_whole(c);
     size_t             words = kn_bitset_words(s->rows.count);
-    memset(c->has, whole ? 0xff : 0, words * sizeof *c->has);
-    if (whole && s->rows.count % 64) c->has[words - 1] = ((uint64_t)1 << s->rows.count % 64) - 1;
+    c->has = whole ? NULL : kn_synopsis_set(s, c->specialized);
+    if (c->has) return KN_OK;
+    if (!KN_GROW(c->ctx, &c->own_has, &c->own_has_capacity, words + 1)) return kn_fail_memory(err, c->ctx, WHAT);
+    c->has = c->own_has;
+    memset(c->own_has, whole ? 0xff : 0, words * sizeof *c->own_has);
+    if (whole && s->rows.count % 64) c->own_has[words - 1] = ((uint64_t)1 << s->rows.count % 64) - 1;
     for (uint32_t row = 0; !whole && row < s->rows.count; row++)
-        c->has[row / 64] |= (uint64_t)kn_synopsis_has(s, row, c->specialized, c->last_new) << row % 64;
-    size_t count = kn_bitset_count(c->has, words);
-    if (!ROOM(c->ctx, &c->changed_rows, &c->changed_capacity, count + 1)) return kn_fail_memory(err, c->ctx, WHAT);
+        c->own_has[row / 64] |= (uint64_t)kn_synopsis_has(s, row, c->specialized, c->last_new) << row % 64;
+    return KN_OK;
+}
+
+/* The rows of the synopsis that have the specialized value, ascending, so that they are read front to back. */
+static bool list_rows(kn_candidate *c)
+{
+    size_t words = kn_bitset_words(c->synopsis->rows.count), count = kn_bitset_count(c->has, words);
+    if (!ROOM(c->ctx, &c->changed_rows, &c->changed_capacity, count + 1)) return false;
     c->changed_count = 0;
     for (size_t i = 0; i < words; i++)
         for (uint64_t left = c->has[i]; left; left &= left - 1)
             c->changed_rows[c->changed_count++] = (uint32_t)(i * 64 + (unsigned)__builtin_ctzll(left));
-    return KN_OK;
+    return true;
 }
 
 /* Where few of the parent's rows are equal, fewer of these are. */
@@ -82,6 +91,31 @@ static inline __attribute__((always_inline)) uint64_t write_nodes(kn_candidate *
     }
     c->row_start[c->row_count + 1] = at;
     return hash;
+}
+
+/* The image in 16 bits, half as much of the cache: rows meet its nodes in no order. */
+static bool narrow_image(kn_candidate *c)
+{
+    if (!KN_GROW(c->ctx, &c->narrow_image, &c->narrow_image_capacity, (size_t)c->synopsis->nodes + 1)) return false;
+    for (uint32_t i = 0; i < c->synopsis->nodes; i++) c->narrow_image[i] = (uint16_t)c->image[i];
+    return true;
+}
+
+/* The same for a row that is not merged; each of its nodes has an image here. */
+static inline void write_narrow(kn_candidate *c, uint32_t source)
+{
+    const kn_rows  *rows = &c->synopsis->rows;
+    const uint32_t *end = rows->members + rows->start[source + 1];
+    const uint16_t *image = c->narrow_image;
+    uint32_t       *stamp = c->node_stamp, clock = ++c->node_clock, at = c->row_start[c->row_count];
+    uint16_t       *to = c->narrow_nodes;
+    for (const uint32_t *member = rows->members + rows->start[source]; member < end; member++) {
+        uint16_t node = image[*member];
+        to[at] = node;
+        at += stamp[node] != clock;
+        stamp[node] = clock;
+    }
+    c->row_start[c->row_count + 1] = at;
 }
 
 /* What stands behind the last row. */
@@ -203,6 +237,7 @@ kn_status kn_candidate_rows(kn_candidate *c, kn_error *err)
 {
     const kn_rows *rows = &c->synopsis->rows;
     size_t         nodes = 0;
+    if (!list_rows(c)) return kn_fail_memory(err, c->ctx, WHAT);
     c->row_count = 0;
     c->merged = kn_candidate_merges(c);
     c->narrow = c->nodes <= UINT16_MAX;
@@ -215,10 +250,11 @@ kn_status kn_candidate_rows(kn_candidate *c, kn_error *err)
         !(c->narrow ? ROOM(c->ctx, &c->narrow_nodes, &c->narrow_capacity, nodes)
                     : ROOM(c->ctx, &c->wide_nodes, &c->wide_capacity, nodes)))
         return kn_fail_memory(err, c->ctx, WHAT);
+    if (c->narrow && !narrow_image(c)) return kn_fail_memory(err, c->ctx, WHAT);
     c->row_start[0] = 0;
     for (size_t i = 0; i < c->changed_count; i++) {
         if (c->narrow)
-            write_nodes(c, c->changed_rows[i], true, false);
+            write_narrow(c, c->changed_rows[i]);
         else
             write_nodes(c, c->changed_rows[i], false, false);
         c->row_count++;

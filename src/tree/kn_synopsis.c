@@ -22,7 +22,7 @@ void kn_synopsis_free(kn_synopsis *s)
     KN_FREE(s->parent, s->value, s->end);
     kn_rows_free(&s->rows);
     KN_FREE(s->value_start, s->values, s->narrow_values, s->list_start, s->lists, s->side_start, s->side, s->absence,
-            s->class_pairs, s);
+            s->set_of, s->sets, s->class_pairs, s);
 }
 
 /* Numbers the nodes anew in preorder, children by value; `order` gets the new number of each. */

@@ -12,6 +12,7 @@
 #ifndef KN_SYNOPSIS_H
 #define KN_SYNOPSIS_H
 
+#include "kn_bitset.h"
 #include "kn_records.h"
 #include "kn_rows.h"
 
@@ -38,6 +39,9 @@ typedef struct kn_synopsis {
     uint32_t            *side;
     uint32_t            *absence;     /* per value: how many values of the records lie at or below it, if that a record lacks
                                          them may be known (III-G), else 0; NULL: no value can be known to be absent      */
+    uint32_t            *set_of;      /* per value: 1 + the number of its set; 0: none, nothing is below it            */
+    uint64_t            *sets;        /* `set_words` each: the rows with something below a value; NULL: not made        */
+    size_t               set_words;
     bool                *class_pairs; /* (class + 1) × (class + 1), 0: the root; does class b stand directly below a? */
 } kn_synopsis;
 
@@ -91,6 +95,15 @@ static inline bool kn_list_next(kn_list_reader *r)
 
 KN_CHECK kn_status kn_synopsis_make(kn_synopsis **out, kn_context *ctx, const kn_records *records, kn_error *err);
 void               kn_synopsis_free(kn_synopsis *synopsis); /* NULL is fine */
+
+/* Makes the sets, unless they would take much memory: then each is worked out whenever it is asked for. */
+KN_CHECK kn_status kn_synopsis_make_sets(kn_synopsis *synopsis, kn_error *err);
+
+/* The rows that have something at or below a value, as bits; NULL: there is no such set. */
+static inline const uint64_t *kn_synopsis_set(const kn_synopsis *s, uint32_t value)
+{
+    return s->sets && s->set_of[value] ? s->sets + (s->set_of[value] - 1) * s->set_words : NULL;
+}
 
 /* ---- Projected to a cut ---- */
 

@@ -490,6 +490,7 @@ static kn_status search_cuts(search *s, kn_error *err)
     KN_TRY(kn_cuts_make(&s->cuts, s->ctx, s->vocabulary, err));
     kn_key_layout layout;
     s->fast = !s->synopsis->absence && kn_cut_state_fits(&layout, s->problem, s->synopsis);
+    if (s->fast) KN_TRY(kn_synopsis_make_sets(s->synopsis, err));
     s->candidates = kn_alloc_array_zero(s->ctx, (size_t)s->workers, sizeof *s->candidates);
     if (s->fast) s->kept = kn_alloc_array_zero(s->ctx, (size_t)s->problem->g, sizeof *s->kept);
     s->room = kn_alloc_array(s->ctx, (size_t)s->workers * s->vocabulary->nodes, sizeof *s->room);

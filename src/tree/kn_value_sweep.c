@@ -26,6 +26,7 @@ typedef struct supports {
     int32_t  *one, *two, *three;
     uint64_t *sets;   /* per place WORDS words; then those of a pair */
     uint32_t *set_of; /* per value at or below the cut: where its set begins */
+    size_t    used;   /* rows in the sets                                    */
 } supports;
 
 bool kn_value_sweep_fits(const kn_candidate *c)
@@ -79,25 +80,33 @@ static bool has_recent(const kn_candidate *c, uint32_t row)
     return false;
 }
 
-static kn_status count_rows(kn_candidate *c, supports *x, kn_error *err)
+static void count_row(kn_candidate *c, supports *x, uint32_t row)
 {
     const kn_synopsis *s = c->synopsis;
-    size_t             used = 0;
-    for (size_t i = 0; i < c->changed_count; i++) {
-        uint32_t row = c->changed_rows[i];
-        if ((i & 8191) == 0 && kn_cancelled(c->ctx)) return kn_fail_cancelled(err);
-        if (x->pairs && !has_recent(c, row)) continue;
-        for (int64_t left = s->rows.weight[row], count; left > 0; left -= count) {
-            uint64_t *word = x->sets + used / 64, bits = kn_block_run(used, left, &count);
-            for (uint64_t j = s->value_start[row]; j < s->value_start[row + 1]; j++)
-                word[x->set_of[kn_synopsis_value(s, j)]] |= bits;
-            used += (size_t)count;
-            if (used < WORDS * 64) continue;
-            count_block(c, x, used);
-            used = 0;
+    for (int64_t left = s->rows.weight[row], count; left > 0; left -= count) {
+        uint64_t *word = x->sets + x->used / 64, bits = kn_block_run(x->used, left, &count);
+        for (uint64_t j = s->value_start[row]; j < s->value_start[row + 1]; j++)
+            word[x->set_of[kn_synopsis_value(s, j)]] |= bits;
+        x->used += (size_t)count;
+        if (x->used < WORDS * 64) continue;
+        count_block(c, x, x->used);
+        x->used = 0;
+    }
+}
+
+/* The rows with the specialized value; where only pairs count, those that have a recent value, too. */
+static kn_status count_rows(kn_candidate *c, supports *x, kn_error *err)
+{
+    const uint64_t *recent = x->pairs ? kn_synopsis_set(c->synopsis, c->since) : NULL;
+    size_t          words = kn_bitset_words(c->synopsis->rows.count);
+    for (size_t i = 0; i < words; i++) {
+        if ((i & 255) == 0 && kn_cancelled(c->ctx)) return kn_fail_cancelled(err);
+        for (uint64_t left = recent ? c->has[i] & recent[i] : c->has[i]; left; left &= left - 1) {
+            uint32_t row = (uint32_t)(i * 64 + (unsigned)__builtin_ctzll(left));
+            if (recent || !x->pairs || has_recent(c, row)) count_row(c, x, row);
         }
     }
-    if (used > 0) count_block(c, x, used);
+    if (x->used > 0) count_block(c, x, x->used);
     return KN_OK;
 }
 
