@@ -43,15 +43,16 @@ static bool number_pair(kn_blocks *b, uint32_t above, uint32_t below, uint32_t *
  * before it in the list of all sets, which is not known yet, so its kind is kept with its number. */
 enum { SAME, NOW, THEN, WAYS };
 
-static bool relate_node(kn_blocks *b, const uint32_t *path, bool old_only, uint32_t way, uint32_t *out)
+static bool relate_node(kn_blocks *b, const kn_blocks_ways *w, const uint32_t *path, uint32_t way, uint32_t *out)
 {
     const kn_candidate *c = b->c;
     uint32_t            last = path[0], value = path[last];
-    if (old_only && (value == c->specialized || kn_is_new(c, value))) return true;
+    if (w->old_only && (value == c->specialized || kn_is_new(c, value))) return true;
     for (uint32_t j = 1; j < last; j++) {
-        uint32_t number;
-        if (old_only && (path[j] == c->specialized || kn_is_new(c, path[j]))) continue;
-        if (!number_pair(b, c->place_of[path[j]], c->place_of[value], &number)) return false;
+        uint32_t number, above = c->place_of[path[j]], below = c->place_of[value];
+        if (w->old_only && (path[j] == c->specialized || kn_is_new(c, path[j]))) continue;
+        if (w->fates && w->fates[(size_t)above * c->places + below] == KN_FATE_LOST) continue;
+        if (!number_pair(b, above, below, &number)) return false;
         out[++out[0]] = number * WAYS + way;
     }
     return true;
@@ -72,8 +73,8 @@ static kn_status relate(kn_blocks *b, const kn_blocks_ways *w, kn_error *err)
         out[0] = 0;
         if (i < c->old_nodes && c->gone[i]) continue;
         if (w->old_only && i >= c->old_nodes) then = c->was[i - c->old_nodes];
-        if (!relate_node(b, w->now + i * c->stride, w->old_only, two ? NOW : SAME, out) ||
-            (two && !relate_node(b, w->then + then * c->stride, w->old_only, THEN, out)))
+        if (!relate_node(b, w, w->now + i * c->stride, two ? NOW : SAME, out) ||
+            (two && !relate_node(b, w, w->then + then * c->stride, THEN, out)))
             return kn_fail_memory(err, c->ctx, WHAT);
     }
     return KN_OK;

@@ -68,6 +68,7 @@ void kn_blocks_free(kn_blocks *b); /* what is in it */
 typedef struct kn_blocks_ways {
     const uint32_t *now, *then; /* paths; `then`: NULL where only `now` is asked for                            */
     const bool     *differs;    /* per node: it may give other relations now and then                            */
+    const uint8_t  *fates;      /* per pair of places: the relation was given only then (KN_FATE_LOST): left out; NULL: none */
     bool            old_only;   /* no relations of a new or the specialized value; `then` is the parent's numbering */
 } kn_blocks_ways;
 

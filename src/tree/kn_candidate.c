@@ -75,8 +75,8 @@ void kn_candidate_free(kn_candidate *c)
         if (c->new_supports) kn_counts_free(&c->new_supports[i]);
         if (c->delta) kn_counts_free(&c->delta[i]);
     }
-    KN_FREE(c->cut_of, c->image, c->gone, c->value, c->paths, c->previous_paths, c->was, c->differs, c->moved,
-            c->row_source, c->row_weight, c->differed, c->node_marks, c->row_marks, c->row_start,
+    KN_FREE(c->cut_of, c->image, c->gone, c->value, c->paths, c->previous_paths, c->was, c->differs, c->moved, c->fates,
+            c->lost, c->row_source, c->row_weight, c->differed, c->node_marks, c->row_marks, c->row_start,
             c->narrow_nodes, c->narrow_image, c->wide_nodes, c->row_hash, c->node_hash, c->row_slots, c->changed_rows,
             c->new_row, c->own_has, c->node_stamp, c->old_has, c->local, c->new_supports, c->delta, c->round_of, c->bad,
             c->list, c->support, c->trie_of, c->trie_map, c->place_of, c->value_of, c->cells[1], c->cells[2]);

@@ -58,6 +58,10 @@ struct kn_candidate {
     int          *round_of;         /* per number of relations: the parent's round whose supports were used */
     bool         *moved; /* per node: since the round before */
     size_t        moved_capacity;
+    uint8_t      *fates; /* per pair of places: see below; where supports are in arrays      */
+    bool         *lost;  /* per node: it lost a relation which others still give, since then */
+    bool          any_lost;
+    size_t        fates_capacity, lost_capacity;
 
     /* Rows that have the specialized value: those that have equal nodes now are one. */
     uint32_t  row_count;
@@ -124,8 +128,12 @@ struct kn_candidate {
     size_t        trie_map_capacity;
 };
 
-/* A node, or a row that has one: differs from the parent's, and did the last time; moved since the round before, and there. */
-enum { KN_DIFFERS = 1, KN_DIFFERED = 2, KN_MOVED = 4, KN_MOVED_THERE = 8 };
+/* A node, or a row that has one: differs from the parent's, and did the last time; moved since the round before, and there; lost a
+ * relation which others still give. */
+enum { KN_DIFFERS = 1, KN_DIFFERED = 2, KN_MOVED = 4, KN_MOVED_THERE = 8, KN_LOST = 16 };
+
+/* What happened to a relation since the round before: some node lost it; some node gives it. */
+enum { KN_FATE_LOST = 1, KN_FATE_GIVEN = 2 };
 
 /* Everything is new: {*}, or what it is specialized to. */
 static inline bool kn_is_whole(const kn_candidate *c)

@@ -407,7 +407,7 @@ kn_status kn_candidate_fix(kn_candidate *c, bool *fixed, kn_tree_counters *count
     KN_TRY(kn_new_support_prepare(c, err));
     *fixed = true;
     c->at = 0;
-    c->delta_valid = false;
+    c->delta_valid = c->any_lost = false;
     for (int round = 0;; round++) {
         int stage = 0;
         KN_TRY(begin_round(c, round, err));
@@ -427,6 +427,7 @@ kn_status kn_candidate_fix(kn_candidate *c, bool *fixed, kn_tree_counters *count
         counters->disassociations += (int64_t)c->named.used;
         KN_TRY(append_named(c, err));
         rewrite_paths(c);
+        KN_TRY(kn_new_support_lose(c, err));
         advance(c, stage);
     }
 }

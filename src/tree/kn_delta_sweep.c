@@ -59,14 +59,15 @@ static void count_block(kn_blocks *b, size_t words)
 
 /* ---- Which rows ---- */
 
-/* Marks each node. `before`: the parent's round of the last time; NULL: all is counted anew. false: nothing is,
- * of any. */
+/* Marks each node. `before`: the parent's round of the last time; NULL: all is counted anew. false: no row is meant, whatever
+ * moved. */
 static bool mark_nodes(kn_candidate *c, const kn_round *old, const kn_round *before)
 {
     unsigned any = 0;
     for (uint32_t i = 0; i < c->nodes; i++) {
         uint32_t was = i < c->old_nodes ? i : c->was[i - c->old_nodes];
         unsigned marks = (c->differs[i] ? KN_DIFFERS : 0) | (c->moved[i] ? KN_MOVED : 0);
+        if (c->any_lost && c->lost[i]) marks |= KN_LOST;
         if (before && !(i < c->old_nodes && c->gone[i])) {
             const uint32_t *here = old->paths + was * c->stride, *there = before->paths + was * c->stride;
             if (c->differed[i]) marks |= KN_DIFFERED;
@@ -75,7 +76,7 @@ static bool mark_nodes(kn_candidate *c, const kn_round *old, const kn_round *bef
         c->node_marks[i] = (uint8_t)marks;
         any |= marks;
     }
-    return any != 0;
+    return (any & (KN_DIFFERS | KN_DIFFERED | KN_LOST)) != 0;
 }
 
 static bool meant(unsigned marks, bool anew)
@@ -162,12 +163,12 @@ kn_status kn_delta_sweep(kn_candidate *c, const kn_round *old, kn_error *err)
     const kn_round *before = c->delta_before;
     bool            any = c->any_differs || (before && c->any_differed);
     if (before && any) {
-        kn_blocks_ways then = {c->previous_paths, before->paths, c->differed, true};
+        kn_blocks_ways then = {c->previous_paths, before->paths, c->differed, NULL, true};
         c->delta_sign = -1;
         KN_TRY(count(c, &then, false, err));
     }
     for (int j = c->delta_from; !before && j <= c->delta_to; j++) kn_counts_clear(&c->delta[j]);
-    kn_blocks_ways now = {c->paths, old->paths, c->differs, true};
+    kn_blocks_ways now = {c->paths, old->paths, c->differs, NULL, true};
     c->delta_sign = 1;
     if (any) KN_TRY(count(c, &now, !before, err));
     memcpy(c->differed, c->differs, c->nodes * sizeof *c->differed);

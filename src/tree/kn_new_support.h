@@ -29,8 +29,10 @@ static inline int32_t *kn_new_support_cells(const kn_candidate *c, int relations
     return c->cells[relations] + (2 * (size_t)new_place + second) * square;
 }
 
-/* For arrays: counts them in all rows (`rebuild`: they are all 0 before), or subtracts what was lost by rows in which
- * something moved since the previous round. */
+/* For arrays, after paths were rewritten: what is gone from all records is 0 now. Says which nodes lost something else. */
+KN_CHECK kn_status kn_new_support_lose(kn_candidate *c, kn_error *err);
+
+/* For arrays: counts them in all rows (`rebuild`: they are all 0 before), or subtracts what was lost by rows with such nodes. */
 KN_CHECK kn_status kn_new_support_sweep(kn_candidate *c, bool rebuild, kn_error *err);
 
 /* ... and what the supports of combinations without a new value differ from those in a round of the parent, as c->differs has

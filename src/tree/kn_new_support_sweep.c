@@ -1,7 +1,7 @@
 /* kn_new_support_sweep.c: supports of the combinations with a new value, many rows at a time (kn_blocks.h).
  *
- * Interface: kn_new_support.h. In later rounds only rows in which something moved are visited, unless these are many:
- * then counting everything again is less work. Cost: one step per row and relation, and one per combination that
+ * Interface: kn_new_support.h. In later rounds only rows are visited that lost a relation which others still have
+ * (kn_new_support_lost.c), unless these are many: then counting everything again is less work. Cost: one step per row and relation, and one per combination that
  * occurs and 512 rows.
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -63,26 +63,28 @@ static void count_block(kn_blocks *b, size_t words)
     for (uint32_t i = 0; c->problem->n > 1 && i < c->new_count; i++) count_doubles(b, i, words);
 }
 
-/* Are there too many rows in which something moved to update the counts? */
-static bool most_moved(const kn_candidate *c)
+/* Did too many rows lose something to update the counts? */
+static bool most_lost(const kn_candidate *c)
 {
-    uint32_t moved = 0;
-    for (uint32_t row = 0; row < c->row_count; row++) moved += (c->row_marks[row] & KN_MOVED) != 0;
-    return moved > c->row_count / 3;
+    uint32_t lost = 0;
+    for (uint32_t row = 0; row < c->row_count; row++) lost += (c->row_marks[row] & KN_LOST) != 0;
+    return lost > c->row_count / 4 * 3;
 }
 
 kn_status kn_new_support_sweep(kn_candidate *c, bool rebuild, kn_error *err)
 {
     kn_blocks *b = &c->blocks;
-    if (!rebuild && most_moved(c)) {
+    if (!rebuild && !c->any_lost) return KN_OK;
+    if (!rebuild && most_lost(c)) {
         rebuild = true;
         for (int j = 1; j <= c->problem->n; j++) kn_new_support_clear(c, j);
     }
-    kn_blocks_ways ways = {c->paths, rebuild ? NULL : c->previous_paths, c->moved, false};
+    kn_blocks_ways ways = {.now = c->paths};
+    if (!rebuild) ways = (kn_blocks_ways){c->paths, c->previous_paths, c->lost, c->fates, false};
     KN_TRY(kn_blocks_begin(b, c, &ways, c->row_count, count_block, err));
     for (uint32_t row = 0; row < c->row_count; row++) {
         if ((row & 8191) == 0 && kn_cancelled(c->ctx)) return kn_fail_cancelled(err);
-        if (rebuild || (c->row_marks[row] & KN_MOVED)) kn_blocks_put_row(b, row);
+        if (rebuild || (c->row_marks[row] & KN_LOST)) kn_blocks_put_row(b, row);
     }
     kn_blocks_end(b);
     return KN_OK;
