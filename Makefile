@@ -40,6 +40,11 @@ quick: ## run the unit and style tests of the plain build: two minutes
 	@scripts/setup test
 	@scripts/test quick
 
+.PHONY: big
+big: ## test Parquet, tables that do not fit and a server's: a quarter of an hour
+	@scripts/setup test
+	@scripts/test --fetch big
+
 .PHONY: real
 real: all ## release known databases: make real DATA=folder (tests/wellknown/real)
 	@tests/wellknown/real build/kanon "$(DATA)"
