@@ -58,7 +58,7 @@ explore: ## draw fresh seeds for the seeded tests: make explore SECONDS=600
 .PHONY: check asan tsan lean
 check: ## run the tests of the plain build only
 	@scripts/setup test
-	@scripts/test --fetch plain
+	@scripts/test --sample --fetch plain
 
 asan: ## run the tests under the address and undefined-behaviour sanitizers
 	@scripts/setup test

@@ -366,7 +366,7 @@ static int stopped; /* runs that were */
 static void stop_at_places(kn_context *ctx, const job *j, kn_rng *rng, uint64_t wanted)
 {
     for (int p = 0; p < place_count; p++) {
-        if (!testing_full() && kn_rng_below(rng, TESTING_SANITIZED ? 40 : 12) != 0) continue;
+        if (!testing_full() && kn_rng_below(rng, TESTING_SANITIZED ? 80 : 16) != 0) continue;
         run_stopped(ctx, j, places[p].first, wanted);
         stopped++;
         if (places[p].last == places[p].first) continue;

@@ -37,7 +37,7 @@ int testing_rounds(int n)
     if (testing_full())
         n *= TESTING_SANITIZED ? 1 : 4;
     else if (TESTING_SANITIZED)
-        n /= 16;
+        n = n <= 800 ? n / 8 : n <= 1600 ? 100 : n / 16;
     return n > 0 ? n : 1;
 }
 
@@ -51,8 +51,8 @@ int testing_least(int n)
 int testing_step(void)
 {
     if (testing_full()) return 1;
-    if (!TESTING_SANITIZED) return 3;          /* no divisor is shared: each build refuses other requests */
-    return TESTING_THREAD_SANITIZER ? 31 : 11; /* a thread sanitizer has little to say of memory that is refused */
+    if (!TESTING_SANITIZED) return 5;          /* no divisor is shared: each build refuses other requests */
+    return TESTING_THREAD_SANITIZER ? 61 : 23; /* a thread sanitizer has little to say of memory that is refused */
 }
 
 /* Every thread that is started, and every context that a test makes, comes here (tests/meson.build). */
