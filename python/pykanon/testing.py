@@ -15,7 +15,8 @@ _MOST = 10
 
 def assert_anonymous(data: Data, qi: Columns, k: int, **keywords: Any) -> Diagnosis:
     """Fails with an ``AssertionError`` unless every class of ``qi`` has at least ``k`` rows, and every model of
-    ``require`` holds; of data without rows nothing is shown, and it fails. The message has counts and row numbers, no value of the data. Keywords as for ``diagnose``.
+    ``require`` holds; of data without rows nothing is shown, and it fails. The message has counts and row numbers, no
+    value of the data. Keywords as for ``diagnose``.
 
     >>> import pykanon as kn
     >>> kn.testing.assert_anonymous({"age": [30, 30, 41]}, "age", k=2)
