@@ -15,7 +15,7 @@ import sys
 
 # make test-full: everything, where the usual run takes a sample (docs/testing.md).
 FULL = os.environ.get("KANON_TEST_FULL", "0") not in ("", "0")
-# make big: tables that do not fit, Parquet, workbooks and servers, with all that a quarter of an hour is enough for.
+# make big: more Parquet, tables that do not fit and servers' tables than in make test.
 BIG = FULL or bool(os.environ.get("KANON_TEST_BIG"))
 SLOW = not FULL and bool(os.environ.get("KANON_SLOW"))  # under sanitizers
 # Seconds that one command may take: a busy machine is no failure, only what never ends is.

@@ -43,7 +43,7 @@ int testing_rounds(int n)
 
 int testing_least(int n)
 {
-    /* Half as many, of a part of the rounds: chance sways small numbers more. Something was found where enough was asked for. */
+    /* Less than the share of the rounds: chance sways small numbers more. Something was found where enough was asked for. */
     if (!TESTING_SANITIZED) return n;
     return testing_full() ? n / 8 : n < 16 ? 0 : n < 80 ? 1 : n / 40;
 }
