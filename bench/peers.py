@@ -45,10 +45,18 @@ def timed(function):
     return result, {"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}
 
 
+def status_bytes(name):
+    with open("/proc/self/status", encoding="ascii") as status:
+        return int(re.search(rf"{name}:\s+(\d+) kB", status.read())[1]) * 1024
+
+
 def peak_bytes():
     """The peak resident size since exec; ru_maxrss would also count the parent's memory before exec."""
-    with open("/proc/self/status", encoding="ascii") as status:
-        return int(re.search(r"VmHWM:\s+(\d+) kB", status.read())[1]) * 1024
+    return status_bytes("VmHWM")
+
+
+def resident_bytes():
+    return status_bytes("VmRSS")
 
 
 @contextlib.contextmanager
