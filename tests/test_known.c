@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "testing.h"
+#include "looking_testing.h"
 
 static const char spec_text[] = "kanon: 1\ninput: people.jsonl\noutput: given.jsonl\n"
                                 "classes:\n  ward: {hierarchy: ward.csv}\n  drug: {}\n  pay: {role: sensitive}\n"
@@ -124,47 +124,22 @@ static kn_status attack(kn_context *ctx, const kn_spec *spec, const char *path, 
     return st;
 }
 
-typedef kn_status look(kn_context *ctx, const kn_spec *spec, const char *path, kn_error *err);
-
-/* Each request for memory is refused once. */
-static void refuse(look *function)
-{
-    const char *path = write_all();
-    kn_status   st = KN_MEMORY;
-    int64_t     refused = 0;
-    for (; st != KN_OK; refused += testing_step()) {
-        assert_true(refused < 20000);
-        testing_allocator counts = {.refuse_at = refused};
-        kn_context       *ctx = NULL;
-        kn_spec          *spec = NULL;
-        kn_error          err = KN_ERROR_INIT;
-        st = testing_refusing_context(&ctx, &counts, 1, &err);
-        if (st == KN_OK) st = kn_spec_read(&spec, ctx, path, &err);
-        if (st == KN_OK) st = function(ctx, spec, path, &err);
-        if (st != KN_OK && st != KN_MEMORY) fail_msg("refused %d: %s", (int)refused, err.message);
-        kn_spec_free(spec);
-        kn_context_free(ctx);
-        assert_int_equal(counts.live, 0);
-    }
-    assert_true(refused > 100);
-}
-
 static void test_diagnose(void **state)
 {
     (void)state;
-    refuse(diagnose);
+    looking_refused(write_all(), diagnose);
 }
 
 static void test_measure(void **state)
 {
     (void)state;
-    refuse(measure);
+    looking_refused(write_all(), measure);
 }
 
 static void test_attack(void **state)
 {
     (void)state;
-    refuse(attack);
+    looking_refused(write_all(), attack);
 }
 
 static void test_refused(void **state)
