@@ -220,9 +220,20 @@ static void put_model(writer *w, const kn_model *m)
     kn_buffer_char(w->to, '}');
 }
 
+static void put_attributes(writer *w, const kn_spec *spec)
+{
+    int count = 0;
+    for (int i = 0; i < spec->attribute_count; i++) {
+        if (spec->attributes[i].role == KN_ROLE_COUNT) continue;
+        if (count++ == 0) kn_buffer_add(w->to, "\nattributes:");
+        put_attribute(w, &spec->attributes[i]);
+    }
+}
+
+/* A list of none is left out: "privacy:" with nothing below is not read. */
 static void put_promises(writer *w, const kn_spec *spec)
 {
-    kn_buffer_add(w->to, "\nprivacy:");
+    if (spec->model_count > 0 || spec->kmn.k > 0) kn_buffer_add(w->to, "\nprivacy:");
     for (int i = 0; i < spec->model_count; i++) put_model(w, &spec->models[i]);
     if (spec->kmn.k > 0)
         kn_buffer_format(w->to, "\n  - k-mn: {k: %" PRId64 ", m: %d, n: %d}", spec->kmn.k, spec->kmn.m, spec->kmn.n);
@@ -274,9 +285,7 @@ kn_status kn_spec_write(kn_buffer *to, const kn_spec *spec, kn_error *err)
     writer w = {.to = to};
     kn_buffer_add(to, "kanon: 1");
     put_reading(&w, &spec->csv);
-    kn_buffer_add(to, "\nattributes:");
-    for (int i = 0; i < spec->attribute_count; i++)
-        if (spec->attributes[i].role != KN_ROLE_COUNT) put_attribute(&w, &spec->attributes[i]);
+    put_attributes(&w, spec);
     if (spec->entity_count > 0) {
         field(&w, "entity");
         put_texts(&w, spec->entity_columns, spec->entity_count);
