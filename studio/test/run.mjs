@@ -53,6 +53,12 @@ async function go(page, step) {
   await settled(page);
 }
 
+/** What is below the fold is laid out, too: as long as it is not, its texts have places of no meaning. */
+const layOut = () => {
+  const sheet = document.styleSheets[0];
+  sheet.insertRule(".card.wide { content-visibility: visible !important; }", sheet.cssRules.length);
+};
+
 /** Texts that are cut or lie over each other; what scrolls, and tables that say so by an ellipsis, may be wider. */
 const look = () => {
   const problems = [];
@@ -93,6 +99,7 @@ async function everyScreen(browser, address, steps, prefix = "") {
       const page = await browser.newPage({viewport: {width, height: 900}, colorScheme: scheme});
       await page.goto(address);
       await page.waitForSelector("nav button");
+      await page.evaluate(layOut);
       const wrong = [];
       const broken = [];
       for (const step of steps) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the README, docs/spark.md and examples/spark show is run."""
+"""What docs/tutorial-engineer.md, docs/spark.md and examples/spark show is run."""
 
 import os
 import re
@@ -37,8 +37,8 @@ def shown(page):
     return next(block for block in blocks if "from pykanon import spark" in block)
 
 
-def test_the_tour_of_the_readme(session, place, capsys):
-    code = shown("README.md").replace("/data/", f"{place}/").replace("examples/", f"{place}/")
+def test_the_tutorial(session, place, capsys):
+    code = shown("docs/tutorial-engineer.md").replace("/data/", f"{place}/").replace("examples/", f"{place}/")
     exec(code, {"spark": session})
     assert capsys.readouterr().out == "5 109 holds\n"  # as the program says of the same rows
 
