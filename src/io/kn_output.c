@@ -41,7 +41,14 @@
 #include "kn_output_place.h"
 #include "kn_parallel.h"
 
-enum { BUFFER_SIZE = 1 << 18, MAX_NAME_KEPT = 200, POLL_MS = 100, PIECES_PER_THREAD = 2, TEMPORARY = 32 };
+enum {
+    BUFFER_SIZE = 1 << 18,
+    MAX_NAME_KEPT = 200,
+    POLL_MS = 100,
+    PIECES_PER_THREAD = 2,
+    SMALL_PIECES_PER_THREAD = 8,
+    TEMPORARY = 32
+};
 
 struct kn_output {
     kn_context        *ctx;
@@ -633,9 +640,9 @@ static kn_status run_batches(pieces *p, int64_t count, int64_t batch, kn_error *
     return st;
 }
 
-kn_status kn_output_pieces(kn_output *o, int64_t count, kn_piece_fn fn, void *arg, kn_error *err)
+static kn_status put_pieces(kn_output *o, int64_t count, int64_t per_thread, kn_piece_fn fn, void *arg, kn_error *err)
 {
-    int64_t    batch = (int64_t)kn_context_threads(o->ctx) * PIECES_PER_THREAD;
+    int64_t    batch = (int64_t)kn_context_threads(o->ctx) * per_thread;
     bool       places = has_places(o);
     kn_buffer *buffers = kn_alloc_array(o->ctx, (size_t)batch * 2, sizeof *buffers);
     pieces     p = {.output = o, .fn = fn, .arg = arg, .made = buffers};
@@ -650,4 +657,14 @@ kn_status kn_output_pieces(kn_output *o, int64_t count, kn_piece_fn fn, void *ar
     for (int64_t i = 0; i < batch * 2; i++) kn_buffer_free(&buffers[i]);
     KN_FREE(buffers, p.places);
     return st;
+}
+
+kn_status kn_output_pieces(kn_output *o, int64_t count, kn_piece_fn fn, void *arg, kn_error *err)
+{
+    return put_pieces(o, count, PIECES_PER_THREAD, fn, arg, err);
+}
+
+kn_status kn_output_small_pieces(kn_output *o, int64_t count, kn_piece_fn fn, void *arg, kn_error *err)
+{
+    return put_pieces(o, count, SMALL_PIECES_PER_THREAD, fn, arg, err);
 }
