@@ -49,6 +49,7 @@ typedef struct kn_vreader {
     char                   *window;
     size_t                  capacity, filled, at, hashed;
     bool                    ended;
+    bool                    bare; /* the window before this one has no quotes */
     uint64_t                line, told;
     size_t                  piece_size;
     kn_vworker             *workers;

@@ -188,6 +188,14 @@ static kn_status write_range(void *arg, int64_t begin, int64_t end, int number, 
     return KN_OK;
 }
 
+/* Has a worker found a text that has no common number yet? */
+static bool has_news(const kn_vreader *r)
+{
+    for (int i = 0; i < r->t->local_count; i++)
+        if (r->merged[i] < r->t->locals[i].count) return true;
+    return false;
+}
+
 kn_status kn_vnumber_rows(kn_vreader *r, int64_t done, kn_error *err)
 {
     merge m = {r, done, (size_t)r->t->rows > r->row_capacity};
@@ -195,7 +203,7 @@ kn_status kn_vnumber_rows(kn_vreader *r, int64_t done, kn_error *err)
         size_t wanted = r->row_capacity + r->row_capacity / 2;
         r->row_capacity = wanted > (size_t)r->t->rows ? wanted : (size_t)r->t->rows;
     }
-    KN_TRY(kn_parallel_for(r->ctx, r->t->column_count, 1, merge_range, &m, err));
+    if (m.more || has_news(r)) KN_TRY(kn_parallel_for(r->ctx, r->t->column_count, 1, merge_range, &m, err));
     return kn_parallel_for(r->ctx, r->piece_count, 1, write_range, r, err);
 }
 

@@ -17,7 +17,13 @@
 
 #define WHAT "verifying"
 
-enum { DENSE_PAIRS = 1 << 22, FEW_PAIRS = 1 << 24 /* of all columns */, GRAIN = 1 << 16, TEXTS = 16 };
+enum {
+    DENSE_PAIRS = 1 << 22,
+    FEW_PAIRS = 1 << 24 /* of all columns */,
+    GRAIN = 1 << 16,
+    CLASSES = 1 << 12,
+    TEXTS = 16
+};
 
 /* The pairs of a piece of the rows: original << 32 | released. */
 typedef struct piece {
@@ -182,7 +188,7 @@ kn_status kn_vpairs_see(kn_vpairs *p, const kn_vimage *image, int64_t begin, int
     p->begin = begin;
     p->shown = kn_alloc_array(p->v->ctx, (size_t)p->v->classes.count + 1, sizeof *p->shown);
     if (!p->shown) return kn_fail_memory(err, p->v->ctx, WHAT);
-    kn_status st = kn_parallel_for(p->v->ctx, p->v->classes.count, GRAIN, show_range, p, err);
+    kn_status st = kn_parallel_for(p->v->ctx, p->v->classes.count, CLASSES, show_range, p, err);
     if (st == KN_OK && p->seen) st = kn_parallel_for(p->v->ctx, end - begin, GRAIN, see_range, p, err);
     if (st == KN_OK && !p->seen) st = see_sparse(p, end - begin, err);
     kn_free(p->shown);

@@ -17,7 +17,12 @@
 #include "kn_utf8.h"
 #include "kn_verify_reader.h"
 
-enum { PIECE = 1 << 18, PIECES_PER_THREAD = 4, BATCH = KN_VREADER_BATCH };
+enum {
+    PIECE = 1 << 18,
+    PIECES_PER_THREAD = 4,
+    BATCH = KN_VREADER_BATCH,
+    TOGETHER = 32 /* columns that are freed at a time */
+};
 
 static kn_status no_memory(const kn_vreader *r, kn_error *err)
 {
@@ -175,11 +180,14 @@ static kn_status scan_range(void *arg, int64_t begin, int64_t end, int number, k
 {
     (void)err;
     kn_vreader *r = arg;
-    for (int64_t i = begin; i < end; i++)
-        if (i == 0)
-            kn_vreader_digest(r);
+    for (int64_t i = begin; i < end; i++) {
+        kn_vpiece *p = i > 0 ? &r->pieces[i - 1] : NULL;
+        if (p)
+            scan_piece(r, p, number);
         else
-            scan_piece(r, &r->pieces[i - 1], number);
+            kn_vreader_digest(r);
+        if (p && r->bare) p->quotes = kn_csv_count_quotes(r->window + p->begin, p->stop - p->begin);
+    }
     return KN_OK;
 }
 
@@ -194,6 +202,8 @@ static kn_status count_range(void *arg, int64_t begin, int64_t end, int number, 
     return KN_OK;
 }
 
+/* Counted before the scan, quotes tell where records begin; while there are none, nothing need be known. A wrong guess costs time
+ * alone. */
 static kn_status cut(kn_vreader *r, kn_error *err)
 {
     size_t size = r->filled - r->at, quotes = 0;
@@ -210,10 +220,11 @@ static kn_status cut(kn_vreader *r, kn_error *err)
         r->pieces[i].begin = r->at + (size_t)i * r->piece_size;
         r->pieces[i].stop = i + 1 < count ? r->pieces[i].begin + r->piece_size : r->filled;
     }
-    KN_TRY(kn_parallel_for(r->ctx, count, 1, count_range, r, err));
+    if (!r->bare) KN_TRY(kn_parallel_for(r->ctx, count, 1, count_range, r, err));
     for (int i = 0; i < count; i++) {
         kn_vpiece *p = &r->pieces[i];
-        bool       before = i > 0 && r->window[p->begin - 1] == '"';
+        if (r->bare) p->quotes = 0;
+        bool before = i > 0 && r->window[p->begin - 1] == '"';
         if (i > 0) p->begin = kn_csv_guess_start(r->window, p->stop, p->begin - 1, (quotes - before) % 2 == 1);
         quotes += p->quotes;
     }
@@ -257,6 +268,8 @@ static kn_status read_window(kn_vreader *r, kn_error *err)
 {
     KN_TRY(cut(r, err));
     KN_TRY(kn_parallel_for(r->ctx, r->piece_count + 1, 1, scan_range, r, err));
+    r->bare = true;
+    for (int i = 0; i < r->piece_count; i++) r->bare = r->bare && r->pieces[i].quotes == 0;
     int64_t done = r->t->rows;
     KN_TRY(chain(r, &r->t->rows, err));
     return kn_vnumber_rows(r, done, err);
@@ -281,7 +294,7 @@ kn_status kn_vreader_file(kn_vreader *r, const char *path, bool first, kn_csv_fi
     r->source = NULL;
     r->at = r->filled = r->hashed = 0;
     r->line = r->told = 0;
-    r->ended = false;
+    r->ended = r->bare = false;
     KN_TRY(kn_source_open(&r->source, r->ctx, path, err));
     if (!r->quiet) kn_progress_begin(r->ctx, "verifying", "bytes", kn_source_size(r->source));
     KN_TRY(kn_vreader_fill(r, err));
@@ -365,7 +378,12 @@ kn_status kn_vtable_read(kn_vtable **out, kn_context *ctx, const char *const *pa
 void kn_vtable_free(kn_vtable *t)
 {
     if (!t) return;
-    for (int c = 0; t->columns && c < t->column_count; c++) KN_PAGES_FREE(t->ctx, t->columns[c].codes);
+    for (int c = 0; t->columns && c < t->column_count; c += TOGETHER) {
+        void *codes[TOGETHER];
+        int   count = t->column_count - c < TOGETHER ? t->column_count - c : TOGETHER;
+        for (int i = 0; i < count; i++) codes[i] = t->columns[c + i].codes;
+        kn_pages_free_each(t->ctx, codes, (size_t)count);
+    }
     for (int c = 0; t->texts && c < t->column_count; c++) kn_texts_free(&t->texts[c]);
     for (int i = 0; t->locals && i < t->local_count; i++) kn_texts_free(&t->locals[i]);
     kn_arena_free(&t->arena);
