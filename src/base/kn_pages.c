@@ -1,8 +1,8 @@
 /* kn_pages.c: large blocks (see kn_pages.h).
  *
  * What is freed is given back in pieces first (madvise), by all threads: the allocator then unmaps a range without pages, which
- * costs nothing. Only blocks that the C library maps one by one are treated so: the pages of others would be used again. An
- * allocator of the program's own is left alone.
+ * costs nothing. Only blocks that the C library maps one by one are treated so: the pages of others would be used again. Smaller ones
+ * are freed by all threads, each as a whole. An allocator of the program's own is left alone.
  * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE
@@ -16,7 +16,8 @@
 
 enum {
     PIECE = 1 << 21, /* bytes of a range: a huge page */
-    LARGE = 1 << 25  /* glibc never asks for more than that to be in its heap */
+    LARGE = 1 << 25, /* glibc never asks for more than that to be in its heap */
+    TOGETHER = 32    /* blocks that are freed at a time                       */
 };
 
 typedef struct pieces {
@@ -53,16 +54,45 @@ static kn_status give_back_range(void *arg, int64_t begin, int64_t end, int work
     return KN_OK;
 }
 
-void kn_pages_free_each(kn_context *ctx, void *const *blocks, size_t count)
+static void give_back(kn_context *ctx, void *block, size_t size)
 {
+    uintptr_t first = ((uintptr_t)block + PIECE - 1) & ~(uintptr_t)(PIECE - 1);
+    uintptr_t last = ((uintptr_t)block + size) & ~(uintptr_t)(PIECE - 1);
+    pieces    p = {(char *)block + (first - (uintptr_t)block), (size_t)(last - first)};
+    (void)!kn_parallel_for(ctx, (int64_t)p.size, PIECE, give_back_range, &p, NULL);
+}
+
+static kn_status free_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    void **blocks = arg;
+    (void)worker;
+    (void)err;
+    for (int64_t i = begin; i < end; i++) {
+        kn_free(blocks[i]);
+        blocks[i] = NULL;
+    }
+    return KN_OK;
+}
+
+/* At most TOGETHER of them. */
+static void free_together(kn_context *ctx, void *const *blocks, size_t count)
+{
+    void  *left[TOGETHER];
+    size_t sum = 0;
     for (size_t i = 0; i < count; i++) {
         size_t size = kn_alloc_size(blocks[i]);
-        if (size > LARGE && kn_context_threads(ctx) > 1 && !kn_context_has_own_memory(ctx)) {
-            uintptr_t first = ((uintptr_t)blocks[i] + PIECE - 1) & ~(uintptr_t)(PIECE - 1);
-            uintptr_t last = ((uintptr_t)blocks[i] + size) & ~(uintptr_t)(PIECE - 1);
-            pieces    p = {(char *)blocks[i] + (first - (uintptr_t)blocks[i]), (size_t)(last - first)};
-            (void)!kn_parallel_for(ctx, (int64_t)p.size, PIECE, give_back_range, &p, NULL);
-        }
-        kn_free(blocks[i]);
+        left[i] = blocks[i];
+        sum += size;
+        if (size > LARGE) give_back(ctx, blocks[i], size);
     }
+    if (sum > LARGE) (void)!kn_parallel_for(ctx, (int64_t)count, 1, free_range, left, NULL);
+    (void)free_range(left, 0, (int64_t)count, 0, NULL); /* a cancelled context ran no range */
+}
+
+void kn_pages_free_each(kn_context *ctx, void *const *blocks, size_t count)
+{
+    bool together = kn_context_threads(ctx) > 1 && !kn_context_has_own_memory(ctx);
+    for (size_t i = 0; together && i < count; i += TOGETHER)
+        free_together(ctx, blocks + i, count - i < TOGETHER ? count - i : TOGETHER);
+    for (size_t i = 0; !together && i < count; i++) kn_free(blocks[i]);
 }
