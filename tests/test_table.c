@@ -311,6 +311,50 @@ static void rows_inside_cells_are_no_rows(void **unused)
     testing_context_free(ctx);
 }
 
+/* ---- Digests ---- */
+
+/* Of more than one wave, of less than a record, and of no row at all; the same table as without. */
+static void digests_are_of_the_bytes(void **unused)
+{
+    (void)unused;
+    enum { ROWS = 250000, ROOM = 12 << 20 };
+    size_t sizes[3] = {0};
+    char  *text = malloc(ROOM);
+    assert_non_null(text);
+    sizes[0] = (size_t)sprintf(text, "\xef\xbb\xbfsize,note\n");
+    for (int i = 0; i < ROWS; i++)
+        sizes[0] += (size_t)sprintf(
+            text + sizes[0], i % 5 ? "%d,a note of some words\n" : "%d,\"two\nlines, \"\"%d\"\"\"\r\n", i, i % 7);
+    assert_true(sizes[0] > 5 << 20 && sizes[0] < ROOM);
+    const char *paths[3], *texts[3] = {text, "size,note\n1,2", "\n\nsize,note\n"};
+    char        names[3][16], wanted[3][KN_SHA256_TEXT], got[3][KN_SHA256_TEXT];
+    for (int i = 0; i < 3; i++) {
+        kn_sha256 state;
+        if (i > 0) sizes[i] = strlen(texts[i]);
+        snprintf(names[i], sizeof names[i], "digest%d.csv", i);
+        paths[i] = testing_file(names[i], texts[i], sizes[i]);
+        kn_sha256_begin(&state);
+        kn_sha256_add(&state, texts[i], sizes[i]);
+        kn_sha256_text(&state, wanted[i]);
+    }
+    kn_csv_options options = KN_CSV_OPTIONS_INIT;
+    options.delimiter = ',';
+    for (int threads = 1; threads <= 3; threads++) {
+        kn_context *ctx = testing_context(threads);
+        kn_table   *t = NULL, *plain = NULL;
+        kn_error    err = KN_ERROR_INIT;
+        assert_ok(kn_csv_read_digested(&t, ctx, paths, 3, &options, got, &err), err);
+        for (int i = 0; i < 3; i++) assert_string_equal(got[i], wanted[i]);
+        assert_ok(kn_table_read_csv_files(&plain, ctx, paths, 3, &options, &err), err);
+        assert_int_equal(kn_table_rows(t), ROWS + 1);
+        assert_tables_equal(plain, t);
+        kn_table_free(t);
+        kn_table_free(plain);
+        testing_context_free(ctx);
+    }
+    free(text);
+}
+
 /* ---- The builder by itself ---- */
 
 static void builder_widens(void **unused)
@@ -654,6 +698,7 @@ int main(void)
         cmocka_unit_test(equal_for_all_threads),
         cmocka_unit_test(wrong_guesses_leave_nothing),
         cmocka_unit_test(rows_inside_cells_are_no_rows),
+        cmocka_unit_test(digests_are_of_the_bytes),
         cmocka_unit_test(builder_widens),
         cmocka_unit_test(interns_exactly),
         cmocka_unit_test(interns_many_as_each),

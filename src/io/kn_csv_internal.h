@@ -5,10 +5,13 @@
 
 #include <kanon/table.h>
 
+#include <stdatomic.h>
+
 #include "kn_arena.h"
 #include "kn_buffer.h"
 #include "kn_builder.h"
 #include "kn_csv_scan.h"
+#include "kn_sha256.h"
 #include "kn_source.h"
 
 enum { KN_CSV_MAX_COLUMNS = 65535, KN_CSV_PADDING = 16 /* bytes behind the buffer that can be read (kn_interner.h) */ };
@@ -68,11 +71,14 @@ typedef struct kn_csv_reader {
     size_t     at;    /* the next record                  */
     uint64_t   line;  /* line ends before `at`            */
     uint64_t   told;  /* bytes reported as progress       */
+    kn_sha256 *digest; /* of the file's bytes up to `hashed`; NULL: not asked for */
+    size_t     hashed; /* in the buffer                                           */
     /* the workers */
     kn_csv_worker *workers;
     int            worker_count;
     kn_csv_piece  *pieces;
     int            piece_count, piece_capacity;
+    atomic_int     unscanned; /* pieces of the wave */
 } kn_csv_reader;
 
 /* A reader with its context, options and piece size set, and perhaps a number of workers; close it in any case. A file is opened and its
@@ -86,6 +92,9 @@ kn_string kn_csv_cell_text(const kn_csv_reader *r, kn_csv_worker *w, kn_csv_fiel
 
 /* Fills the buffer after what is still in it; doubles it if a record does not fit. */
 KN_CHECK kn_status kn_csv_fill(kn_csv_reader *r, kn_error *err);
+
+/* Adds what is new in the buffer to the digest. */
+void kn_csv_digest(kn_csv_reader *r);
 
 /* Reads all records from r->at to the end of the file into the builder. */
 KN_CHECK kn_status kn_csv_read_records(kn_csv_reader *r, kn_error *err);

@@ -110,9 +110,10 @@ size_t kn_csv_wrong_byte(const kn_csv_reader *r, const char *text, size_t size)
 kn_status kn_csv_fill(kn_csv_reader *r, kn_error *err)
 {
     size_t held = r->filled - r->at;
+    kn_csv_digest(r);
     if (r->at > 0) memmove(r->buffer, r->buffer + r->at, held);
     r->at = 0;
-    r->filled = held;
+    r->filled = r->hashed = held;
     if (held > KN_CSV_MAX_RECORD) return kn_csv_fail(r, KN_CSV_GRAMMAR, KN_CSV_TOO_LONG, 0, 0, r->line, err);
     if (held > r->capacity / 2) { /* a record that is longer than half a wave */
         char *larger = kn_realloc(r->ctx, r->buffer, r->capacity * 2 + KN_CSV_PADDING);
@@ -142,7 +143,7 @@ static kn_status open_file(kn_csv_reader *r, const char *path, kn_error *err)
 {
     kn_source_free(r->source);
     r->source = NULL;
-    r->at = r->filled = 0;
+    r->at = r->filled = r->hashed = 0;
     r->line = 0;
     r->told = 0;
     r->ended = false;
@@ -507,20 +508,36 @@ kn_status kn_csv_reader_file(kn_csv_reader *r, const char *path, bool first, kn_
     return first ? prepare(r, err) : KN_OK;
 }
 
-kn_status kn_csv_read_pieces(kn_table **out, kn_context *ctx, const char *const *paths, int path_count,
-                             const kn_csv_options *options, size_t piece_size, kn_error *err)
+/* One file; `digest`: of its bytes, where it is not compressed. */
+static kn_status read_file(kn_csv_reader *r, const char *path, bool first, char *digest, kn_error *err)
 {
-    *out = NULL;
-    KN_OPTIONS(kn_csv_options, KN_CSV_OPTIONS_INIT, options, "CSV options", err);
+    kn_sha256 state;
+    kn_sha256_begin(&state);
+    r->digest = digest ? &state : NULL;
+    kn_status st = kn_csv_reader_file(r, path, first, err);
+    if (st == KN_OK && first) st = make_builder(r, err);
+    if (st == KN_OK && !kn_source_plain(r->source)) r->digest = NULL;
+    if (st == KN_OK) st = kn_csv_read_records(r, err);
+    if (st == KN_OK && r->digest) {
+        kn_csv_digest(r);
+        kn_sha256_text(&state, digest);
+    }
+    r->digest = NULL;
+    return st;
+}
+
+static kn_status read_files(kn_table **out, kn_context *ctx, const char *const *paths, int path_count,
+                            const kn_csv_options *options, size_t piece_size, char (*digests)[KN_SHA256_TEXT],
+                            kn_error *err)
+{
     kn_csv_reader r = {.ctx = ctx, .opt = options, .piece_size = piece_size};
+    *out = NULL;
     if (path_count < 1) return kn_fail(err, KN_USAGE, "no input file was given");
     kn_timezone *zone = NULL;
     kn_status    st = kn_csv_reader_open(&r, err);
     if (st == KN_OK && r.opt->timezone) st = kn_timezone_open(&zone, ctx, r.opt->timezone, err);
     for (int i = 0; i < path_count && st == KN_OK; i++) {
-        st = kn_csv_reader_file(&r, paths[i], i == 0, err);
-        if (st == KN_OK && i == 0) st = make_builder(&r, err);
-        if (st == KN_OK) st = kn_csv_read_records(&r, err);
+        st = read_file(&r, paths[i], i == 0, digests ? digests[i] : NULL, err);
         kn_progress_end(ctx);
     }
     if (st == KN_OK) {
@@ -531,6 +548,14 @@ kn_status kn_csv_read_pieces(kn_table **out, kn_context *ctx, const char *const 
     kn_csv_reader_close(&r);
     kn_timezone_free(zone);
     return st;
+}
+
+kn_status kn_csv_read_pieces(kn_table **out, kn_context *ctx, const char *const *paths, int path_count,
+                             const kn_csv_options *options, size_t piece_size, kn_error *err)
+{
+    *out = NULL;
+    KN_OPTIONS(kn_csv_options, KN_CSV_OPTIONS_INIT, options, "CSV options", err);
+    return read_files(out, ctx, paths, path_count, options, piece_size, NULL, err);
 }
 
 void kn_csv_names_free(kn_csv_names *names)
@@ -574,10 +599,11 @@ kn_status kn_csv_read_names(kn_csv_names *out, kn_context *ctx, const char *path
     return st;
 }
 
-kn_status kn_table_read_csv_files(kn_table **out, kn_context *ctx, const char *const *paths, int path_count,
-                                  const kn_csv_options *options, kn_error *err)
+kn_status kn_csv_read_digested(kn_table **out, kn_context *ctx, const char *const *paths, int path_count,
+                               const kn_csv_options *options, char (*digests)[KN_SHA256_TEXT], kn_error *err)
 {
     *out = NULL;
+    for (int i = 0; digests && i < path_count; i++) digests[i][0] = '\0';
     KN_SERVE(ctx, err);
     KN_OPTIONS(kn_csv_options, KN_CSV_OPTIONS_INIT, options, "CSV options", err);
     for (int i = 0; i < path_count; i++)
@@ -585,7 +611,13 @@ kn_status kn_table_read_csv_files(kn_table **out, kn_context *ctx, const char *c
             return kn_columnar_read_table(out, ctx, paths, path_count, options, err);
     if (options->grouped) KN_TRY(kn_text_files_group(out, ctx, paths, path_count, options, err));
     if (*out) return KN_OK;
-    return kn_csv_read_pieces(out, ctx, paths, path_count, options, PIECE_SIZE, err);
+    return read_files(out, ctx, paths, path_count, options, PIECE_SIZE, digests, err);
+}
+
+kn_status kn_table_read_csv_files(kn_table **out, kn_context *ctx, const char *const *paths, int path_count,
+                                  const kn_csv_options *options, kn_error *err)
+{
+    return kn_csv_read_digested(out, ctx, paths, path_count, options, NULL, err);
 }
 
 kn_status kn_table_read_csv(kn_table **out, kn_context *ctx, const char *path, const kn_csv_options *options,

@@ -5,6 +5,8 @@
  * only if it began exactly where the one before it ended; otherwise it is scanned again from there. So a stray quote
  * costs time, never correctness. Cells are interned column by column, while a column's dictionary is in the cache.
  *
+ * A digest of the file's bytes, if one is wanted, is one more task beside the scans and the writing of ids.
+ *
  * Cost: one pass; the wave holds up to 8 pieces of 512 KiB per thread. Of several faults the first in the file is
  * reported, whatever the number of threads.
  * SPDX-License-Identifier: Apache-2.0
@@ -39,7 +41,10 @@ kn_string kn_csv_cell_text(const kn_csv_reader *r, kn_csv_worker *w, kn_csv_fiel
     return text;
 }
 
-enum { TOGETHER = 64 }; /* texts that are interned at a time */
+enum {
+    TOGETHER = 64, /* texts that are interned at a time */
+    STEP = 1 << 16 /* bytes of the digest               */
+};
 
 /* The cells of a column of a batch that have been interned so far. */
 typedef struct cells {
@@ -198,11 +203,30 @@ static kn_status count_range(void *arg, int64_t begin, int64_t end, int worker, 
     return KN_OK;
 }
 
+static void digest_until(kn_csv_reader *r, size_t end)
+{
+    if (r->digest) kn_sha256_add(r->digest, r->buffer + r->hashed, end - r->hashed);
+    r->hashed = end;
+}
+
+void kn_csv_digest(kn_csv_reader *r)
+{
+    digest_until(r, r->filled);
+}
+
+/* The digest is the first task, since it cannot be cut. It ends when no piece is left to be scanned, and goes on while ids are
+ * written: so no thread waits for it as long as there is something else to do. */
 static kn_status scan_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
 {
     (void)err;
     kn_csv_reader *r = arg;
-    for (int64_t i = begin; i < end; i++) scan_piece(r, &r->pieces[i], worker);
+    for (int64_t i = begin; i < end; i++) {
+        while (i == 0 && r->digest && r->hashed < r->filled && atomic_load(&r->unscanned) > 0)
+            digest_until(r, r->filled - r->hashed < STEP ? r->filled : r->hashed + STEP);
+        if (i == 0) continue;
+        scan_piece(r, &r->pieces[i - 1], worker);
+        atomic_fetch_sub(&r->unscanned, 1);
+    }
     return KN_OK;
 }
 
@@ -213,7 +237,9 @@ static kn_status write_range(void *arg, int64_t begin, int64_t end, int worker, 
     kn_csv_reader *r = arg;
     int64_t        batch = (int64_t)r->batch;
     for (int64_t i = begin; i < end; i++) {
-        const kn_csv_piece *p = &r->pieces[i];
+        if (i == 0) kn_csv_digest(r);
+        if (i == 0) continue;
+        const kn_csv_piece *p = &r->pieces[i - 1];
         const uint32_t     *ids = p->ids;
         for (int64_t done = 0; done < p->records; done += batch) {
             int64_t n = p->records - done < batch ? p->records - done : batch;
@@ -296,9 +322,10 @@ static kn_status chain_pieces(kn_csv_reader *r, kn_error *err)
 static kn_status read_wave(kn_csv_reader *r, kn_error *err)
 {
     KN_TRY(cut_pieces(r, err));
-    KN_TRY(kn_parallel_for(r->ctx, r->piece_count, 1, scan_range, r, err));
+    atomic_store(&r->unscanned, r->piece_count);
+    KN_TRY(kn_parallel_for(r->ctx, r->piece_count + 1, 1, scan_range, r, err));
     KN_TRY(chain_pieces(r, err));
-    return kn_parallel_for(r->ctx, r->piece_count, 1, write_range, r, err);
+    return kn_parallel_for(r->ctx, r->piece_count + 1, 1, write_range, r, err);
 }
 
 kn_status kn_csv_read_records(kn_csv_reader *r, kn_error *err)

@@ -392,6 +392,11 @@ static kn_status read_table(kn_source *s, char *buffer, size_t size, size_t *got
     return KN_OK;
 }
 
+bool kn_source_plain(const kn_source *s)
+{
+    return s->form == PLAIN;
+}
+
 char kn_source_delimiter(const kn_source *s)
 {
     return s->form == TABLE ? ',' : '\0';

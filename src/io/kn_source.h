@@ -23,6 +23,9 @@ KN_CHECK kn_status kn_source_read_all(kn_source *source, kn_buffer *to, size_t m
  * frame), in words; NULL: nothing. */
 const char *kn_source_wrapped(const kn_source *source);
 
+/* Is what is read the file's own bytes? */
+bool kn_source_plain(const kn_source *source);
+
 /* What stands between the cells; '\0': nobody knows, it is a text file. */
 char kn_source_delimiter(const kn_source *source);
 

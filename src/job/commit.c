@@ -53,7 +53,8 @@ static kn_status put_private(kn_release_run *run, kn_error *err)
                                    .file_count = s->file_count,
                                    .folder = s->folder,
                                    .files = s->names,
-                                   .digests = s->digests};
+                                   .digests = s->digests,
+                                   .input_digests = run->originals.texts};
     kn_buffer             text;
     if (run->originals.digests) KN_TRY(kn_digest_wait(run->originals.digests, &input.input_digests, err));
     run->shape->describe(run, &input);

@@ -34,6 +34,7 @@
 #include "kn_private.h"
 #include "kn_public.h"
 #include "kn_set.h"
+#include "kn_sha256.h"
 
 struct kn_release_shape;
 struct kn_recipe;
@@ -45,7 +46,9 @@ typedef struct kn_originals {
     const char *const *paths;  /* where they are read: a stream's copy                 */
     kn_input_mark    **marks;  /* their state before they were read; in scratch        */
     bool               digested; /* the private file holds their SHA-256               */
-    kn_digest_job     *digests;
+    char (*sums)[KN_SHA256_TEXT]; /* room for it, in scratch; NULL: it is not taken as they are read */
+    const char       **texts;     /* it, if it was; in scratch                                       */
+    kn_digest_job     *digests;   /* by a thread beside what follows; NULL: it is not                */
 } kn_originals;
 
 /* What every release has. All fields belong to the run, except those marked as borrowed. */

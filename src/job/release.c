@@ -139,6 +139,10 @@ kn_status kn_release_read_hierarchy(kn_hierarchy **out, void *run, const kn_attr
 
 /* ---- The originals ---- */
 
+/* A digest cannot be cut. On few threads it is one more task of the reading, which all of them share. With more the others would
+ * wait for it, so a thread of its own reads the files again while the search goes on. */
+enum { MOST_THREADS = 2 };
+
 kn_status kn_release_originals(kn_release_run *run, const char *const *names, const char *const *paths, int count,
                                bool digested, kn_error *err)
 {
@@ -147,7 +151,29 @@ kn_status kn_release_originals(kn_release_run *run, const char *const *names, co
     o->marks = kn_release_alloc(run, &run->scratch, (size_t)count, sizeof *o->marks, err);
     if (!o->marks) return KN_MEMORY;
     for (int i = 0; i < count; i++) KN_TRY(kn_input_mark_take(&o->marks[i], run->ctx, paths[i], err));
-    return KN_OK;
+    if (!digested || run->options->dry_run || kn_context_threads(run->ctx) > MOST_THREADS) return KN_OK;
+    o->sums = kn_release_alloc(run, &run->scratch, (size_t)count, sizeof *o->sums, err);
+    return o->sums ? KN_OK : KN_MEMORY;
+}
+
+/* A table inside a file, or of a server, has no bytes of its own either. */
+static bool is_file(const char *path)
+{
+    return kn_table_kind_of(path) == KN_TABLE_TEXT || kn_table_file(path).size == strlen(path);
+}
+
+static kn_status digest_originals(kn_release_run *run, kn_error *err)
+{
+    kn_originals *o = &run->originals;
+    bool          known = o->sums != NULL;
+    for (int i = 0; i < o->count; i++) /* batches and tables of an engine have no bytes of their own */
+        if (!kn_columnar_has_bytes(run->ctx, o->paths[i]) || !is_file(o->paths[i])) o->digested = false;
+    for (int i = 0; known && i < o->count; i++) known = o->sums[i][0] != '\0';
+    if (!o->digested || run->options->dry_run) return KN_OK;
+    if (!known) return kn_digest_start(&o->digests, run->ctx, o->paths, o->count, err);
+    o->texts = kn_release_alloc(run, &run->scratch, (size_t)o->count, sizeof *o->texts, err);
+    for (int i = 0; o->texts && i < o->count; i++) o->texts[i] = o->sums[i];
+    return o->texts ? KN_OK : KN_MEMORY;
 }
 
 /* One that has changed since it was read; NULL: none. */
@@ -310,12 +336,6 @@ static kn_status check(const kn_release_shape *shape, const kn_spec *spec, const
     return options->dry_run ? kn_target_name_check(spec, err) : KN_OK; /* else checked when it is opened */
 }
 
-/* A table inside a file, or of a server, has no bytes of its own either. */
-static bool is_file(const char *path)
-{
-    return kn_table_kind_of(path) == KN_TABLE_TEXT || kn_table_file(path).size == strlen(path);
-}
-
 /* What was used so far: seconds by the clock, and of processors (kn_meter.h). */
 typedef struct moment {
     double seconds, work, span;
@@ -338,11 +358,7 @@ static kn_status open_and_read(kn_release_run *run, kn_error *err)
     moment begin = now(run);
     if (write) KN_TRY(run->shape->open(run, err));
     KN_TRY(run->shape->read(run, err));
-    for (int i = 0; i < run->originals.count; i++) /* batches and tables of an engine have no bytes of their own */
-        if (!kn_columnar_has_bytes(run->ctx, run->originals.paths[i]) || !is_file(run->originals.paths[i]))
-            run->originals.digested = false;
-    if (write && run->originals.digested)
-        KN_TRY(kn_digest_start(&run->originals.digests, run->ctx, run->originals.paths, run->originals.count, err));
+    KN_TRY(digest_originals(run, err));
     moment took = between(begin, now(run));
     run->head->seconds_read = took.seconds;
     run->head->work_read = took.work;

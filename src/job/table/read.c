@@ -122,7 +122,8 @@ static kn_status read_columns(kn_table_run *run, const kn_csv_names *names, kn_e
     KN_TRY(column_types(run, &csv, err));
     KN_TRY(kn_table_run_stay(run, &csv, err));
     if (run->large) return kn_table_run_group(run, &csv, err);
-    return kn_table_read_csv_files(&run->table, run->all.ctx, run->inputs, run->all.spec->input_count, &csv, err);
+    return kn_csv_read_digested(&run->table, run->all.ctx, run->inputs, run->all.spec->input_count, &csv,
+                                run->all.originals.sums, err);
 }
 
 static kn_status read_table(kn_table_run *run, kn_error *err)
