@@ -187,7 +187,8 @@ def second_core():
             ("miracle-x", "miracle-x", "cores-miracle-x", "search"), ("gcs", "gcs", "cores-gcs", "search"),
             ("dependencies", "dependencies", "cores-dependencies", "search")]
     alone = {
-        "verify": "SHA-256 of the release is computed from the bytes that are verified, by one thread.",
+        "verify": "SHA-256 of the release is computed from the bytes that are verified, by one thread: of 10 M rows 0.46 s of a span of"
+                  " 0.56 s; what is not the digest has 24 cores' work.",
         "mondrian": "One thread numbers the classes and gives memory back; with promises beyond k one judges the sides of a first cut.",
         "kmsd": "What lies between many short sections is one thread's; probably waking the others takes the rest.",
     }
