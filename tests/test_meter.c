@@ -8,6 +8,7 @@
 
 #include "kn_beside.h"
 #include "kn_context.h"
+#include "kn_error.h"
 #include "kn_meter.h"
 #include "kn_parallel.h"
 #include "kn_rng.h"
@@ -126,6 +127,87 @@ static void random_programs_have_the_effort_of_the_definition(void **state)
             unmake(&top);
         }
         testing_context_free(ctx);
+    }
+}
+
+/* ---- Ranges that share ---- */
+
+enum { OUTER = 12, INNER = 40 };
+
+typedef struct sharer {
+    kn_context *ctx;
+    int64_t     least; /* the range that fails, or OUTER */
+    bool        inside[8][2];
+    uint8_t     done[OUTER][INNER];
+} sharer;
+
+typedef struct part {
+    sharer *s;
+    int64_t range;
+    int     worker;
+} part;
+
+/* A worker in two ranges at once would use the same scratch twice; but the one that shares works on what it shares. */
+static kn_status take_part(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    part *p = arg;
+    if (worker != p->worker && (p->s->inside[worker][0] || p->s->inside[worker][1]))
+        return kn_fail(err, KN_INTERNAL, "in two ranges");
+    p->s->inside[worker][1] = true;
+    for (int64_t i = begin; i < end; i++) {
+        p->s->done[p->range][i]++;
+        work((uint64_t)(1 + i % 3) * STEP);
+    }
+    p->s->inside[worker][1] = false;
+    return begin >= 20 && p->range >= p->s->least ? kn_fail(err, KN_INPUT, "%d, %d", (int)p->range, (int)begin) : KN_OK;
+}
+
+static kn_status share_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    sharer *s = arg;
+    s->inside[worker][0] = true;
+    for (int64_t i = begin; i < end; i++) {
+        part p = {s, i, worker};
+        work(5 * STEP);
+        KN_TRY(kn_parallel_share(s->ctx, worker, INNER, 4, take_part, &p, err));
+        work((uint64_t)i * STEP);
+    }
+    s->inside[worker][0] = false;
+    return KN_OK;
+}
+
+/* Of 4 parts the longest takes 2 + 3 + 1 + 2 = 8 steps or 3 + 1 + 2 + 3 = 9: 9. All of them: 13 (1 + 2 + 3) + 1 = 79. */
+static void what_is_shared_counts_by_its_longest_range(void **state)
+{
+    (void)state;
+    static const int threads[] = {1, 2, 3, 8};
+    for (size_t i = 0; i < 4 * (size_t)testing_rounds(50); i++) {
+        sharer   s = {.ctx = testing_context(threads[i % 4]), .least = OUTER};
+        kn_error err = KN_ERROR_INIT;
+        kn_meter_start(s.ctx, &counted);
+        assert_ok(kn_parallel_for(s.ctx, OUTER, 1, share_range, &s, &err), err);
+        assert_effort(kn_meter_read(s.ctx), (OUTER * (5 + 79) + OUTER * (OUTER - 1) / 2) * STEP,
+                      (5 + 9 + OUTER - 1) * STEP);
+        for (int j = 0; j < OUTER * INNER; j++) assert_int_equal(s.done[j / INNER][j % INNER], 1);
+        /* in no section: one of its own */
+        part p = {&s, 0, 0};
+        assert_ok(kn_parallel_share(s.ctx, 0, INNER, 4, take_part, &p, &err), err);
+        assert_effort(kn_meter_read(s.ctx), (OUTER * (5 + 79) + OUTER * (OUTER - 1) / 2 + 79) * STEP,
+                      (5 + 9 + OUTER - 1 + 9) * STEP);
+        testing_context_free(s.ctx);
+    }
+}
+
+static void the_first_failure_of_what_is_shared_is_told(void **state)
+{
+    (void)state;
+    static const int threads[] = {1, 2, 3, 8};
+    for (size_t i = 0; i < 4; i++) {
+        sharer   s = {.ctx = testing_context(threads[i]), .least = 0};
+        kn_error err = KN_ERROR_INIT;
+        assert_int_equal(kn_parallel_for(s.ctx, OUTER, 1, share_range, &s, &err), KN_INPUT);
+        assert_string_equal(err.message, "0, 20");
+        testing_context_free(s.ctx);
     }
 }
 
@@ -306,6 +388,8 @@ static void real_work_is_at_least_its_span(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_shared_counts_by_its_longest_range),
+        cmocka_unit_test(the_first_failure_of_what_is_shared_is_told),
         cmocka_unit_test(random_programs_have_the_effort_of_the_definition),
         cmocka_unit_test(a_busy_machine_changes_nothing),
         cmocka_unit_test(short_ranges_are_bounded_by_those_read_together),

@@ -98,10 +98,20 @@ static void read_processor(const kn_context *ctx, kn_laps *laps)
 {
     uint64_t now = ctx->meter.clocks.processor(), used = now - laps->read;
     uint64_t longest = laps->slowest < used ? laps->slowest : used;
+    if (laps->inside > 0) longest = used - laps->inside + laps->apart; /* the wall clock knows nothing of others */
     if (longest > laps->longest) laps->longest = longest;
     laps->read = now;
     laps->wall_read = laps->wall_lap;
-    laps->slowest = 0;
+    laps->slowest = laps->apart = laps->inside = 0;
+}
+
+void kn_laps_share(const kn_context *ctx, kn_laps *laps, uint64_t since, uint64_t work, uint64_t longest)
+{
+    uint64_t spent = ctx->meter.clocks.processor() - since;
+    laps->inside += spent;
+    laps->in_shared += spent;
+    laps->apart += longest;
+    laps->shared += work;
 }
 
 void kn_laps_next(const kn_context *ctx, kn_laps *laps)
@@ -109,7 +119,7 @@ void kn_laps_next(const kn_context *ctx, kn_laps *laps)
     uint64_t wall = ctx->meter.clocks.wall(), took = wall - laps->wall_lap;
     laps->wall_lap = wall;
     if (took > laps->slowest) laps->slowest = took;
-    if (wall - laps->wall_read >= READ_NS) read_processor(ctx, laps);
+    if (wall - laps->wall_read >= READ_NS || laps->inside > 0) read_processor(ctx, laps);
 }
 
 void kn_laps_end(const kn_context *ctx, kn_laps *laps)

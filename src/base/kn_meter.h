@@ -5,8 +5,8 @@
  * is faster than the span, and work / span is how many can be of use. Both are processor times, so that a busy machine
  * does not change them, nor does the number of threads (but where that decides into how many ranges something is cut).
  *
- * A section inside a range is run by the thread of that range, and so counts as a part of it. A section of one range is
- * no section: those inside it count. Not counted: threads of libraries (DuckDB), and waiting for files and servers.
+ * A section inside a range is run by the thread of that range, and so counts as a part of it; unless others may help
+ * (kn_parallel_share): then its longest range counts. A section of one range is no section: those inside it count. Not counted: threads of libraries (DuckDB), and waiting for files and servers.
  *
  * The meter counts for the thread that started it, between kn_meter_start and kn_meter_stop.
  * SPDX-License-Identifier: Apache-2.0
@@ -27,12 +27,15 @@ typedef struct kn_meter_clocks {
     uint64_t (*wall)(void);
 } kn_meter_clocks;
 
+typedef struct kn_laps kn_laps;
+
 typedef struct kn_meter {
     bool            on, inside; /* inside: a section is running */
     pthread_t       thread;
     uint64_t        mark; /* its processor time up to here is counted */
     kn_effort       sum;
     kn_meter_clocks clocks;
+    kn_laps        *laps; /* of that thread in the section that is running */
 } kn_meter;
 
 void kn_meter_start(kn_context *ctx, const kn_meter_clocks *clocks); /* NULL: the machine's */
@@ -48,12 +51,15 @@ uint64_t kn_meter_thread_ns(void); /* the calling thread's processor time */
 /* ---- For kn_parallel.c ---- */
 
 /* One thread in a section. */
-typedef struct kn_laps {
+struct kn_laps {
     uint64_t begin, read, end;    /* processor: at the beginning, when it was last read; at the end */
     uint64_t wall_read, wall_lap; /* wall: then, and at the end of the last range        */
     uint64_t slowest;             /* wall: the longest range since then                  */
     uint64_t longest;             /* the longest range                                   */
-} kn_laps;
+    /* Sections inside its ranges that others may help with: */
+    uint64_t apart, inside;     /* since `read`: their longest ranges; what this thread spent in them  */
+    uint64_t shared, in_shared; /* the work in all of them; what this thread spent there               */
+};
 
 bool kn_meter_enter(kn_context *ctx); /* false: nothing of this section is to be measured */
 void kn_meter_leave(kn_context *ctx, uint64_t work, uint64_t longest);
@@ -61,6 +67,15 @@ void kn_meter_leave(kn_context *ctx, uint64_t work, uint64_t longest);
 void kn_laps_begin(const kn_context *ctx, kn_laps *laps);
 void kn_laps_next(const kn_context *ctx, kn_laps *laps); /* a range has ended */
 void kn_laps_end(const kn_context *ctx, kn_laps *laps);
+
+/* In a range, since the processor clock said `since`: a section that others may have helped with. */
+void kn_laps_share(const kn_context *ctx, kn_laps *laps, uint64_t since, uint64_t work, uint64_t longest);
+
+/* The work of these laps. */
+static inline uint64_t kn_laps_work(const kn_laps *laps)
+{
+    return laps->end - laps->begin - laps->in_shared + laps->shared;
+}
 
 /* The calling thread's own laps: what it did before them it did alone. */
 void kn_meter_lapped(kn_context *ctx, const kn_laps *laps);

@@ -4,6 +4,9 @@
  * left to do it waits for the others and reports progress from time to time: only the caller runs callbacks. A thread that
  * is still waking up then is not waited for: it finds that the job is over.
  *
+ * A range that shares its work puts a job on a list. Whoever waits, for a job or for the others, takes ranges of those.
+ * The one that shared it returns when nobody works on it any more.
+ *
  * Sleeping and being woken costs more than a short job, most of all on a virtual machine. So whoever waits looks around for
  * up to PATIENCE_NS before it sleeps, where its last wait was a short one and every thread can have a processor.
  *
@@ -37,6 +40,11 @@ typedef struct job {
 
     bool measured; /* for the meter (kn_meter.h) */
 
+    /* From inside a range; guarded by the pool's lock. */
+    bool        shared;
+    int         helpers; /* who work on it, without the one that shares it */
+    struct job *next_shared;
+
     pthread_mutex_t lock; /* guards what follows */
     uint64_t        work, longest;
     int64_t         failed_at;
@@ -48,6 +56,7 @@ typedef struct worker {
     struct kn_pool *pool;
     pthread_t       thread;
     int             index;
+    kn_laps        *laps; /* in the range it runs; NULL: not measured */
 } worker;
 
 typedef struct kn_pool {
@@ -58,8 +67,12 @@ typedef struct kn_pool {
     bool             eager; /* each thread can have a processor: waiting may look around     */
     bool             hurry; /* the caller's last wait was short                              */
     pthread_mutex_t  lock;  /* guards changes of what follows */
-    pthread_cond_t   wake, done;
-    job             *job; /* NULL: none that could be joined */
+    pthread_cond_t   wake, done, helped;
+    pthread_t        caller; /* of the running job                                           */
+    job             *shared; /* by ranges of the running job                                 */
+    int              idle;   /* workers that sleep                                           */
+    bool             awaits; /* the caller waits for the workers                             */
+    job             *job;    /* NULL: none that could be joined */
     _Atomic uint64_t generation;
     _Atomic int      running; /* workers that joined it */
     atomic_bool      quit;
@@ -135,6 +148,13 @@ static bool run_range(job *j, int64_t begin, int worker_index, kn_error *error)
     return false;
 }
 
+/* Where the laps of the range that a worker runs are to be found. */
+static kn_laps **laps_of(kn_context *ctx, int worker_index)
+{
+    kn_pool *pool = atomic_load_explicit(&ctx->pool, memory_order_relaxed);
+    return worker_index == 0 ? &ctx->meter.laps : &pool->workers[worker_index - 1].laps;
+}
+
 static void run_measured(kn_context *ctx, job *j, int worker_index, kn_error *error)
 {
     kn_laps laps;
@@ -142,15 +162,17 @@ static void run_measured(kn_context *ctx, job *j, int worker_index, kn_error *er
     bool    more = take_range(ctx, j, &begin);
     if (!more) return;
     kn_laps_begin(ctx, &laps);
+    if (!j->shared) *laps_of(ctx, worker_index) = &laps;
     while (more) {
         more = run_range(j, begin, worker_index, error);
         kn_laps_next(ctx, &laps);
         more = more && take_range(ctx, j, &begin);
     }
     kn_laps_end(ctx, &laps);
-    if (worker_index == 0) kn_meter_lapped(ctx, &laps);
+    if (!j->shared) *laps_of(ctx, worker_index) = NULL;
+    if (!j->shared && worker_index == 0) kn_meter_lapped(ctx, &laps);
     pthread_mutex_lock(&j->lock);
-    j->work += laps.end - laps.begin;
+    j->work += kn_laps_work(&laps);
     if (laps.longest > j->longest) j->longest = laps.longest;
     pthread_mutex_unlock(&j->lock);
 }
@@ -166,6 +188,43 @@ static void run_ranges(kn_context *ctx, job *j, int worker_index)
         if (!run_range(j, begin, worker_index, &error)) return;
 }
 
+/* ---- Helping ---- */
+
+/* A job that is shared and has ranges left; the lock is held. */
+static job *find_shared(const kn_pool *pool)
+{
+    for (job *j = pool->shared; j; j = j->next_shared)
+        if (!atomic_load_explicit(&j->stop, memory_order_relaxed) &&
+            atomic_load_explicit(&j->next, memory_order_relaxed) < j->n && !kn_cancelled(pool->ctx))
+            return j;
+    return NULL;
+}
+
+/* Takes ranges of it; the lock is held, but not meanwhile. */
+static void help(kn_pool *pool, job *j, int worker_index)
+{
+    j->helpers++;
+    pthread_mutex_unlock(&pool->lock);
+    run_ranges(pool->ctx, j, worker_index);
+    pthread_mutex_lock(&pool->lock);
+    if (--j->helpers == 0) pthread_cond_broadcast(&pool->helped);
+}
+
+/* Sleeps until there is a job, and helps meanwhile; the lock is held. */
+static void wait_for_news(kn_pool *pool, const worker *self, uint64_t seen)
+{
+    while (!has_news(pool, seen)) {
+        job *j = find_shared(pool);
+        if (j) {
+            help(pool, j, self->index);
+            continue;
+        }
+        pool->idle++;
+        pthread_cond_wait(&pool->wake, &pool->lock);
+        pool->idle--;
+    }
+}
+
 static void *worker_main(void *arg)
 {
     worker  *self = arg;
@@ -176,7 +235,7 @@ static void *worker_main(void *arg)
         uint64_t began = kn_clock_ns();
         if (hurry) look_around(has_news, pool, seen);
         pthread_mutex_lock(&pool->lock);
-        while (!has_news(pool, seen)) pthread_cond_wait(&pool->wake, &pool->lock);
+        wait_for_news(pool, self, seen);
         if (pool->quit) break;
         seen = pool->generation;
         job *j = pool->job;
@@ -216,6 +275,7 @@ static void init_locks(kn_pool *pool)
     pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->wake, NULL);
+    pthread_cond_init(&pool->helped, NULL);
     pthread_cond_init(&pool->done, &steady);
     pthread_condattr_destroy(&steady);
 }
@@ -261,6 +321,7 @@ static void end_threads(kn_pool *pool)
     for (int i = 0; i < pool->worker_count; i++) pthread_join(pool->workers[i].thread, NULL);
     pthread_mutex_destroy(&pool->lock);
     pthread_cond_destroy(&pool->wake);
+    pthread_cond_destroy(&pool->helped);
     pthread_cond_destroy(&pool->done);
 }
 
@@ -276,10 +337,15 @@ void kn_pool_stop(kn_context *ctx)
     }
 }
 
-/* Waits for the workers; the lock is held. Progress is reported without it. */
+/* Waits for the workers, and helps meanwhile; the lock is held. Progress is reported without it. */
 static void wait_for_all(kn_pool *pool)
 {
     while (pool->running > 0) {
+        job *shared = find_shared(pool);
+        if (shared) {
+            help(pool, shared, 0);
+            continue;
+        }
         if (!pool->ctx->progress) {
             pthread_cond_wait(&pool->done, &pool->lock);
             continue;
@@ -306,7 +372,9 @@ static void await_workers(kn_pool *pool, bool measured)
         look_around(has_ended, pool, 0);
         pthread_mutex_lock(&pool->lock);
     }
+    pool->awaits = true;
     wait_for_all(pool);
+    pool->awaits = false;
     pool->hurry = pool->eager && was_short(began);
     if (measured) kn_meter_waited(ctx, used);
 }
@@ -326,6 +394,7 @@ static void run_on_pool(kn_pool *pool, job *j)
 {
     pthread_mutex_lock(&pool->lock);
     pool->busy = true;
+    pool->caller = pthread_self();
     pool->job = j;
     pool->generation++;
     pthread_mutex_unlock(&pool->lock);
@@ -354,4 +423,56 @@ kn_status kn_parallel_for(kn_context *ctx, int64_t n, int64_t grain, kn_range_fn
     }
     if (kn_cancelled(ctx)) return kn_fail_cancelled(err);
     return KN_OK;
+}
+
+/* ---- Sharing ---- */
+
+/* Is the calling thread this worker, in a range? */
+static bool is_worker(const kn_pool *pool, int index)
+{
+    return pthread_equal(index == 0 ? pool->caller : pool->workers[index - 1].thread, pthread_self());
+}
+
+/* Puts a job where others see it, runs what they do not, and waits for them. */
+static void run_shared(kn_pool *pool, job *j, int worker_index)
+{
+    pthread_mutex_lock(&pool->lock);
+    int wanted = (int)((j->n - 1) / j->grain);
+    j->next_shared = pool->shared;
+    pool->shared = j;
+    for (int i = 0; i < wanted && i < pool->idle; i++) pthread_cond_signal(&pool->wake);
+    if (pool->awaits) pthread_cond_signal(&pool->done);
+    pthread_mutex_unlock(&pool->lock);
+    run_ranges(pool->ctx, j, worker_index);
+    pthread_mutex_lock(&pool->lock);
+    job **at = &pool->shared;
+    while (*at != j) at = &(*at)->next_shared;
+    *at = j->next_shared;
+    while (j->helpers > 0) pthread_cond_wait(&pool->helped, &pool->lock);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+kn_status kn_parallel_share(kn_context *ctx, int index, int64_t n, int64_t grain, kn_range_fn fn, void *arg,
+                            kn_error *err)
+{
+    kn_pool *pool = atomic_load_explicit(&ctx->pool, memory_order_relaxed);
+    if (pool && pool->pid != getpid()) pool = NULL;
+    bool     inside = pool && pool->busy && is_worker(pool, index);
+    bool     alone = !pool && ctx->meter.on && pthread_equal(ctx->meter.thread, pthread_self());
+    kn_laps *laps = inside || alone ? *laps_of(ctx, alone ? 0 : index) : NULL;
+    if (index == 0 && !laps && !(pool && pool->busy)) return kn_parallel_for(ctx, n, grain, fn, arg, err);
+    uint64_t since = laps ? ctx->meter.clocks.processor() : 0;
+    job      j = {.fn = fn, .arg = arg, .n = n, .grain = grain < 1 ? 1 : grain, .status = KN_OK};
+    j.shared = true;
+    j.measured = laps && n > grain;
+    pthread_mutex_init(&j.lock, NULL);
+    if (inside && n > grain)
+        run_shared(pool, &j, index);
+    else if (n > 0)
+        run_ranges(ctx, &j, index);
+    if (j.measured) kn_laps_share(ctx, laps, since, j.work, j.longest);
+    pthread_mutex_destroy(&j.lock);
+    if (j.status != KN_OK && err) *err = j.error;
+    if (j.status != KN_OK) return j.status;
+    return kn_cancelled(ctx) ? kn_fail_cancelled(err) : KN_OK;
 }
