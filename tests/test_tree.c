@@ -669,6 +669,35 @@ static void test_threads(void **state)
     }
 }
 
+/* So many records that the rows of one cut are several threads' (KN_ROWS_SHARED). */
+static void test_shared_rows(void **state)
+{
+    (void)state;
+    const int       threads[] = {1, 2, 3, 8};
+    kn_error        err = KN_ERROR_INIT;
+    kn_context     *ctx[4];
+    kn_records     *records[4];
+    kn_tree_result *r[4];
+    for (int i = 0; i < 4; i++) {
+        ctx[i] = testing_context(threads[i]);
+        records[i] = tpch_records(ctx[i], 40000, 17);
+        kn_tree_problem problem = KN_TREE_PROBLEM_INIT;
+        problem.records = records[i];
+        problem.k = 40;
+        problem.m = 3;
+        problem.n = 2;
+        assert_ok(kn_tree_search(&r[i], ctx[i], &problem, &err), err);
+        check_same(r[i], r[0]);
+        check_counters(&r[i]->counters, &r[0]->counters);
+    }
+    assert_true(r[0]->counters.disassociations > 0);
+    for (int i = 0; i < 4; i++) {
+        kn_tree_result_free(r[i]);
+        kn_records_free(records[i]);
+        testing_context_free(ctx[i]);
+    }
+}
+
 /* ---- What can go wrong ---- */
 
 static void refuse(kn_context *ctx, kn_tree_problem problem)
@@ -778,6 +807,7 @@ int main(void)
         cmocka_unit_test(test_flat_records),
         cmocka_unit_test(test_wide_baskets),
         cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_shared_rows),
         cmocka_unit_test(test_options),
         cmocka_unit_test(test_time_limit),
         cmocka_unit_test(test_memory),

@@ -83,6 +83,13 @@ void kn_blocks_put(kn_blocks *b, const uint32_t *nodes, uint32_t size, int32_t w
 /* Counts the last one. */
 void kn_blocks_end(kn_blocks *b);
 
+/* Adds rows with the help of others (kn_parallel_share), and counts them: some blocks full, which begin and end at the same rows
+ * whoever does it. `put` adds those rows from `begin` to before `end` that are meant, of `rows` in all; these are about `meant`.
+ * `cells`: what is counted are supports in arrays (kn_new_support.h); else differences. */
+typedef void (*kn_blocks_put_fn)(kn_blocks *b, bool anew, uint32_t begin, uint32_t end);
+KN_CHECK kn_status kn_blocks_share(kn_blocks *b, uint32_t rows, uint32_t meant, kn_blocks_put_fn put, bool anew, bool cells,
+                                   kn_error *err);
+
 static inline const uint64_t *kn_blocks_set(const kn_blocks *b, const uint64_t *sets, uint32_t which)
 {
     return sets + which * b->words;

@@ -68,6 +68,12 @@ kn_status kn_candidate_make(kn_candidate **out, const kn_tree_problem *problem, 
     return kn_node_table_make(&c->trie, ctx, 0, err);
 }
 
+void kn_candidate_join(kn_candidate *c, kn_candidate *const *team, int worker)
+{
+    c->team = team;
+    c->worker = worker;
+}
+
 void kn_candidate_free(kn_candidate *c)
 {
     if (!c) return;

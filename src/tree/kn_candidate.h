@@ -18,6 +18,9 @@ enum { KN_MERGED_SHARE = 8 };
  * nodes of the last row stand so many more that mean nothing. */
 enum { KN_NODES_AHEAD = 16 };
 
+/* Loops over rows are shared with workers that have nothing to do (kn_parallel_share), this many rows at a time or a few more. */
+enum { KN_ROWS_SHARED = 1 << 13 };
+
 /* Relations of one row: bit b of below[a]: a stands above b; both count the row's values ascending. */
 typedef struct kn_row_relations {
     uint64_t below[KN_ROW_VALUES];
@@ -30,6 +33,8 @@ struct kn_candidate {
     const kn_cost_domain  *domain;
     kn_key_layout          layout;
     kn_combinations        combinations;
+    int                    worker; /* whose it is                                                             */
+    kn_candidate *const   *team;   /* per worker its own; who helps with another's cut uses it for scratch    */
 
     /* The current cut. */
     const kn_cut_state *parent;
@@ -102,6 +107,7 @@ struct kn_candidate {
     kn_blocks  blocks;
     /* Differences (kn_delta_sweep.c): of how many relations, added or taken away; and what they were the last time. */
     int             delta_from, delta_to, delta_sign;
+    uint32_t        meant[2]; /* rows that differ, and of these where something moved: about as many are counted */
     bool            delta_valid; /* they are those of the round before, or of this one */
     const kn_round *delta_round; /* the parent's that they are compared with           */
     const kn_round *delta_before; /* ... and were the last time, if that is of use; NULL: they are counted anew */

@@ -4,11 +4,13 @@
  * specialized value or whose nodes end up elsewhere.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <pthread.h>
 #include <string.h>
 
 #include "kn_alloc.h"
 #include "kn_candidate.h"
 #include "kn_error.h"
+#include "kn_parallel.h"
 
 #define WHAT "the cost of a cut"
 
@@ -56,28 +58,34 @@ static kn_status inherit_supports(kn_candidate *c, kn_error *err)
     return KN_OK;
 }
 
+/* Who adds up what: the one whose cut it is, or one who helps. */
+typedef struct adder {
+    int64_t  *support;
+    uint32_t *stamp, clock;
+} adder;
+
 /* Adds a row's nodes in their current places. */
-static void add_row(kn_candidate *c, uint32_t node, int64_t weight)
+static inline void add_row(const kn_candidate *c, adder *a, uint32_t node, int64_t weight)
 {
     uint32_t at = c->trie_of[node];
-    if (at == KN_NONE || c->node_stamp[at] == c->node_clock) return;
-    c->node_stamp[at] = c->node_clock;
-    c->support[at] += weight;
+    if (at == KN_NONE || a->stamp[at] == a->clock) return;
+    a->stamp[at] = a->clock;
+    a->support[at] += weight;
 }
 
 /* Subtracts the nodes of one of the parent's rows. */
-static void remove_old_row(kn_candidate *c, uint32_t old_row, int64_t weight)
+static void remove_old_row(const kn_candidate *c, adder *a, uint32_t old_row, int64_t weight)
 {
     const kn_rows *rows = &c->synopsis->rows;
     uint32_t       row = kn_state_source(c->parent, old_row);
-    c->node_clock++;
+    a->clock++;
     for (uint64_t i = rows->start[row]; i < rows->start[row + 1]; i++) {
         uint32_t node = c->parent->image[rows->members[i]];
         uint32_t old = node == KN_NONE ? KN_NONE : c->parent->trie_of[node];
         uint32_t at = old == KN_NONE ? KN_NONE : c->trie_map[old];
-        if (at == KN_NONE || c->node_stamp[at] == c->node_clock) continue;
-        c->node_stamp[at] = c->node_clock;
-        c->support[at] -= weight;
+        if (at == KN_NONE || a->stamp[at] == a->clock) continue;
+        a->stamp[at] = a->clock;
+        a->support[at] -= weight;
     }
 }
 
@@ -90,25 +98,29 @@ static bool moves(const kn_candidate *c, uint32_t old_row)
     return false;
 }
 
-/* The parent's rows without the specialized value whose nodes end up elsewhere. */
-static void move_other_rows(kn_candidate *c)
+/* Of the parent's rows without the specialized value, whose nodes may end up elsewhere. */
+static void move_other_row(const kn_candidate *c, adder *a, uint32_t row)
+{
+    const kn_rows *rows = &c->synopsis->rows;
+    if (kn_bitset_test(c->old_has, row) || !moves(c, row)) return;
+    uint32_t base = kn_state_source(c->parent, row);
+    remove_old_row(c, a, row, kn_state_weight(c->parent, row));
+    a->clock++;
+    for (uint64_t i = rows->start[base]; i < rows->start[base + 1]; i++)
+        add_row(c, a, c->parent->image[rows->members[i]], kn_state_weight(c->parent, row));
+}
+
+/* Does any of the parent's nodes end up elsewhere? */
+static bool find_moved(kn_candidate *c)
 {
     const kn_round *last = &c->parent->rounds[c->parent->round_count - 1];
-    const kn_rows  *rows = &c->synopsis->rows;
     bool            any = false;
     for (uint32_t i = 0; i < c->old_nodes; i++) {
         const uint32_t *mine = kn_path_of(c, i), *theirs = last->paths + i * c->stride;
         c->differs[i] = !c->gone[i] && memcmp(mine, theirs, (mine[0] + 1) * sizeof *mine) != 0;
         any |= c->differs[i];
     }
-    for (uint32_t row = 0; any && row < c->parent->rows; row++) {
-        if (kn_bitset_test(c->old_has, row) || !moves(c, row)) continue;
-        uint32_t base = kn_state_source(c->parent, row);
-        remove_old_row(c, row, kn_state_weight(c->parent, row));
-        c->node_clock++;
-        for (uint64_t i = rows->start[base]; i < rows->start[base + 1]; i++)
-            add_row(c, c->parent->image[rows->members[i]], kn_state_weight(c->parent, row));
-    }
+    return any;
 }
 
 /* A row is plain if what the specialization changed in it stands below the specialized value, before and after: then its other
@@ -130,20 +142,88 @@ static void find_plain(kn_candidate *c)
 }
 
 /* Adds a changed row; `inherits`: takes away what it was. Of a plain one the new nodes are enough. */
-static inline __attribute__((always_inline)) void add_changed_row(kn_candidate *c, uint32_t row, bool narrow,
-                                                                  bool inherits)
+static inline __attribute__((always_inline)) void add_changed_row(const kn_candidate *c, adder *a, uint32_t row,
+                                                                  bool narrow, bool inherits)
 {
     uint32_t from = c->row_start[row], end = c->row_start[row + 1];
     int32_t  weight = kn_row_weight(c, row);
     bool     plain = inherits;
     for (uint32_t i = from; inherits && i < end; i++)
         plain &= !c->moved[narrow ? c->narrow_nodes[i] : c->wide_nodes[i]];
-    if (inherits && !plain) remove_old_row(c, kn_state_row_of(c->parent, kn_row_source(c, row)), weight);
-    c->node_clock++;
+    if (inherits && !plain) remove_old_row(c, a, kn_state_row_of(c->parent, kn_row_source(c, row)), weight);
+    a->clock++;
     for (uint32_t i = from; i < end; i++) {
         uint32_t node = narrow ? c->narrow_nodes[i] : c->wide_nodes[i];
-        if (!plain || node >= c->old_nodes) add_row(c, node, weight);
+        if (!plain || node >= c->old_nodes) add_row(c, a, node, weight);
     }
+}
+
+/* The rows add up, in any order. */
+typedef struct adding {
+    kn_candidate   *c;
+    bool            inherits, others; /* `others`: the parent's rows, not the changed ones */
+    adder           own;
+    pthread_mutex_t lock;
+    int64_t        *gathered; /* from those who help */
+} adding;
+
+static void add_rows(const adding *x, adder *a, uint32_t begin, uint32_t end)
+{
+    const kn_candidate *c = x->c;
+    for (uint32_t row = begin; row < end; row++) {
+        if (x->others)
+            move_other_row(c, a, row);
+        else if (c->narrow)
+            add_changed_row(c, a, row, true, x->inherits);
+        else
+            add_changed_row(c, a, row, false, x->inherits);
+    }
+}
+
+static bool gather(adding *x, const int64_t *support)
+{
+    size_t n = x->c->trie.count;
+    bool   ok = true;
+    pthread_mutex_lock(&x->lock);
+    if (!x->gathered) ok = KN_ALLOC_ZERO(x->c->ctx, x->gathered, n + 1);
+    for (size_t i = 0; ok && i < n; i++) x->gathered[i] += support[i];
+    pthread_mutex_unlock(&x->lock);
+    return ok;
+}
+
+static kn_status add_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    adding       *x = arg;
+    kn_candidate *c = x->c, *mine = c->team[worker];
+    size_t        n = (size_t)c->trie.count + 1;
+    if (mine == c) {
+        add_rows(x, &x->own, (uint32_t)begin, (uint32_t)end);
+        return KN_OK;
+    }
+    if (!KN_GROW(c->ctx, &mine->node_stamp, &mine->node_stamp_capacity, n) ||
+        !KN_GROW(c->ctx, &mine->support, &mine->support_capacity, n))
+        return kn_fail_memory(err, c->ctx, WHAT);
+    adder a = {mine->support, mine->node_stamp, 0};
+    memset(a.stamp, 0, n * sizeof *a.stamp);
+    memset(a.support, 0, n * sizeof *a.support);
+    add_rows(x, &a, (uint32_t)begin, (uint32_t)end);
+    return gather(x, a.support) ? KN_OK : kn_fail_memory(err, c->ctx, WHAT);
+}
+
+static kn_status add_all(kn_candidate *c, bool inherits, kn_error *err)
+{
+    adding    x = {.c = c, .inherits = inherits, .others = true, .own = {c->support, c->node_stamp, 0}};
+    kn_status st = KN_OK;
+    pthread_mutex_init(&x.lock, NULL);
+    if (inherits && find_moved(c))
+        st = kn_parallel_share(c->ctx, c->worker, c->parent->rows, KN_ROWS_SHARED, add_range, &x, err);
+    if (inherits) find_plain(c);
+    x.others = false;
+    if (st == KN_OK) st = kn_parallel_share(c->ctx, c->worker, c->row_count, KN_ROWS_SHARED, add_range, &x, err);
+    pthread_mutex_destroy(&x.lock);
+    for (size_t i = 0; x.gathered && i < c->trie.count; i++) c->support[i] += x.gathered[i];
+    kn_free(x.gathered);
+    return st;
 }
 
 kn_status kn_candidate_cost(kn_candidate *c, kn_tree_cost *cost, kn_error *err)
@@ -152,18 +232,8 @@ kn_status kn_candidate_cost(kn_candidate *c, kn_tree_cost *cost, kn_error *err)
     size_t need = (size_t)c->trie.count + 1;
     if (!KN_GROW(c->ctx, &c->node_stamp, &c->node_stamp_capacity, need)) return kn_fail_memory(err, c->ctx, WHAT);
     memset(c->node_stamp, 0, need * sizeof *c->node_stamp);
-    c->node_clock = 0;
     bool inherits = !kn_is_whole(c);
-    if (inherits) {
-        KN_TRY(inherit_supports(c, err));
-        move_other_rows(c);
-    }
-    if (inherits) find_plain(c);
-    for (uint32_t row = 0; row < c->row_count; row++) {
-        if (c->narrow)
-            add_changed_row(c, row, true, inherits);
-        else
-            add_changed_row(c, row, false, inherits);
-    }
+    if (inherits) KN_TRY(inherit_supports(c, err));
+    KN_TRY(add_all(c, inherits, err));
     return kn_trie_rpda(cost, c->ctx, &c->trie, c->support, c->domain, c->synopsis->vocabulary->nodes, err);
 }

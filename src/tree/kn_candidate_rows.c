@@ -1,7 +1,7 @@
 /* kn_candidate_rows.c: the rows that have the specialized value, under the current cut.
  *
  * Interface: kn_candidate.h. A row is the number of one of the synopsis, read through the image of its nodes: nothing
- * is copied. Rows that become equal are merged if that pays off.
+ * is copied. Rows that become equal are merged if that pays off; if not, several workers may write them (kn_parallel_share).
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
@@ -9,6 +9,7 @@
 #include "kn_alloc.h"
 #include "kn_candidate.h"
 #include "kn_error.h"
+#include "kn_parallel.h"
 
 #define WHAT "looking at a cut"
 
@@ -63,10 +64,9 @@ bool kn_candidate_merges(const kn_candidate *c)
     return !c->parent || c->parent->rows < c->synopsis->rows.count / KN_MERGED_SHARE;
 }
 
-/* Appends the nodes of a row, each once, stamped. The array is large enough. Returns a hash that does not depend on their
- * order, if it is asked for. */
-static inline __attribute__((always_inline)) uint64_t write_nodes(kn_candidate *c, uint32_t source, bool narrow,
-                                                                  bool hashed)
+/* Appends the nodes of a row to merge, each once, stamped. The array is large enough. Returns a hash that does not depend on
+ * their order. */
+static inline __attribute__((always_inline)) uint64_t write_nodes(kn_candidate *c, uint32_t source, bool narrow)
 {
     const kn_rows  *rows = &c->synopsis->rows;
     const uint32_t *image = c->image, *end = rows->members + rows->start[source + 1];
@@ -86,7 +86,7 @@ static inline __attribute__((always_inline)) uint64_t write_nodes(kn_candidate *
             c->wide_nodes[at] = node;
         uint32_t first = stamp[node] != clock;
         at += first;
-        if (hashed) hash += node_hash[node] & -(uint64_t)first;
+        hash += node_hash[node] & -(uint64_t)first;
         stamp[node] = clock;
     }
     c->row_start[c->row_count + 1] = at;
@@ -101,13 +101,13 @@ static bool narrow_image(kn_candidate *c)
     return true;
 }
 
-/* The same for a row that is not merged; each of its nodes has an image here. */
-static inline void write_narrow(kn_candidate *c, uint32_t source)
+/* Writes the nodes of a row that is not merged, from `at` on; each has an image here. Returns where they end. */
+static inline uint32_t write_narrow(const kn_candidate *c, uint32_t source, uint32_t at, uint32_t *stamp,
+                                    uint32_t clock)
 {
     const kn_rows  *rows = &c->synopsis->rows;
     const uint32_t *end = rows->members + rows->start[source + 1];
     const uint16_t *image = c->narrow_image;
-    uint32_t       *stamp = c->node_stamp, clock = ++c->node_clock, at = c->row_start[c->row_count];
     uint16_t       *to = c->narrow_nodes;
     for (const uint32_t *member = rows->members + rows->start[source]; member < end; member++) {
         uint16_t node = image[*member];
@@ -115,7 +115,78 @@ static inline void write_narrow(kn_candidate *c, uint32_t source)
         at += stamp[node] != clock;
         stamp[node] = clock;
     }
-    c->row_start[c->row_count + 1] = at;
+    return at;
+}
+
+static uint32_t write_wide(const kn_candidate *c, uint32_t source, uint32_t at, uint32_t *stamp, uint32_t clock)
+{
+    const kn_rows *rows = &c->synopsis->rows;
+    for (uint64_t i = rows->start[source]; i < rows->start[source + 1]; i++) {
+        uint32_t node = c->image[rows->members[i]];
+        c->wide_nodes[at] = node;
+        at += stamp[node] != clock;
+        stamp[node] = clock;
+    }
+    return at;
+}
+
+/* Rows that are not merged. Each range begins where it would if no node occurred twice; then they are moved together. */
+typedef struct writing {
+    kn_candidate *c;
+    uint32_t     *ends; /* of each range */
+} writing;
+
+static kn_status write_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    writing      *w = arg;
+    kn_candidate *c = w->c, *mine = c->team[worker];
+    uint32_t      at = c->row_start[begin];
+    if (mine != c) {
+        if (!KN_GROW(c->ctx, &mine->node_stamp, &mine->node_stamp_capacity, (size_t)c->nodes + 1))
+            return kn_fail_memory(err, c->ctx, WHAT);
+        memset(mine->node_stamp, 0, c->nodes * sizeof *mine->node_stamp);
+        mine->node_clock = 0;
+    }
+    for (int64_t i = begin; i < end; i++) {
+        uint32_t source = c->changed_rows[i], clock = ++mine->node_clock;
+        c->row_start[i] = at;
+        at = c->narrow ? write_narrow(c, source, at, mine->node_stamp, clock)
+                       : write_wide(c, source, at, mine->node_stamp, clock);
+    }
+    w->ends[begin / KN_ROWS_SHARED] = at;
+    return KN_OK;
+}
+
+static void close_gaps(kn_candidate *c, const uint32_t *ends)
+{
+    uint32_t to = 0, count = (uint32_t)c->changed_count;
+    size_t   size = c->narrow ? sizeof *c->narrow_nodes : sizeof *c->wide_nodes;
+    char    *nodes = c->narrow ? (char *)c->narrow_nodes : (char *)c->wide_nodes;
+    for (uint32_t row = 0; row < count; row += KN_ROWS_SHARED) {
+        uint32_t from = c->row_start[row], length = ends[row / KN_ROWS_SHARED] - from, gap = from - to;
+        uint32_t last = count - row > KN_ROWS_SHARED ? row + KN_ROWS_SHARED : count;
+        if (gap) memmove(nodes + to * size, nodes + from * size, length * size);
+        for (uint32_t i = row; gap && i < last; i++) c->row_start[i] -= gap;
+        to += length;
+    }
+    c->row_start[count] = to;
+    c->row_count = count;
+}
+
+static kn_status write_rows(kn_candidate *c, kn_error *err)
+{
+    const uint64_t *start = c->synopsis->rows.start;
+    writing         w = {c, kn_alloc_array(c->ctx, c->changed_count / KN_ROWS_SHARED + 1, sizeof *w.ends)};
+    if (!w.ends) return kn_fail_memory(err, c->ctx, WHAT);
+    for (size_t i = 0, at = 0; i < c->changed_count; i++) {
+        c->row_start[i] = (uint32_t)at;
+        at += (size_t)(start[c->changed_rows[i] + 1] - start[c->changed_rows[i]]);
+    }
+    kn_status st =
+        kn_parallel_share(c->ctx, c->worker, (int64_t)c->changed_count, KN_ROWS_SHARED, write_range, &w, err);
+    if (st == KN_OK) close_gaps(c, w.ends);
+    kn_free(w.ends);
+    return st;
 }
 
 /* What stands behind the last row. */
@@ -201,7 +272,7 @@ static kn_status merge_rows(kn_candidate *c, kn_error *err)
         size_t   size = (size_t)(c->synopsis->rows.start[source + 1] - c->synopsis->rows.start[source]);
         if (!reserve(c, (size_t)c->row_count + 1, c->row_start[c->row_count] + size))
             return kn_fail_memory(err, c->ctx, WHAT);
-        uint64_t hash = c->narrow ? write_nodes(c, source, true, true) : write_nodes(c, source, false, true);
+        uint64_t hash = c->narrow ? write_nodes(c, source, true) : write_nodes(c, source, false);
         uint32_t row = merge_row(c, source, hash);
         if (row == KN_NONE) return kn_fail_memory(err, c->ctx, WHAT);
         c->new_row[i] = row;
@@ -251,14 +322,7 @@ kn_status kn_candidate_rows(kn_candidate *c, kn_error *err)
                     : ROOM(c->ctx, &c->wide_nodes, &c->wide_capacity, nodes)))
         return kn_fail_memory(err, c->ctx, WHAT);
     if (c->narrow && !narrow_image(c)) return kn_fail_memory(err, c->ctx, WHAT);
-    c->row_start[0] = 0;
-    for (size_t i = 0; i < c->changed_count; i++) {
-        if (c->narrow)
-            write_narrow(c, c->changed_rows[i]);
-        else
-            write_nodes(c, c->changed_rows[i], false, false);
-        c->row_count++;
-    }
+    KN_TRY(write_rows(c, err));
     close_rows(c);
     return KN_OK;
 }

@@ -199,17 +199,29 @@ static kn_status keep_unmerged(kn_candidate *c, kn_error *err)
     return keep_image(c, err);
 }
 
-kn_status kn_cut_state_settle(kn_cut_state *s, kn_candidate *c, const kn_cut_state *parent, uint32_t specialized,
-                              kn_error *err)
+int kn_cut_state_parts(const kn_cut_state *s)
 {
-    for (int i = 0; i < s->round_count; i++)
-        for (int j = 0; j < s->rounds[i].tables; j++) {
-            int base = s->rounds[i].base[j];
-            if (base < 0) continue;
-            if (!settle_table(&s->rounds[i].table[j], &parent->rounds[base].table[j], specialized, c->layout))
-                return kn_fail_memory(err, s->ctx, WHAT);
-            s->rounds[i].base[j] = -1;
-        }
+    int parts = 1;
+    for (int i = 0; i < s->round_count; i++) parts += s->rounds[i].tables;
+    return parts;
+}
+
+static bool settle_part(kn_cut_state *s, int part, const kn_cut_state *parent, uint32_t specialized,
+                        kn_key_layout layout)
+{
+    kn_round *r = s->rounds;
+    for (; part >= r->tables; r++) part -= r->tables;
+    int base = r->base[part];
+    if (base < 0) return true;
+    r->base[part] = -1;
+    return settle_table(&r->table[part], &parent->rounds[base].table[part], specialized, layout);
+}
+
+kn_status kn_cut_state_settle(kn_cut_state *s, int part, kn_candidate *c, const kn_cut_state *parent,
+                              uint32_t specialized, kn_error *err)
+{
+    if (part > 0)
+        return settle_part(s, part - 1, parent, specialized, c->layout) ? KN_OK : kn_fail_memory(err, s->ctx, WHAT);
     c->parent = parent;
     c->specialized = specialized;
     c->kept = s;

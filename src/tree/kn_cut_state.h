@@ -76,6 +76,9 @@ KN_CHECK kn_status kn_candidate_make(kn_candidate **out, const kn_tree_problem *
                                      const kn_cost_domain *domain, kn_key_layout layout, kn_error *err);
 void               kn_candidate_free(kn_candidate *candidate); /* NULL is fine */
 
+/* It belongs to a worker; `team` has that of each, and lasts as long. */
+void kn_candidate_join(kn_candidate *candidate, kn_candidate *const *team, int worker);
+
 /* Frees what it holds of the rows of the last cut: most of its memory. */
 void kn_candidate_forget_rows(kn_candidate *candidate);
 
@@ -98,8 +101,10 @@ typedef struct kn_outcome {
 KN_CHECK kn_status kn_candidate_look(kn_candidate *candidate, const kn_cut_state *parent, uint32_t specialized,
                                      uint32_t since, kn_outcome *out, kn_cut_state **state, kn_error *err);
 
-/* Makes the state independent of its parent's, before finer cuts are compared with it. */
-KN_CHECK kn_status kn_cut_state_settle(kn_cut_state *state, kn_candidate *candidate, const kn_cut_state *parent,
+/* Makes the state independent of its parent's, before finer cuts are compared with it: so many parts, in any order or at the same
+ * time; the first takes most time. */
+int                kn_cut_state_parts(const kn_cut_state *state);
+KN_CHECK kn_status kn_cut_state_settle(kn_cut_state *state, int part, kn_candidate *candidate, const kn_cut_state *parent,
                                        uint32_t specialized, kn_error *err);
 
 #endif

@@ -7,12 +7,16 @@
  * and one step per combination whose support differs.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <stdatomic.h>
 #include <string.h>
 
 #include "kn_alloc.h"
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_new_support.h"
+#include "kn_parallel.h"
+
+enum { OTHERS = 8 /* of the rows without the specialized value about one in so many is meant */ };
 
 static void add(kn_candidate *c, int relations, uint64_t key, int32_t amount)
 {
@@ -95,6 +99,29 @@ static unsigned marks_of_row(const kn_candidate *c, uint32_t row)
     return marks;
 }
 
+typedef struct marking {
+    kn_candidate    *c;
+    _Atomic uint32_t all, some; /* rows that are meant */
+} marking;
+
+static kn_status mark_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    marking      *x = arg;
+    kn_candidate *c = x->c;
+    uint32_t      all = 0, some = 0;
+    (void)worker;
+    (void)err;
+    for (int64_t row = begin; row < end; row++) {
+        unsigned marks = marks_of_row(c, (uint32_t)row);
+        c->row_marks[row] = (uint8_t)marks;
+        all += meant(marks, true);
+        some += meant(marks, false);
+    }
+    atomic_fetch_add(&x->all, all);
+    atomic_fetch_add(&x->some, some);
+    return KN_OK;
+}
+
 /* Was the last time the round before, with as many relations? */
 static bool goes_on(const kn_candidate *c, int from, int to)
 {
@@ -103,7 +130,8 @@ static bool goes_on(const kn_candidate *c, int from, int to)
 
 kn_status kn_delta_begin(kn_candidate *c, const kn_round *old, int from, int to, kn_error *err)
 {
-    uint32_t all = 0, some = 0;
+    marking x = {.c = c};
+    c->meant[0] = c->meant[1] = 0;
     c->delta_before = goes_on(c, from, to) ? c->delta_round : NULL;
     c->delta_from = from;
     c->delta_to = to;
@@ -113,34 +141,33 @@ kn_status kn_delta_begin(kn_candidate *c, const kn_round *old, int from, int to,
         memset(c->row_marks, 0, c->row_count * sizeof *c->row_marks);
         return KN_OK;
     }
-    for (uint32_t row = 0; row < c->row_count; row++) {
-        unsigned marks = marks_of_row(c, row);
-        c->row_marks[row] = (uint8_t)marks;
-        all += meant(marks, true);
-        some += meant(marks, false);
-    }
-    if (some > all / 2)
+    KN_TRY(kn_parallel_share(c->ctx, c->worker, c->row_count, KN_ROWS_SHARED, mark_range, &x, err));
+    c->meant[0] = x.all;
+    c->meant[1] = x.some;
+    if (x.some > x.all / 2)
         c->delta_before = NULL; /* counting everything again is less work than counting what moved twice */
     return KN_OK;
 }
 
 /* The rows that have the specialized value. */
-static void put_changed(kn_candidate *c, bool anew)
+static void put_changed(kn_blocks *b, bool anew, uint32_t begin, uint32_t end)
 {
-    for (uint32_t row = 0; row < c->row_count && !c->no_memory; row++)
-        if (meant(c->row_marks[row], anew)) kn_blocks_put_row(&c->blocks, row);
+    const kn_candidate *c = b->c;
+    for (uint32_t row = begin; row < end && !c->no_memory; row++)
+        if (meant(c->row_marks[row], anew)) kn_blocks_put_row(b, row);
 }
 
 /* The parent's rows that do not. */
-static void put_others(kn_candidate *c, bool anew)
+static void put_others(kn_blocks *b, bool anew, uint32_t begin, uint32_t end)
 {
-    uint32_t nodes[KN_ROW_VALUES];
-    for (uint32_t row = 0; row < c->parent->rows && !c->no_memory; row++) {
+    const kn_candidate *c = b->c;
+    uint32_t            nodes[KN_ROW_VALUES];
+    for (uint32_t row = begin; row < end && !c->no_memory; row++) {
         if (kn_bitset_test(c->old_has, row)) continue;
         uint32_t size = kn_row_members(c, kn_state_source(c->parent, row), nodes);
         unsigned marks = 0;
         for (uint32_t i = 0; i < size; i++) marks |= c->node_marks[nodes[i]];
-        if (meant(marks, anew)) kn_blocks_put(&c->blocks, nodes, size, kn_state_weight(c->parent, row));
+        if (meant(marks, anew)) kn_blocks_put(b, nodes, size, kn_state_weight(c->parent, row));
     }
 }
 
@@ -152,10 +179,9 @@ static kn_status count(kn_candidate *c, const kn_blocks_ways *ways, bool anew, k
     size_t rows = (size_t)c->row_count + (others ? c->parent->rows : 0);
     if (kn_cancelled(c->ctx)) return kn_fail_cancelled(err);
     KN_TRY(kn_blocks_begin(&c->blocks, c, ways, rows, count_block, err));
-    put_changed(c, anew);
-    if (others) put_others(c, anew);
-    kn_blocks_end(&c->blocks);
-    return c->no_memory ? kn_fail_memory(err, c->ctx, "counting combinations") : KN_OK;
+    KN_TRY(kn_blocks_share(&c->blocks, c->row_count, c->meant[!anew], put_changed, anew, false, err));
+    return others ? kn_blocks_share(&c->blocks, c->parent->rows, c->parent->rows / OTHERS, put_others, anew, false, err)
+                  : KN_OK;
 }
 
 kn_status kn_delta_sweep(kn_candidate *c, const kn_round *old, kn_error *err)

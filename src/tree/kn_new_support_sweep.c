@@ -5,7 +5,6 @@
  * occurs and 512 rows.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "kn_context.h"
 #include "kn_error.h"
 #include "kn_new_support.h"
 
@@ -63,29 +62,34 @@ static void count_block(kn_blocks *b, size_t words)
     for (uint32_t i = 0; c->problem->n > 1 && i < c->new_count; i++) count_doubles(b, i, words);
 }
 
-/* Did too many rows lose something to update the counts? */
-static bool most_lost(const kn_candidate *c)
+static void put_rows(kn_blocks *b, bool rebuild, uint32_t begin, uint32_t end)
+{
+    const uint8_t *marks = b->c->row_marks;
+    for (uint32_t row = begin; row < end; row++)
+        if (rebuild || (marks[row] & KN_LOST)) kn_blocks_put_row(b, row);
+}
+
+/* The rows that lost something. */
+static uint32_t count_lost(const kn_candidate *c)
 {
     uint32_t lost = 0;
     for (uint32_t row = 0; row < c->row_count; row++) lost += (c->row_marks[row] & KN_LOST) != 0;
-    return lost > c->row_count / 4 * 3;
+    return lost;
 }
 
 kn_status kn_new_support_sweep(kn_candidate *c, bool rebuild, kn_error *err)
 {
     kn_blocks *b = &c->blocks;
     if (!rebuild && !c->any_lost) return KN_OK;
-    if (!rebuild && most_lost(c)) {
+    uint32_t meant = rebuild ? c->row_count : count_lost(c);
+    if (!rebuild && meant > c->row_count / 4 * 3) {
+        /* too many to update the counts */
+        meant = c->row_count;
         rebuild = true;
         for (int j = 1; j <= c->problem->n; j++) kn_new_support_clear(c, j);
     }
     kn_blocks_ways ways = {.now = c->paths};
     if (!rebuild) ways = (kn_blocks_ways){c->paths, c->previous_paths, c->lost, c->fates, false};
     KN_TRY(kn_blocks_begin(b, c, &ways, c->row_count, count_block, err));
-    for (uint32_t row = 0; row < c->row_count; row++) {
-        if ((row & 8191) == 0 && kn_cancelled(c->ctx)) return kn_fail_cancelled(err);
-        if (rebuild || (c->row_marks[row] & KN_LOST)) kn_blocks_put_row(b, row);
-    }
-    kn_blocks_end(b);
-    return KN_OK;
+    return kn_blocks_share(b, c->row_count, meant, put_rows, rebuild, true, err);
 }

@@ -325,9 +325,14 @@ typedef struct settling {
 static kn_status settle_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
 {
     settling *x = arg;
+    size_t    n = x->s->followed_count;
     for (int64_t i = begin; i < end; i++) {
-        const kn_cut *cut = &x->s->cuts.cuts[x->s->followed[i]];
-        KN_TRY(kn_cut_state_settle(x->states[i], x->s->candidates[worker], state_of(x->s, cut->from), cut->specialized,
+        size_t        which = (size_t)i % n;
+        int           part = (int)((size_t)i / n);
+        kn_cut_state *state = x->states[which];
+        const kn_cut *cut = &x->s->cuts.cuts[x->s->followed[which]];
+        if (part >= kn_cut_state_parts(state)) continue;
+        KN_TRY(kn_cut_state_settle(state, part, x->s->candidates[worker], state_of(x->s, cut->from), cut->specialized,
                                    err));
     }
     return KN_OK;
@@ -363,7 +368,10 @@ static kn_status take_states(search *s, kn_error *err)
             }
     free_kept(s);
     free_unneeded(s);
-    if (st == KN_OK) st = kn_parallel_for(s->ctx, (int64_t)n, 1, settle_range, &x, err);
+    int parts = 0;
+    for (size_t i = 0; st == KN_OK && i < n; i++)
+        if (kn_cut_state_parts(x.states[i]) > parts) parts = kn_cut_state_parts(x.states[i]);
+    if (st == KN_OK) st = kn_parallel_for(s->ctx, (int64_t)n * parts, 1, settle_range, &x, err);
     if (st != KN_OK) {
         free_states(x.states, n);
         kn_free(cuts);
@@ -497,6 +505,7 @@ static kn_status search_cuts(search *s, kn_error *err)
     if (!s->candidates || !s->room || (s->fast && !s->kept)) return kn_fail_memory(err, s->ctx, "searching the cuts");
     for (int i = 0; s->fast && i < s->workers; i++)
         KN_TRY(kn_candidate_make(&s->candidates[i], s->problem, s->synopsis, s->domain, layout, err));
+    for (int i = 0; s->fast && i < s->workers; i++) kn_candidate_join(s->candidates[i], s->candidates, i);
     kn_progress_begin(s->ctx, "searching", "cuts", 0);
     kn_status st = run(s, err);
     kn_progress_end(s->ctx);
