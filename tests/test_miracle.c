@@ -554,7 +554,68 @@ static void test_pair_evaluations(void **state)
     testing_context_free(ctx);
 }
 
+/* Persons of several groups, with runs made ahead (eight threads) and without: the plain algorithm's plans, and equal counters. */
+static void test_runs(void **state)
+{
+    (void)state;
+    static const int     k[] = {2, 5, 9};
+    static const int64_t climit[] = {3, 150, 5000};
+    kn_context          *contexts[] = {testing_context(1), testing_context(8), testing_context(3)};
+    kn_rng               rng;
+    kn_rng_init(&rng, testing_seed(), 4);
+    test_data   d = many_students(&rng, TESTING_SANITIZED ? 300 : 700);
+    test_forest f = make_forest(contexts[0], &d, NULL);
+    for (int variant = 0; variant < 18; variant++) {
+        kn_relational_problem  problem = KN_RELATIONAL_PROBLEM_INIT;
+        kn_relational_counters first, counters;
+        problem.forest = f.forest;
+        problem.method = variant % 2 ? KN_METHOD_MIRACLE_X_LEVEL : KN_METHOD_MIRACLE_X;
+        problem.k = k[variant / 2 % 3];
+        problem.climit = climit[variant / 6];
+        problem.seed = variant % 3 == 0; /* 0: as the trees follow each other */
+        problem.reference = true;
+        kn_database_plan *plain = run(contexts[0], &problem, &first);
+        problem.reference = false;
+        for (int i = 0; i < 3; i++) {
+            kn_relational_counters before = counters;
+            kn_database_plan      *plan = run(contexts[i], &problem, &counters);
+            assert_same_plan(plain, plan);
+            if (i > 0) assert_memory_equal(&counters, &before, sizeof before);
+            kn_database_plan_free(plan);
+        }
+        kn_database_plan_free(plain);
+    }
+    test_forest_free(&f);
+    free_data(&d);
+    for (int i = 0; i < 3; i++) testing_context_free(contexts[i]);
+}
+
 /* ---- What can go wrong ---- */
+
+/* Refuses each request for memory in turn. */
+static void refuse_each(const kn_relational_problem *problem, int threads, int64_t step)
+{
+    bool done = false;
+    /* Far from the beginning many requests are alike: larger steps. */
+    for (int64_t refuse = 0; !done; refuse += (refuse < 300 ? 1 : 37) * step * testing_step()) {
+        testing_allocator      memory = {.refuse_at = refuse};
+        kn_context            *failing = NULL;
+        kn_database_plan      *plan = NULL;
+        kn_relational_metrics *metrics = NULL;
+        kn_relational_counters counters;
+        kn_error               err = KN_ERROR_INIT;
+        bool                   found;
+        kn_status              st = testing_refusing_context(&failing, &memory, threads, &err);
+        if (st == KN_OK) st = kn_relational_search(&plan, &found, &counters, failing, problem, &err);
+        if (st == KN_OK) st = kn_relational_measure(&metrics, failing, problem->forest, plan, &err);
+        done = st == KN_OK;
+        if (!done) assert_int_equal(st, KN_MEMORY);
+        kn_relational_metrics_free(metrics);
+        kn_database_plan_free(plan);
+        kn_context_free(failing);
+        assert_int_equal(memory.live, 0);
+    }
+}
 
 static void test_memory(void **state)
 {
@@ -567,7 +628,6 @@ static void test_memory(void **state)
     kn_relational_promise promise = {1, 4, {.kind = KN_MODEL_DISTINCT, .attribute = "s", .l = {2, 1}}};
     for (int variant = 0; variant < 10 + KN_CLUSTERINGS - 1; variant++) {
         kn_relational_problem problem = KN_RELATIONAL_PROBLEM_INIT;
-        bool                  done = false;
         problem.forest = f.forest;
         if (variant >= 10) problem.clustering = (kn_clustering)(variant - 9);
         problem.method = variant < 8 ? (kn_method)(KN_METHOD_MIRACLE + variant % 4) : KN_METHOD_DMIRACLE;
@@ -580,26 +640,27 @@ static void test_memory(void **state)
         } else if (problem.method != KN_METHOD_MIRACLE_X_LEVEL) {
             problem.matching = KN_MATCHING_EXACT;
         }
-        /* Far from the beginning many requests are alike: larger steps. */
-        for (int64_t refuse = 0; !done; refuse += (refuse < 300 ? 1 : 37) * testing_step()) {
-            testing_allocator      memory = {.refuse_at = refuse};
-            kn_context            *failing = NULL;
-            kn_database_plan      *plan = NULL;
-            kn_relational_metrics *metrics = NULL;
-            kn_relational_counters counters;
-            kn_error               err = KN_ERROR_INIT;
-            bool                   found;
-            kn_status              st = testing_refusing_context(&failing, &memory, 1, &err);
-            if (st == KN_OK) st = kn_relational_search(&plan, &found, &counters, failing, &problem, &err);
-            if (st == KN_OK) st = kn_relational_measure(&metrics, failing, f.forest, plan, &err);
-            done = st == KN_OK;
-            if (!done) assert_int_equal(st, KN_MEMORY);
-            kn_relational_metrics_free(metrics);
-            kn_database_plan_free(plan);
-            kn_context_free(failing);
-            assert_int_equal(memory.live, 0);
-        }
+        refuse_each(&problem, 1, 1);
     }
+    test_forest_free(&f);
+    free_data(&d);
+    testing_context_free(ctx);
+}
+
+/* Runs that are made ahead. */
+static void test_memory_runs(void **state)
+{
+    (void)state;
+    kn_context *ctx = testing_context(1);
+    kn_rng      rng;
+    kn_rng_init(&rng, 7, 1);
+    test_data             d = many_students(&rng, 21);
+    test_forest           f = make_forest(ctx, &d, NULL);
+    kn_relational_problem problem = KN_RELATIONAL_PROBLEM_INIT;
+    problem.forest = f.forest;
+    problem.method = KN_METHOD_MIRACLE_X;
+    problem.k = 4;
+    refuse_each(&problem, 8, 3);
     test_forest_free(&f);
     free_data(&d);
     testing_context_free(ctx);
@@ -692,10 +753,9 @@ static void test_options(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_students), cmocka_unit_test(test_distance),
-        cmocka_unit_test(test_random),   cmocka_unit_test(test_pair_evaluations),
-        testing_alone(test_memory),      cmocka_unit_test(test_cancelled),
-        testing_alone(test_options),
+        cmocka_unit_test(test_students),         cmocka_unit_test(test_distance),  cmocka_unit_test(test_random),
+        cmocka_unit_test(test_pair_evaluations), cmocka_unit_test(test_runs),      testing_alone(test_memory),
+        cmocka_unit_test(test_memory_runs),      cmocka_unit_test(test_cancelled), testing_alone(test_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

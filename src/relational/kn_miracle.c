@@ -5,17 +5,24 @@
  *   and the costs of pairs remembered (kn_miracle_store.c, kn_miracle_deep.c).
  * - A cluster whose lower bound (kn_miracle_bound.c) cannot win is skipped: a coarse bound first, more expensive ones
  * if it does not exclude. The most promising cluster goes first.
- * - The next LANES persons are compared with all clusters in parallel, before the changes by earlier persons are
+ * - The persons of a group are compared with all clusters in parallel, before the changes by earlier persons are
  * known; then they are placed one by one, and only clusters that changed meanwhile are compared again. Where nothing is
- * interned, the persons after them are compared while they are placed, with the clusters as they were before.
+ * interned, the persons after them are compared while they are placed, with the clusters as they were before: two groups
+ * are at hand.
+ * - Of two who follow each other the second mostly joins what the first has just made: in the order of trees they are
+ * alike. So that cluster is measured first. With MANY_THREADS, what becomes of a cluster that begins with a person and
+ * is joined by the next ones (a run) is made ahead for all persons, five times as many as are needed; placing then finds most
+ * clusters ready. Results and counters are as without: what was made in vain is not counted.
+ * - Where a new cluster may begin, one that is too far by its bound is not measured.
  *
- * Each person of such a group has a lane, for any number of threads; two groups are at hand.
+ * Where subtrees are interned, each person of a group has a lane, for any number of threads.
  *
  * Memory: open clusters, finished ones (they are the plan), and for whole subtrees STORE_LIMIT of them or four times
- * those of the open clusters, and LANES memories of costs.
+ * those of the open clusters, and LANES memories of costs. What is known of the persons of two groups and the open clusters:
+ * 48 bytes for each, in groups of MOST_GROUP or so few that MOST_KNOWN of a group are enough.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "kn_miracle.h"
+#include "kn_miracle_state.h"
 
 #include <string.h>
 
@@ -23,68 +30,6 @@
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_parallel.h"
-
-enum {
-    LANES = 16,
-    ALONE = 64,
-    AT_ONCE = 1 << 14,
-    STORE_LIMIT = 1 << 16,
-    MOST_PLACES = 1 << 15,
-    LEAST_PLACES = 1 << 10
-};
-
-/* What is known of the distance of a person and a cluster. */
-typedef struct known {
-    kn_loss loss;
-    bool    exact; /* else a lower bound */
-} known;
-
-typedef struct candidate {
-    kn_loss loss;
-    size_t  at; /* SIZE_MAX: none yet */
-} candidate;
-
-/* Persons that are placed one after the other, and what is known of them and the clusters before the first is. */
-typedef struct group {
-    int          parity; /* which of two: the clusters' slot */
-    kn_lane     *lanes;
-    kn_cluster  *persons[LANES];
-    int64_t      first; /* in the order of persons */
-    int          count;
-    kn_cluster **seen; /* open clusters when it began: a cluster's slot is its place here */
-    size_t       seen_capacity, slots;
-    known       *known; /* LANES × slots */
-    size_t       known_capacity;
-} group;
-
-typedef struct fast {
-    kn_relational_work *work;
-    bool                flat; /* siblings are matched by their own values: nothing is interned */
-    kn_store            store;
-    uint32_t            store_limit; /* of subtrees: beyond it all are forgotten */
-    kn_tree_bounds      bounds;
-    kn_tables           tables;
-    kn_lane             lanes[2 * LANES];
-    kn_codes            codes;
-    bool               *barred; /* places of open clusters to skip; all false except in nearest_allowed              */
-    size_t              barred_capacity;
-    /* Placing persons. */
-    kn_cluster_list open;
-    group           groups[2];
-    group          *now, *ahead; /* the one that is placed; the one that is compared       */
-    bool            beside;      /* both at the same time: what is replaced stays for now  */
-    kn_cluster     *replaced[LANES];
-    int             replaced_count;
-    /* Looking for the nearest. */
-    kn_cluster        **items;
-    const bool         *skip;
-    size_t              item_first, item_count, piece;
-    const kn_cluster   *fixed;
-    const kn_signature *fixed_signature;
-    bool                fixed_represents;
-    candidate           nearest[LANES];
-    kn_loss            *measured; /* of each item: where all are asked for */
-} fast;
 
 /* Is a loss at place `at` better than what was found? Of equal losses the first place wins. */
 static bool better(kn_loss loss, size_t at, const candidate *best)
@@ -151,7 +96,7 @@ static kn_status make_ready(fast *f, kn_lane *lane, kn_cluster *c, kn_error *err
 static void forget(fast *f)
 {
     kn_store_forget(&f->store);
-    for (int i = 0; i < 2 * LANES; i++) kn_lane_forget(&f->lanes[i]);
+    for (int i = 0; i < f->lane_count; i++) kn_lane_forget(&f->lanes[i]);
 }
 
 /* ---- Merging ---- */
@@ -175,10 +120,7 @@ static kn_status merge_into(fast *f, kn_lane *lane, kn_cluster_list *list, size_
 {
     kn_cluster *both;
     KN_TRY(merged(f, lane, &both, list->items[at], other, err));
-    if (f->beside)
-        f->replaced[f->replaced_count++] = list->items[at];
-    else
-        kn_cluster_free(list->items[at]);
+    kn_cluster_free(list->items[at]);
     list->items[at] = both;
     return KN_OK;
 }
@@ -192,16 +134,31 @@ static kn_status finish(fast *f, kn_cluster *c, kn_error *err)
 
 /* ---- Algorithm 2, lines 2 to 12 ---- */
 
+/* What is left of a person who was placed. */
+static void drop_person(group *g, int64_t i)
+{
+    kn_cluster_free(g->persons[i]);
+    kn_cluster_free(g->replaced[i]);
+    for (int r = 0; r < RUN; r++) kn_cluster_free(g->runs[i][r].cluster);
+    g->persons[i] = g->replaced[i] = NULL;
+    memset(g->runs[i], 0, sizeof g->runs[i]);
+}
+
+/* Costs that are remembered, and so what has to be computed, must not depend on who computes. */
+static kn_lane *lane_of(const fast *f, int64_t i, int worker)
+{
+    return &f->lanes[f->flat ? worker : i];
+}
+
 static kn_status load_person(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
 {
     fast  *f = arg;
     group *g = f->ahead;
-    (void)worker;
     for (int64_t i = begin; i < end; i++) {
+        drop_person(g, i);
         KN_TRY(kn_cluster_of_entity(&g->persons[i], f->work->ctx, f->work->problem->forest, f->work->losses,
                                     f->work->order[g->first + i], err));
-        KN_TRY(sign(f, &g->lanes[i], g->persons[i], err));
-        KN_TRY(kn_lane_room(&g->lanes[i], g->persons[i]->nodes, err));
+        KN_TRY(sign(f, lane_of(f, i, worker), g->persons[i], err));
     }
     return KN_OK;
 }
@@ -211,13 +168,12 @@ static kn_status look_ahead(void *arg, int64_t begin, int64_t end, int worker, k
 {
     fast        *f = arg;
     const group *g = f->ahead;
-    (void)worker;
-    (void)err;
     for (int64_t i = begin; i < end; i++) {
-        kn_lane            *lane = &g->lanes[i];
+        kn_lane            *lane = lane_of(f, i, worker);
         const kn_signature *person = g->persons[i]->signature;
         known              *row = g->known + (size_t)i * g->slots;
         candidate           lowest = {{0, 0}, SIZE_MAX}, best = lowest;
+        KN_TRY(kn_lane_room(lane, g->persons[i]->nodes, err));
         kn_signature_spread(person, &f->bounds, lane->counts);
         for (size_t s = 0; s < g->slots; s++) {
             row[s] = (known){kn_signature_coarse_bound(&f->bounds, g->seen[s]->signature, person), false};
@@ -236,18 +192,80 @@ static kn_status look_ahead(void *arg, int64_t begin, int64_t end, int worker, k
     return KN_OK;
 }
 
-/* The nearest open cluster of the i-th person of the group. Clusters keep their order: places compare as slots do. */
-static candidate nearest_open(fast *f, int i)
+/* How far the i-th person of a group is from a cluster, to the end; the pair evaluations are not counted yet. */
+static kn_status measure_next(kn_lane *lane, const group *g, int i, const kn_cluster *c, kn_loss *loss,
+                              int64_t *evaluations, kn_error *err)
+{
+    int64_t before = lane->evaluations;
+    KN_TRY(kn_lane_room(lane, g->persons[i]->nodes, err));
+    (void)kn_lane_loss(lane, c, g->persons[i], &(kn_limit){0}, loss);
+    *evaluations = lane->evaluations - before;
+    lane->evaluations = before;
+    return KN_OK;
+}
+
+/* If the i-th person begins a cluster, those after them mostly join it: what becomes of it then. */
+static kn_status make_run(fast *f, group *g, int i, kn_lane *lane, kn_error *err)
+{
+    kn_cluster *c = g->persons[i];
+    for (int r = 0; r < RUN && i + r < g->count; r++) {
+        step   *s = &g->runs[i][r];
+        int64_t before = lane->evaluations;
+        if (r > 0) {
+            KN_TRY(merged(f, lane, &s->cluster, c, g->persons[i + r], err));
+            c = s->cluster;
+        }
+        s->merging = lane->evaluations - before;
+        lane->evaluations = before;
+        if (c->size >= f->work->k || i + r + 1 == g->count) break;
+        KN_TRY(sign(f, lane, c, err));
+        KN_TRY(measure_next(lane, g, i + r + 1, c, &s->loss, &s->measuring, err));
+        s->measured = true;
+    }
+    return KN_OK;
+}
+
+/* The i-th person and the cluster that was changed last, which is mostly the nearest: measured to the end, ahead or now. */
+static kn_status try_latest(fast *f, int i, kn_lane *lane, candidate *best, kn_error *err)
+{
+    const latest *l = &f->latest;
+    int64_t       evaluations;
+    if (!f->flat || l->at == SIZE_MAX || (f->barred && f->barred[l->at])) return KN_OK;
+    const step *s = l->length > 0 && l->length <= RUN ? &f->now->runs[l->first][l->length - 1] : NULL;
+    best->at = l->at;
+    if (s && s->measured) {
+        best->loss = s->loss;
+        evaluations = s->measuring;
+    } else {
+        KN_TRY(measure_next(lane, f->now, i, f->open.items[l->at], &best->loss, &evaluations, err));
+    }
+    lane->evaluations += evaluations;
+    lane->distances++;
+    return KN_OK;
+}
+
+/* Is it certain that a cluster with this lower bound is not joined? It is too far where a new one may begin. */
+static bool too_far(const fast *f, kn_loss bound)
+{
+    const kn_relational_problem *problem = f->work->problem;
+    return (int64_t)f->open.count < problem->climit && kn_loss_above(bound, f->work->losses->unit, problem->threshold);
+}
+
+/* The nearest open cluster of the i-th person of the group, or where a new one may begin any that is too far. Clusters keep their order: places compare as slots do. */
+static kn_status nearest_open(fast *f, int i, candidate *out, kn_error *err)
 {
     const group        *g = f->now;
-    kn_lane            *lane = &g->lanes[i];
+    kn_lane            *lane = lane_of(f, i, f->placing);
     const kn_signature *person = g->persons[i]->signature;
     candidate           best = {{0, 0}, SIZE_MAX}, lowest = best;
     known              *row = g->known + (size_t)i * g->slots;
+    const size_t        changed = f->flat ? f->latest.at : SIZE_MAX;
+    KN_TRY(kn_lane_room(lane, g->persons[i]->nodes, err));
+    KN_TRY(try_latest(f, i, lane, &best, err));
     kn_signature_spread(person, &f->bounds, lane->counts);
     for (size_t at = 0; at < f->open.count; at++) {
         const kn_cluster *c = f->open.items[at];
-        if (f->barred && f->barred[at]) continue;
+        if (at == changed || (f->barred && f->barred[at])) continue;
         uint32_t slot = c->slot[g->parity];
         if (slot != KN_FOREST_NONE) {
             if (row[slot].exact && better(row[slot].loss, at, &best)) best = (candidate){row[slot].loss, at};
@@ -256,24 +274,25 @@ static candidate nearest_open(fast *f, int i)
         kn_loss bound = kn_signature_coarse_bound(&f->bounds, c->signature, person);
         if (better(bound, at, &lowest)) lowest = (candidate){bound, at};
     }
-    if (lowest.at != SIZE_MAX && better(lowest.loss, lowest.at, &best))
+    if (lowest.at != SIZE_MAX && better(lowest.loss, lowest.at, &best) && !too_far(f, lowest.loss))
         try_distance(lane, f->open.items[lowest.at], g->persons[i], lowest.at, &best);
     for (size_t at = 0; at < f->open.count; at++) {
         const kn_cluster *c = f->open.items[at];
         uint32_t          slot = c->slot[g->parity];
-        if (at == lowest.at || (slot != KN_FOREST_NONE && row[slot].exact)) continue;
+        if (at == changed || at == lowest.at || (slot != KN_FOREST_NONE && row[slot].exact)) continue;
         if (f->barred && f->barred[at]) continue;
         kn_loss bound =
             slot != KN_FOREST_NONE ? row[slot].loss : kn_signature_coarse_bound(&f->bounds, c->signature, person);
-        bound = raised(f, lane, bound, c->signature, person, false, at, &best);
-        if (!better(bound, at, &best)) {
+        if (!too_far(f, bound)) bound = raised(f, lane, bound, c->signature, person, false, at, &best);
+        if (!better(bound, at, &best) || too_far(f, bound)) {
             lane->skipped++;
             continue;
         }
         try_distance(lane, f->open.items[at], g->persons[i], at, &best);
     }
     kn_signature_clear(person, &f->bounds, lane->counts);
-    return best;
+    *out = best;
+    return KN_OK;
 }
 
 /* Does the i-th person, if this is the nearest, begin a cluster? */
@@ -302,11 +321,11 @@ static kn_status nearest_allowed(fast *f, int i, candidate *best, kn_error *err)
     if (!pairs) return kn_fail_memory(err, ctx, "pairing rows");
     while (st == KN_OK && !begins(f, best)) {
         const kn_cluster *c = f->open.items[best->at];
-        uint32_t          count = kn_lane_pairs(&f->now->lanes[i], c, person, pairs);
+        uint32_t          count = kn_lane_pairs(lane_of(f, i, f->placing), c, person, pairs);
         st = kn_cluster_apart(&apart, ctx, problem, c, person, pairs, count, &f->codes, err);
         if (st != KN_OK || !apart) break;
         f->barred[best->at] = true;
-        *best = nearest_open(f, i);
+        st = nearest_open(f, i, best, err);
     }
     memset(f->barred, 0, f->open.count);
     if (best->at == SIZE_MAX && (int64_t)f->open.count >= problem->climit) *best = first;
@@ -314,11 +333,32 @@ static kn_status nearest_allowed(fast *f, int i, candidate *best, kn_error *err)
     return st;
 }
 
+/* The i-th person joins an open cluster. */
+static kn_status join(fast *f, int i, size_t at, kn_error *err)
+{
+    latest     *l = &f->latest;
+    kn_lane    *lane = lane_of(f, i, f->placing);
+    step       *s = at == l->at && l->length > 0 && l->length < RUN ? &f->now->runs[l->first][l->length] : NULL;
+    kn_cluster *both;
+    l->length = at == l->at && l->length > 0 ? l->length + 1 : 0;
+    if (s && s->cluster) {
+        both = s->cluster;
+        s->cluster = NULL;
+        lane->evaluations += s->merging;
+    } else {
+        KN_TRY(merged(f, lane, &both, f->open.items[at], f->now->persons[i], err));
+    }
+    f->now->replaced[i] = f->open.items[at]; /* others may be looking at it */
+    f->open.items[at] = both;
+    return KN_OK;
+}
+
 static kn_status put(fast *f, int i, kn_error *err)
 {
-    candidate   best = nearest_open(f, i);
+    candidate   best;
     kn_cluster *person = f->now->persons[i];
-    kn_lane    *lane = &f->now->lanes[i];
+    kn_lane    *lane = lane_of(f, i, f->placing);
+    KN_TRY(nearest_open(f, i, &best, err));
     if (f->work->problem->repair == KN_DIVERSITY_DISTANCE && f->work->problem->promise_count > 0)
         KN_TRY(nearest_allowed(f, i, &best, err));
     if (begins(f, &best)) {
@@ -326,9 +366,12 @@ static kn_status put(fast *f, int i, kn_error *err)
         best.at = f->open.count;
         f->now->persons[i] = NULL;
         KN_TRY(kn_cluster_list_add(&f->open, f->work->ctx, person, err));
+        f->latest.first = i;
+        f->latest.length = 1;
     } else {
-        KN_TRY(merge_into(f, lane, &f->open, best.at, person, err));
+        KN_TRY(join(f, i, best.at, err));
     }
+    f->latest.at = f->open.items[best.at]->size < f->work->k ? best.at : SIZE_MAX;
     if (f->open.items[best.at]->size >= f->work->k) return finish(f, kn_cluster_list_take(&f->open, best.at), err);
     KN_TRY(sign(f, lane, f->open.items[best.at], err));
     return make_ready(f, lane, f->open.items[best.at], err);
@@ -336,21 +379,9 @@ static kn_status put(fast *f, int i, kn_error *err)
 
 static kn_status put_all(fast *f, kn_error *err)
 {
+    f->latest.length = 0; /* another group's run */
     for (int i = 0; i < f->now->count; i++) KN_TRY(put(f, i, err));
     return KN_OK;
-}
-
-static void drop_persons(group *g)
-{
-    for (int i = 0; i < LANES; i++) {
-        kn_cluster_free(g->persons[i]);
-        g->persons[i] = NULL;
-    }
-}
-
-static void drop_replaced(fast *f)
-{
-    while (f->replaced_count > 0) kn_cluster_free(f->replaced[--f->replaced_count]);
 }
 
 /* The group of persons from `first` on, and the open clusters they are compared with. */
@@ -359,10 +390,11 @@ static kn_status begin_group(fast *f, group *g, int64_t first, kn_error *err)
     kn_context *ctx = f->work->ctx;
     int64_t     left = f->work->problem->forest->entities - first;
     bool        forgot = f->store.count > f->store_limit;
+    int         most = f->group;
     g->first = first;
-    g->count = left < 0 ? 0 : left < LANES ? (int)left : LANES;
+    g->count = left < 0 ? 0 : left < most ? (int)left : most;
     g->slots = f->open.count;
-    if (!KN_GROW(ctx, &g->known, &g->known_capacity, LANES * g->slots + 1) ||
+    if (!KN_GROW(ctx, &g->known, &g->known_capacity, (size_t)most * g->slots + 1) ||
         !KN_GROW(ctx, &g->seen, &g->seen_capacity, g->slots + 1))
         return kn_fail_memory(err, ctx, "comparing persons with clusters");
     if (forgot) forget(f);
@@ -382,22 +414,26 @@ static kn_status put_group(fast *f, int64_t first, kn_error *err)
     group      *g = f->now = f->ahead = &f->groups[0];
     KN_TRY(begin_group(f, g, first, err));
     KN_TRY(kn_parallel_for(ctx, g->count, 1, load_person, f, err));
-    for (int i = 0; i < g->count; i++) KN_TRY(make_ready(f, &g->lanes[i], g->persons[i], err));
+    for (int i = 0; i < g->count; i++) KN_TRY(make_ready(f, &f->lanes[i], g->persons[i], err));
     KN_TRY(kn_parallel_for(ctx, g->count, 1, look_ahead, f, err));
     return put_all(f, err);
 }
 
-/* The first piece places persons; each of the others loads one of the next group and looks ahead. */
+/* The first piece places persons; each of the others is about one of the next group: it looks ahead, or makes a run. */
 static kn_status put_beside(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
 {
-    fast *f = arg;
+    fast   *f = arg;
+    int64_t count = f->ahead->count;
     for (int64_t i = begin; i < end; i++) {
         if (i == 0) {
+            f->placing = worker;
             KN_TRY(put_all(f, err));
-            continue;
+        } else if (i > count) {
+            KN_TRY(make_run(f, f->ahead, (int)(i - 1 - count), &f->lanes[worker], err));
+        } else {
+            if (!f->runs) KN_TRY(load_person(f, i - 1, i, worker, err));
+            KN_TRY(look_ahead(f, i - 1, i, worker, err));
         }
-        KN_TRY(load_person(f, i - 1, i, worker, err));
-        KN_TRY(look_ahead(f, i - 1, i, worker, err));
     }
     return KN_OK;
 }
@@ -405,30 +441,24 @@ static kn_status put_beside(void *arg, int64_t begin, int64_t end, int worker, k
 /* Likewise where nothing is interned, which two threads cannot do at a time: the next group is compared meanwhile. */
 static kn_status put_group_beside(fast *f, int64_t first, kn_error *err)
 {
-    f->now = &f->groups[first / LANES % 2];
+    f->now = &f->groups[first / f->group % 2];
     f->ahead = &f->groups[!f->now->parity];
     if (first == 0) f->now->count = 0; /* nobody is placed yet */
     KN_TRY(begin_group(f, f->ahead, first, err));
-    f->beside = true;
-    kn_status st = kn_parallel_for(f->work->ctx, 1 + f->ahead->count, 1, put_beside, f, err);
-    f->beside = false;
-    drop_replaced(f);
-    return st;
+    if (f->runs) KN_TRY(kn_parallel_for(f->work->ctx, f->ahead->count, 1, load_person, f, err));
+    return kn_parallel_for(f->work->ctx, 1 + f->ahead->count * (f->runs ? 2 : 1), 1, put_beside, f, err);
 }
 
 /* All persons, in their order. */
 static kn_status put_persons(fast *f, kn_error *err)
 {
     int64_t entities = f->work->problem->forest->entities;
-    for (int i = 0; i < 2; i++) {
-        f->groups[i].parity = i;
-        f->groups[i].lanes = f->lanes + i * LANES;
-    }
-    for (int64_t first = 0; first < entities + (f->flat ? LANES : 0); first += LANES) {
+    f->groups[1].parity = 1;
+    f->latest.at = SIZE_MAX;
+    for (int64_t first = 0; first < entities + (f->flat ? f->group : 0); first += f->group) {
         if (kn_cancelled(f->work->ctx)) return kn_fail_cancelled(err);
         KN_TRY(f->flat ? put_group_beside(f, first, err) : put_group(f, first, err));
         kn_progress_add(f->work->ctx, (uint64_t)f->now->count);
-        drop_persons(f->now);
     }
     return KN_OK;
 }
@@ -699,7 +729,14 @@ static kn_status prepare(fast *f, kn_error *err)
     KN_TRY(kn_store_make(&f->store, work->ctx, work->losses, err));
     KN_TRY(kn_tree_bounds_make(&f->bounds, work->ctx, work->losses, err));
     KN_TRY(kn_tables_make(&f->tables, work->ctx, work->losses, work->problem->forest->nodes * 2, err));
-    for (int i = 0; i < (f->flat ? 2 : 1) * LANES; i++) {
+    int threads = kn_context_threads(work->ctx);
+    f->group = f->flat ? MOST_GROUP : LANES;
+    while (f->group > LANES && work->problem->climit > MOST_KNOWN / f->group) f->group /= 2;
+    f->runs = f->flat && threads >= MANY_THREADS && work->problem->seed == 0;
+    if (!(f->lanes = kn_alloc_array_zero(work->ctx, (size_t)(threads > LANES ? threads : LANES), sizeof *f->lanes)))
+        return kn_fail_memory(err, work->ctx, "preparing bounds");
+    f->lane_count = f->flat && threads > LANES ? threads : LANES;
+    for (int i = 0; i < f->lane_count; i++) {
         KN_TRY(kn_lane_make(&f->lanes[i], work, &f->store, &f->tables, f->flat ? 0 : places, err));
         KN_TRY(kn_signature_create(&f->lanes[i].signature, &f->bounds, 0, 0, err));
         if (!KN_ALLOC_ZERO(work->ctx, f->lanes[i].counts, f->bounds.nodes + 1) ||
@@ -711,19 +748,19 @@ static kn_status prepare(fast *f, kn_error *err)
 
 static void clean_up(fast *f, kn_cluster_list *bad)
 {
-    for (int i = 0; i < 2 * LANES; i++) {
+    for (int i = 0; i < f->lane_count; i++) {
         f->work->counters->pair_evaluations += f->lanes[i].evaluations;
         f->work->counters->distances += f->lanes[i].distances + f->lanes[i].skipped;
         f->work->counters->skipped += f->lanes[i].skipped;
         kn_lane_free(&f->lanes[i]);
     }
     for (int i = 0; i < 2; i++) {
-        drop_persons(&f->groups[i]);
+        for (int p = 0; p < MOST_GROUP; p++) drop_person(&f->groups[i], p);
         KN_FREE(f->groups[i].seen, f->groups[i].known);
     }
     kn_cluster_list_free(&f->open);
     kn_cluster_list_free(bad);
-    kn_free(f->barred);
+    KN_FREE(f->barred, f->lanes);
     kn_codes_free(&f->codes);
     kn_tree_bounds_free(&f->bounds);
     kn_tables_free(&f->tables);
