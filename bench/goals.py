@@ -192,8 +192,8 @@ def second_core():
         "mondrian": "One thread numbers the classes and gives memory back; with promises beyond k one judges the sides of a first cut.",
         "gcs": "Superimposing the records takes a quarter of the span, merging the rows of the first six cuts a third; one thread does each."
                " The rest is the longest cuts' nodes, tables and ValueCheck.",
-        "miracle-x": "Of 0.6 s of span 0.4 are the chain of the paper's greedy order: each person is placed among the clusters as the one before"
-                     " has left them, 4 µs each where most clusters are made ahead. The rest is probably waking 64 threads twice per 256 persons.",
+        "miracle-x": "Of 0.6 s of span 0.4 are placing, one person after the other by the paper's greedy order, 4 µs each where most clusters"
+                     " are made ahead; that it cannot be less is not shown. The rest is probably waking 64 threads twice per 256 persons.",
         "kmsd": "What lies between many short sections is one thread's; probably waking the others takes the rest.",
     }
     for name, words, point, figure in jobs:
