@@ -7,9 +7,26 @@
 #include "kn_answer.h"
 #include "kn_table.h"
 
+static void put_nearly(kn_document *doc, const char *name, const kn_nearly *n, uint32_t distinct)
+{
+    if (n->format)
+        kn_put_note(doc,
+                    "column \"%s\" is text because of %" PRIu32 " of its %" PRIu32
+                    " different values (first: row %" PRId64
+                    "): the others are dates of the form %s; written alike they are read as dates",
+                    name, n->others, distinct, n->row, n->format);
+    else
+        kn_put_note(doc,
+                    "column \"%s\" is text because of %" PRIu32 " of its %" PRIu32
+                    " different values (first: row %" PRId64
+                    "): the others are numbers; --na, in a release file 'na:', names what stands for a missing value",
+                    name, n->others, distinct, n->row);
+}
+
 void kn_note_table(kn_document *doc, const kn_table *table)
 {
-    bool commas = kn_table_decimal_commas(table);
+    kn_nearly nearly;
+    bool      commas = kn_table_decimal_commas(table);
     for (int c = 0; c < kn_table_columns(table); c++) {
         const char *name = kn_table_name(table, c);
         int64_t     respelled = kn_table_respelled(table, c);
@@ -31,6 +48,8 @@ void kn_note_table(kn_document *doc, const kn_table *table)
                         "column \"%s\" has numbers with a decimal comma, which stay text; --decimal , reads them as "
                         "numbers, in a release file 'decimal: \",\"', which 'kanon init' writes",
                         name);
+        else if (kn_column_nearly(&nearly, table, c))
+            put_nearly(doc, name, &nearly, table->columns[c].dict.count);
     }
 }
 

@@ -1,6 +1,6 @@
 /* kn_infer.c: the type of a column from its distinct values, and reading all values as a type.
  *
- * Interface: kn_infer_type, kn_parse_values.
+ * Interface: kn_infer_type, kn_date_pattern, kn_parse_values.
  *
  * Every reading that is still possible (integer, decimal, each known pattern of a date or a time) is a bit. A value
  * clears the bits of the readings that it does not have; if nothing is left, the column is text. Clearing commutes,
@@ -179,6 +179,11 @@ kn_status kn_infer_type(kn_type *type, const char **format, bool *ambiguous, kn_
     return KN_OK;
 }
 
+const char *kn_date_pattern(int number)
+{
+    return number >= 0 && number < DECLARED_ONLY - FIRST_DATE ? patterns[FIRST_DATE + number].format : NULL;
+}
+
 /* ---- Reading a column ---- */
 
 typedef struct parse_job {
@@ -200,7 +205,8 @@ static kn_status fail_value(kn_error *err, kn_type type, const char *format)
     }
     const char *what = type == KN_TYPE_DATE ? "date" : "date and time";
     if (format) return kn_fail(err, KN_INPUT, "a value is not a %s of the form %s", what, format);
-    return kn_fail(err, KN_INPUT, "no known pattern of a %s fits all values up to this one: give a format", what);
+    return kn_fail(err, KN_INPUT,
+                   "no known pattern of a %s fits all values up to this one; give a format, or declare it text", what);
 }
 
 static kn_status parse_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)

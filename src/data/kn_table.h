@@ -95,6 +95,16 @@ bool kn_table_decimal_commas(const kn_table *table);
 /* In such a table: is it one of them? */
 bool kn_column_decimal_commas(const kn_column *column);
 
+/* A column of text that a few values keep from being one of numbers or dates. */
+typedef struct kn_nearly {
+    uint32_t    others; /* different values that are no such number or date        */
+    int64_t     row;    /* the first that shows one, from 1                        */
+    const char *format; /* of the dates (static); NULL: numbers                    */
+} kn_nearly;
+
+/* Is a column one of these? */
+bool kn_column_nearly(kn_nearly *out, const kn_table *table, int column);
+
 /* How many different codes a column can hold: its values, and "missing" if there is a missing cell. */
 static inline uint32_t kn_column_cardinality(const kn_column *column)
 {

@@ -112,6 +112,9 @@ int32_t kn_timezone_offset_at(const kn_timezone *zone, int64_t seconds);
 KN_CHECK kn_status kn_infer_type(kn_type *type, const char **format, bool *ambiguous, kn_context *ctx,
                                  const kn_string *values, size_t count, const kn_value_rules *rules, kn_error *err);
 
+/* The known patterns of dates, from 0 to the first NULL; static strings. */
+const char *kn_date_pattern(int number);
+
 /* Reads all values as a declared type (every inferred type may be read as if it were declared). INTEGER, DATE and
  * DATETIME fill integers[count]; DECIMAL fills decimals[count], which borrow from the values. `format` is for dates and
  * times only; NULL means whichever known pattern fits all values (for a date %Y%m%d too). `rules` may be NULL.

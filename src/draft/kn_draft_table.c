@@ -89,6 +89,20 @@ static void write_column(kn_drafting *d, const char *name, const char *role, con
     kn_buffer_char(to, '\n');
 }
 
+/* Says what keeps a column from being one of numbers or dates, for which there are better hierarchies. */
+static kn_status note_nearly(sheet *s, int c, kn_error *err)
+{
+    kn_nearly n;
+    if (!kn_column_nearly(&n, s->table, c)) return KN_OK;
+    return kn_draft_note(
+        s->d, err,
+        "column \"%s\" is text because of %lu of its %lu different values (first: row %lld): the others "
+        "are %s%s; with these cells %s 'kanon init' proposes %s",
+        kn_table_name(s->table, c), (unsigned long)n.others, (unsigned long)s->table->columns[c].dict.count,
+        (long long)n.row, n.format ? "dates of the form " : "numbers", n.format ? n.format : "",
+        n.format ? "written alike" : "empty, or named by --na,", n.format ? "the calendar" : "ranges");
+}
+
 static kn_status draft_column(sheet *s, int c, kn_error *err)
 {
     const kn_column_profile *p = kn_column_profile_at(s->profile, c);
@@ -105,6 +119,7 @@ static kn_status draft_column(sheet *s, int c, kn_error *err)
     }
     if (role == KN_ROLE_QUASI) KN_TRY(kn_draft_rule_of(&rule, s->d, s->table, c, NULL, false, err));
     s->quasi += role == KN_ROLE_QUASI;
+    KN_TRY(note_nearly(s, c, err));
     write_column(s->d, p->name, kn_role_name(role), role == KN_ROLE_QUASI ? &rule : NULL, reason);
     return kn_draft_add_column(s->d, NULL, p->name, kn_role_name(role), reason, rule.hierarchy, err);
 }

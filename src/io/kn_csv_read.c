@@ -268,7 +268,7 @@ static kn_status check_names(kn_csv_reader *r, const kn_csv_field *fields, kn_er
         if (id == KN_ID_FAILED)
             st = kn_csv_fail_memory(r, err);
         else if (id != (uint32_t)c + 1)
-            st = bad_header(r, fields[c], "two columns have this name", err);
+            st = bad_header(r, fields[c], "two columns have this name; rename one", err);
     }
     kn_builder_free(names);
     return st;

@@ -1,0 +1,71 @@
+/* kn_nearly.c: columns that are text because of a few cells: "unknown" among ages, a date or two in another form.
+ *
+ * Interface: kn_column_nearly (kn_table.h). At least ten different values are needed, and
+ * - of a column of numbers, at most three that are none (and one in ten), none of which has a digit: 02138 or 12-14
+ *   among whole numbers say that these are codes;
+ * - of a column of dates, at most one in five that is not of the form of the others.
+ * None of them may have a *, which says that this is a release.
+ *
+ * Cost: a reading is given up as soon as too many values lack it, which for plain text is soon. No allocation.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "kn_table.h"
+#include "kn_value.h"
+
+enum { LEAST = 10, MOST_WORDS = 3 };
+
+typedef struct reading {
+    char        mark;   /* of decimals   */
+    const char *format; /* of dates      */
+} reading;
+
+static bool fits(kn_string text, const reading *r)
+{
+    int64_t day;
+    text = kn_value_trim(text);
+    return r->format ? kn_parse_date(text, r->format, &day) : kn_parse_decimal(text, r->mark, NULL);
+}
+
+/* Among numbers, a digit says that these are codes; a * anywhere, that this is a release. */
+static bool says_no(kn_string text, const reading *r)
+{
+    for (size_t i = 0; i < text.size; i++)
+        if (text.data[i] == '*' || (!r->format && text.data[i] >= '0' && text.data[i] <= '9')) return true;
+    return false;
+}
+
+/* How many values are otherwise; 0: too many. */
+static uint32_t count_others(const kn_dictionary *dict, const reading *r)
+{
+    uint32_t others = 0, most = r->format ? dict->count / 5 : dict->count / 10;
+    if (!r->format && most > MOST_WORDS) most = MOST_WORDS;
+    for (uint32_t v = 0; v < dict->count; v++) {
+        kn_string text = kn_dictionary_text(dict, v);
+        if (fits(text, r)) continue;
+        if (++others > most || says_no(text, r)) return 0;
+    }
+    return others;
+}
+
+bool kn_column_nearly(kn_nearly *out, const kn_table *table, int column)
+{
+    const kn_column *c = &table->columns[column];
+    reading          best = {0}, r = {'.', NULL};
+    *out = (kn_nearly){0};
+    if (c->type != KN_TYPE_TEXT || c->ambiguous_date || c->dict.count < LEAST) return false;
+    for (int p = -2; p < 0 || (r.format = kn_date_pattern(p)); p++) {
+        r.mark = p == -1 ? ',' : '.';
+        uint32_t others = count_others(&c->dict, &r);
+        if (others == 0 || (out->others > 0 && others >= out->others)) continue;
+        out->others = others;
+        best = r;
+    }
+    if (out->others == 0) return false;
+    out->format = best.format;
+    for (int64_t row = 0; row < table->rows && out->row == 0; row++) {
+        uint32_t code = kn_column_code(c, row);
+        if (code < c->dict.count && !fits(kn_dictionary_text(&c->dict, code), &best))
+            out->row = kn_table_number(table, row);
+    }
+    return true;
+}
