@@ -252,6 +252,8 @@ static const char lists[] =
     "th{font-size:13px;font-weight:600;color:var(--muted);vertical-align:bottom}"
     "td:last-child,th:last-child{padding-right:0}"
     "tr:last-child td{border-bottom:0}"
+    "ul:not([class]){margin:0 0 12px;padding-left:1.4em}ul:last-child{margin-bottom:0!important}ul:not([class]) "
+    "li+li{margin-top:6px}"
     ".r{text-align:right}td.r{white-space:nowrap}"
     "td.w{color:var(--muted);max-width:56ch;min-width:17ch}"
     "details{margin-top:16px}summary{cursor:pointer;color:var(--muted);font-size:14px}"
@@ -271,22 +273,38 @@ static const char lists[] =
     "max-width:none}"
     "footer{color:var(--muted);font-size:13px;margin:22px 4px 0}footer p{max-width:none}";
 
-static const char devices[] =
-    "@media (max-width:680px){"
+/* On a phone the words of a row, its last column (n2 to n4: that many stand before them), are below its figures instead of beside them. */
+static const char phone[] =
+    "@media screen and (max-width:680px){"
     "main{padding:22px 12px 20px}h1{font-size:25px}section,.verdict{padding:18px 16px}.verdict{padding-left:14px}"
     ".verdict .answer{font-size:20px}.tiles{grid-template-columns:1fr 1fr;gap:10px}.tile{padding:12px 14px}"
     ".tile dd{font-size:22px}.words{grid-template-columns:1fr;gap:2px}.words dd{margin-bottom:10px}"
     ".wide{display:none}.narrow{display:block}.key.narrow{display:flex}svg.keep{min-width:740px}th,td{padding-right:"
-    "14px}}"
+    "14px}"
+    ".n2,.n3,.n4{display:grid;min-width:0;grid-template-columns:minmax(0,1fr) auto}"
+    ".n3{grid-template-columns:minmax(0,1fr) repeat(2,auto)}.n4{font-size:14px;grid-template-columns:minmax(6.6em,1fr) "
+    "repeat(3,auto)}"
+    ":is(.n2,.n3,.n4) :is(thead,tbody,tr){display:contents}:is(.n2,.n3,.n4) th:last-child{display:none}"
+    ":is(.n2,.n3,.n4) td:not(.w){border-bottom:0;padding-bottom:2px}"
+    ":is(.n2,.n3,.n4) td.w{grid-column:1/-1;padding-top:0;min-width:0;max-width:none;overflow-wrap:anywhere}"
+    ":is(.n2,.n3,.n4) :is(td,th):nth-last-child(2){padding-right:0}}";
+
+/* Paper: smaller letters, whole cards where they fit on a page, and a card that does not fit is closed at each end. */
+static const char paper[] =
     "@media print{"
-    "@page{margin:16mm}body{background:#fff;font-size:10.5pt}section,.verdict{padding-top:16px;padding-bottom:16px}th,"
-    "td{padding-top:4px;padding-bottom:4px}main{max-width:none;padding:0}"
+    "@page{margin:16mm}body{background:#fff;font-size:10pt;line-height:1.45}main{max-width:none;padding:0}"
+    "h1{font-size:18pt}h2{font-size:12.5pt}h3{font-size:10pt}table,.verdict p{font-size:9.5pt}.verdict "
+    ".answer{font-size:13.5pt}"
+    "th,td small,.tile dt,.key,figcaption,footer,.sets li{font-size:8.5pt}.tile dd{font-size:15pt}.run{font-size:8pt}"
+    "th,td{padding-top:3px;padding-bottom:3px}section,.verdict{padding:12px 18px;margin-bottom:12px;"
+    "-webkit-box-decoration-break:clone;box-decoration-break:clone}.tile{padding:8px 12px}.tiles{margin-bottom:12px}"
+    "h3{margin-top:14px}figure{margin-top:12px}.judge .blank{min-height:64px}"
     "*{-webkit-print-color-adjust:exact;print-color-adjust:exact}"
-    "section,.verdict,.tile,figure{break-inside:avoid}section:has(figure~figure){break-inside:auto}details:not([open]){"
-    "display:none}h2,h3{break-after:avoid}.scroll{"
-    "overflow:visible}"
-    ".wide{display:block}.narrow,.key.narrow{display:none}svg.keep{min-width:0}.tiles{grid-template-columns:repeat(4,"
-    "1fr)}"
+    "section,.verdict,.tile,figure,tr{break-inside:avoid}section:has(figure~figure),section:has(.judge),section:has(."
+    "run){break-inside:auto}details:not(["
+    "open]"
+    "){display:none}h2,h3,h2+p,h3+p,.run,p:has(+.run),p:has(+.scroll){break-after:avoid}.scroll{overflow:visible}"
+    ".tiles{grid-template-columns:repeat(4,1fr)}"
     ":root{color-scheme:light}}";
 
 void kn_html_begin(kn_buffer *to, const char *title)
@@ -301,8 +319,8 @@ void kn_html_begin(kn_buffer *to, const char *title)
     /* Paper is light whatever the reader's screen is: the dark colours are for screens only. */
     kn_buffer_format(to,
                      "</title>\n<style>\n:root{%s}\n@media screen and (prefers-color-scheme:dark){:root{%s}}\n%s\n%s\n"
-                     "%s\n%s\n</style>\n</head>\n<body>\n<main>\n",
-                     light_colours, dark_colours, layout, parts, lists, devices);
+                     "%s\n%s\n%s\n</style>\n</head>\n<body>\n<main>\n",
+                     light_colours, dark_colours, layout, parts, lists, phone, paper);
 }
 
 void kn_html_end(kn_buffer *to)
@@ -336,7 +354,11 @@ static void close_row(kn_html_table *table)
 void kn_html_table_begin(kn_html_table *table, kn_buffer *to, const char *aligns, const char *const *titles)
 {
     *table = (kn_html_table){to, aligns, false, -1};
-    kn_buffer_add(to, "<div class=\"scroll\"><table>\n<thead><tr>");
+    size_t columns = strlen(aligns);
+    if (aligns[columns - 1] == 'w')
+        kn_buffer_format(to, "<div class=\"scroll\"><table class=\"n%zu\">\n<thead><tr>", columns - 1);
+    else
+        kn_buffer_add(to, "<div class=\"scroll\"><table>\n<thead><tr>");
     for (int i = 0; aligns[i]; i++) {
         kn_buffer_add(to, aligns[i] == 'r' ? "<th scope=\"col\" class=\"r\">" : "<th scope=\"col\">");
         kn_html_text(to, titles[i]);

@@ -40,7 +40,8 @@ void kn_html_section_end(kn_buffer *to);
 /* What the user should know, as a section with a list; nothing where there is nothing. */
 void kn_html_notes(kn_buffer *to, const char *const *notes, int count);
 
-/* A table: `titles` are plain text, `aligns` holds one letter per column: 'l'eft, 'r'ight, or 'w' for a column of words. Rows are written cell by cell: open,
+/* A table: `titles` are plain text, `aligns` holds one letter per column: 'l'eft, 'r'ight, or 'w' for a column of words, which
+ * is the last. Rows are written cell by cell: open,
  * append escaped content, and the next opening closes the last one. */
 typedef struct kn_html_table {
     kn_buffer  *to;

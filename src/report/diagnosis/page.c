@@ -134,13 +134,13 @@ kn_status kn_report_render(kn_buffer *to, const kn_report_input *input, kn_error
         kn_report_verdict(to, input);
         kn_report_tiles(to, input);
         kn_report_words(to, input);
+        kn_html_notes(to, input->notes, input->note_count);
         if (input->diagnosis) {
             kn_report_histogram(to, input);
             kn_report_staircase(to, input);
         }
         kn_report_sets(to, &map);
         for (int i = 0; i < input->section_count; i++) write_section(to, &input->sections[i]);
-        kn_html_notes(to, input->notes, input->note_count);
         write_columns(to, input);
         kn_report_missing(to, input);
         write_footer(to, input);

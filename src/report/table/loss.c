@@ -153,8 +153,8 @@ void kn_release_columns(kn_buffer *to, const kn_release_page *page)
     if (!r->head.found || r->attribute_count == 0) return;
     kn_html_section(to, "What each column lost");
     kn_buffer_add(
-        to, "<p>A loss of 0 means that the column is shown as it was, 1 that nothing is left of it. Rows that were "
-            "suppressed count as lost.</p>\n");
+        to, "<p>A loss of 0 means that the column is shown as it was, 1 that nothing is left of it; prec counts the "
+            "other way round. Rows that were suppressed count as lost.</p>\n");
     kn_html_table_begin(&t, to, "lrrrrr", titles);
     for (int i = 0; i < r->attribute_count; i++) {
         const kn_release_attribute *a = &r->attributes[i];
