@@ -150,7 +150,7 @@ enum { KN_PEOPLE_TABLE = 4 };
 int kn_table_people(const char *name, const kn_table *table);
 
 /* Which of two tables is rather that of persons? The larger: one whose name speaks of people and whose key is one column, the more
- * rows the better; else by what the names say. */
+ * rows the better; else by what the columns' names say. Teachers, doctors and the like are there for others. */
 int64_t kn_table_person_rank(const char *name, const kn_table *table, int key_count);
 
 /* Called for each broken rule; `other` is a second table the rule is about, or -1. */

@@ -587,10 +587,11 @@ static kn_status write_all(base *b, const kn_csv_options *csv, kn_error *err)
     KN_TRY(kn_draft_opening(d, csv, output, err));
     KN_TRY(write_tables(b, err));
     if (b->quasi == 0)
-        return kn_fail(err, KN_INPUT,
-                       "%s: no column looks like something that others may know, so there is nothing to "
-                       "blur; write a release file that gives one the role quasi",
-                       b->db->source);
+        return kn_fail(
+            err, KN_INPUT,
+            "%s: of the persons in \"%s\", no column looks like something that others may know, so there is nothing to "
+            "blur; --entity names another table of persons, or write a release file that gives a column the role quasi",
+            b->db->source, b->sheets[b->person].name);
     kn_buffer_format(&d->text,
                      "\nprivacy:\n  - k: %lld  # whoever knows all rows of somebody finds at least so many persons\n"
                      "  # - l-diversity: {attribute: TABLE.COLUMN, l: 2}  # of a sensitive column; by method dmiracle\n"
