@@ -216,6 +216,8 @@ def diagnose(
         return _diagnose_spec(data, spec, k, kmn, max_size)
     if (qi is None) == (over is None):
         raise UsageError("diagnose: give qi, one set of columns, or over, a list whose subsets are examined")
+    if not _names(qi) and not _names(over):
+        raise UsageError("diagnose: qi and over need the name of at least one column")
     _check_together(locals())
     job = Job()
     wanted = [*_names(qi), *_names(over), *_names(sensitive)]

@@ -510,6 +510,8 @@ def diagnose(
     """How well does a crowd hide each row? As ``pykanon.diagnose``, asked of distinct combinations that Spark counts."""
     if (qi is None) == (over is None):
         raise UsageError("diagnose: give qi, one set of columns, or over, a list whose subsets are examined")
+    if not _names(qi) and not _names(over):
+        raise UsageError("diagnose: qi and over need the name of at least one column")
     spec = Spec(None, sensitive=sensitive, privacy=require, types=types, na=na, timezone=timezone)
     rows = isinstance(suppression, int) and not isinstance(suppression, bool) and suppression > 1
     with _connected(df) as (job, statements):

@@ -29,6 +29,8 @@ SECRET = "Winterbottom"
         (lambda: kn.anonymize(FRAME.head(0), qi="sex", k=2), kn.InputError, "no rows"),
         (lambda: kn.diagnose(5, "a"), kn.UsageError, "data of type int"),
         (lambda: kn.diagnose(FRAME), kn.UsageError, "give qi"),
+        (lambda: kn.diagnose(FRAME, []), kn.UsageError, "at least one column"),
+        (lambda: kn.diagnose(FRAME, over=[]), kn.UsageError, "at least one column"),
         (lambda: kn.diagnose(FRAME, "sex", k=0), kn.UsageError, "k must be at least 1"),
         (lambda: kn.diagnose(FRAME, "sex", k="5"), kn.UsageError, "k: a whole number is expected, not str"),
         (lambda: kn.diagnose(FRAME, "sex", k=5.0), kn.UsageError, "not float"),
