@@ -7,20 +7,23 @@
 #include "kn_answer.h"
 #include "kn_table.h"
 
-static void put_nearly(kn_document *doc, const char *name, const kn_nearly *n, uint32_t distinct)
+static void put_nearly(kn_document *doc, const kn_table *table, int column, const kn_nearly *n)
 {
+    const char *name = kn_table_name(table, column);
+    uint32_t    distinct = table->columns[column].dict.count;
+    int64_t     row = kn_nearly_row(n, table, column);
     if (n->format)
         kn_put_note(doc,
                     "column \"%s\" is text because of %" PRIu32 " of its %" PRIu32
                     " different values (first: row %" PRId64
                     "): the others are dates of the form %s; written alike they are read as dates",
-                    name, n->others, distinct, n->row, n->format);
+                    name, n->others, distinct, row, n->format);
     else
         kn_put_note(doc,
                     "column \"%s\" is text because of %" PRIu32 " of its %" PRIu32
                     " different values (first: row %" PRId64
                     "): the others are numbers; --na, in a release file 'na:', names what stands for a missing value",
-                    name, n->others, distinct, n->row);
+                    name, n->others, distinct, row);
 }
 
 void kn_note_table(kn_document *doc, const kn_table *table)
@@ -48,8 +51,8 @@ void kn_note_table(kn_document *doc, const kn_table *table)
                         "column \"%s\" has numbers with a decimal comma, which stay text; --decimal , reads them as "
                         "numbers, in a release file 'decimal: \",\"', which 'kanon init' writes",
                         name);
-        else if (kn_column_nearly(&nearly, table, c))
-            put_nearly(doc, name, &nearly, table->columns[c].dict.count);
+        else if (kn_column_nearly(&nearly, &table->columns[c]))
+            put_nearly(doc, table, c, &nearly);
     }
 }
 

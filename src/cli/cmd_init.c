@@ -62,8 +62,11 @@ static int finish(const arguments *a, kn_context *ctx, const kn_draft *draft)
         fputs(draft->text, stdout);
         return 0;
     }
-    cli_done(&a->common, "%s written, and %s; 'kanon anonymize %s' runs it", a->output,
-             cli_count_of(draft->file_count, "hierarchy to edit", "hierarchies to edit").text, a->output);
+    if (draft->file_count == 0)
+        cli_done(&a->common, "%s written; 'kanon anonymize %s' runs it", a->output, a->output);
+    else
+        cli_done(&a->common, "%s written, and %s; 'kanon anonymize %s' runs it", a->output,
+                 cli_count_of(draft->file_count, "hierarchy to edit", "hierarchies to edit").text, a->output);
     return 0;
 }
 

@@ -1,6 +1,6 @@
 /* kn_nearly.c: columns that are text because of a few cells: "unknown" among ages, a date or two in another form.
  *
- * Interface: kn_column_nearly (kn_table.h). At least ten different values are needed, and
+ * Interface: kn_column_nearly, kn_nearly_row, kn_fail_type (kn_table.h). At least ten different values are needed, and
  * - of a column of numbers, at most three that are none (and one in ten), none of which has a digit: 02138 or 12-14
  *   among whole numbers say that these are codes;
  * - of a column of dates, at most one in five that is not of the form of the others.
@@ -9,17 +9,13 @@
  * Cost: a reading is given up as soon as too many values lack it, which for plain text is soon. No allocation.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "kn_error.h"
 #include "kn_table.h"
 #include "kn_value.h"
 
 enum { LEAST = 10, MOST_WORDS = 3 };
 
-typedef struct reading {
-    char        mark;   /* of decimals   */
-    const char *format; /* of dates      */
-} reading;
-
-static bool fits(kn_string text, const reading *r)
+static bool fits(kn_string text, const kn_nearly *r)
 {
     int64_t day;
     text = kn_value_trim(text);
@@ -27,7 +23,7 @@ static bool fits(kn_string text, const reading *r)
 }
 
 /* Among numbers, a digit says that these are codes; a * anywhere, that this is a release. */
-static bool says_no(kn_string text, const reading *r)
+static bool says_no(kn_string text, const kn_nearly *r)
 {
     for (size_t i = 0; i < text.size; i++)
         if (text.data[i] == '*' || (!r->format && text.data[i] >= '0' && text.data[i] <= '9')) return true;
@@ -35,7 +31,7 @@ static bool says_no(kn_string text, const reading *r)
 }
 
 /* How many values are otherwise; 0: too many. */
-static uint32_t count_others(const kn_dictionary *dict, const reading *r)
+static uint32_t count_others(const kn_dictionary *dict, const kn_nearly *r)
 {
     uint32_t others = 0, most = r->format ? dict->count / 5 : dict->count / 10;
     if (!r->format && most > MOST_WORDS) most = MOST_WORDS;
@@ -47,25 +43,36 @@ static uint32_t count_others(const kn_dictionary *dict, const reading *r)
     return others;
 }
 
-bool kn_column_nearly(kn_nearly *out, const kn_table *table, int column)
+bool kn_column_nearly(kn_nearly *out, const kn_column *c)
 {
-    const kn_column *c = &table->columns[column];
-    reading          best = {0}, r = {'.', NULL};
     *out = (kn_nearly){0};
     if (c->type != KN_TYPE_TEXT || c->ambiguous_date || c->dict.count < LEAST) return false;
-    for (int p = -2; p < 0 || (r.format = kn_date_pattern(p)); p++) {
-        r.mark = p == -1 ? ',' : '.';
-        uint32_t others = count_others(&c->dict, &r);
-        if (others == 0 || (out->others > 0 && others >= out->others)) continue;
-        out->others = others;
-        best = r;
+    for (int p = -2; p < 0 || kn_date_pattern(p); p++) {
+        kn_nearly r = {.format = kn_date_pattern(p), .mark = p == -1 ? ',' : '.'};
+        r.others = count_others(&c->dict, &r);
+        if (r.others > 0 && (out->others == 0 || r.others < out->others)) *out = r;
     }
-    if (out->others == 0) return false;
-    out->format = best.format;
-    for (int64_t row = 0; row < table->rows && out->row == 0; row++) {
+    return out->others > 0;
+}
+
+int64_t kn_nearly_row(const kn_nearly *r, const kn_table *table, int column)
+{
+    const kn_column *c = &table->columns[column];
+    for (int64_t row = 0; row < table->rows; row++) {
         uint32_t code = kn_column_code(c, row);
-        if (code < c->dict.count && !fits(kn_dictionary_text(&c->dict, code), &best))
-            out->row = kn_table_number(table, row);
+        if (code < c->dict.count && !fits(kn_dictionary_text(&c->dict, code), r)) return kn_table_number(table, row);
     }
-    return true;
+    return 0;
+}
+
+kn_status kn_fail_type(const kn_column *column, const char *need, kn_error *err)
+{
+    kn_nearly n;
+    if (!kn_column_nearly(&n, column))
+        return kn_fail(err, KN_USAGE, "column \"%s\" is of type %s; %s", column->name, kn_type_name(column->type),
+                       need);
+    return kn_fail(
+        err, KN_USAGE,
+        "column \"%s\" is of type text because of %lu of its %lu different values; %s; 'kanon profile' shows where",
+        column->name, (unsigned long)n.others, (unsigned long)column->dict.count, need);
 }

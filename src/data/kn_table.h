@@ -98,12 +98,18 @@ bool kn_column_decimal_commas(const kn_column *column);
 /* A column of text that a few values keep from being one of numbers or dates. */
 typedef struct kn_nearly {
     uint32_t    others; /* different values that are no such number or date        */
-    int64_t     row;    /* the first that shows one, from 1                        */
     const char *format; /* of the dates (static); NULL: numbers                    */
+    char        mark;   /* of the numbers                                          */
 } kn_nearly;
 
 /* Is a column one of these? */
-bool kn_column_nearly(kn_nearly *out, const kn_table *table, int column);
+bool kn_column_nearly(kn_nearly *out, const kn_column *column);
+
+/* The first row that shows one of the others, by its number in the input. */
+int64_t kn_nearly_row(const kn_nearly *nearly, const kn_table *table, int column);
+
+/* "column ... is of type ...; NEED", and what keeps it from another type. KN_USAGE. */
+kn_status kn_fail_type(const kn_column *column, const char *need, kn_error *err);
 
 /* How many different codes a column can hold: its values, and "missing" if there is a missing cell. */
 static inline uint32_t kn_column_cardinality(const kn_column *column)

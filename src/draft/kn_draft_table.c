@@ -93,14 +93,15 @@ static void write_column(kn_drafting *d, const char *name, const char *role, con
 static kn_status note_nearly(sheet *s, int c, kn_error *err)
 {
     kn_nearly n;
-    if (!kn_column_nearly(&n, s->table, c)) return KN_OK;
+    if (!kn_column_nearly(&n, &s->table->columns[c])) return KN_OK;
     return kn_draft_note(
         s->d, err,
         "column \"%s\" is text because of %lu of its %lu different values (first: row %lld): the others "
         "are %s%s; with these cells %s 'kanon init' proposes %s",
         kn_table_name(s->table, c), (unsigned long)n.others, (unsigned long)s->table->columns[c].dict.count,
-        (long long)n.row, n.format ? "dates of the form " : "numbers", n.format ? n.format : "",
-        n.format ? "written alike" : "empty, or named by --na,", n.format ? "the calendar" : "ranges");
+        (long long)kn_nearly_row(&n, s->table, c), n.format ? "dates of the form " : "numbers",
+        n.format ? n.format : "", n.format ? "written alike" : "empty, or named by --na,",
+        n.format ? "the calendar" : "ranges");
 }
 
 static kn_status draft_column(sheet *s, int c, kn_error *err)
