@@ -877,7 +877,7 @@ static void test_postgres_types(void **state)
     assert_string_equal(joined, "1");
     free(joined);
     /* A schema that is there is not touched. */
-    assert_int_equal(kn_database_writer_open(&w, ctx, target, NULL, &err), KN_IO);
+    assert_int_equal(kn_database_writer_open(&w, ctx, target, NULL, &err), KN_INPUT);
     assert_non_null(strstr(err.message, "rel"));
     plain_free(&p);
     kn_forest_free(f);

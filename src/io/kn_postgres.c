@@ -87,7 +87,7 @@ static const kind *kind_of(const char *state)
         {"3F000", KN_IO, "there is no such schema"},
         {"40", KN_IO, "the server rolled the transaction back"},
         {"42501", KN_IO, "the server does not permit it"},
-        {"42P06", KN_IO, "a schema of that name exists already"},
+        {"42P06", KN_INPUT, "a schema of that name exists already; name another, or drop it first"},
         {"42P01", KN_IO, "there is no such table"},
         {"42P07", KN_IO, "a table of that name exists already"},
         {"42703", KN_IO, "there is no such column"},

@@ -116,6 +116,9 @@ kn_status kn_pg_list(void *state, kn_catalog *c, const kn_database_options *opti
         if (status == KN_OK) status = list_keys(pg, c, table, pg->pq.getvalue(result, i, 0), err);
     }
     pg->pq.clear(result);
+    if (status == KN_OK && c->table_count == 0 && options->table_count == 0 && !options->schema)
+        return kn_fail(err, KN_INPUT, "%s: there are no tables in schema \"%s\"; #SCHEMA at the end names another",
+                       pg->name, schema);
     return status;
 }
 
