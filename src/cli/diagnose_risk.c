@@ -18,7 +18,7 @@ static void add_summary(cli_figures *to, const cli_value *r, const char *who)
     snprintf(name, sizeof name, "%s, average", who);
     cli_figures_number(to, name, "the same for a person picked at random", cli_number(r, "average"), "none");
     snprintf(name, sizeof name, "%s, at risk", who);
-    cli_figures_add(to, name, "records whose chance is above the threshold", "%s (%.1f %%)",
+    cli_figures_add(to, name, "records whose chance is above the threshold (0.2, or --risk-threshold)", "%s (%.1f %%)",
                     cli_format_integer(at_risk, cli_integer(r, "at_risk")), 100 * cli_number(r, "at_risk_share"));
 }
 

@@ -103,7 +103,8 @@ void kn_words_limits(kn_buffer *to, kn_shape shape, bool anatomy)
               "known of the person, unless another promise forbids it."
             : "k hides which row is whose. Where all rows of a class have one sensitive value, that value is known of "
               "everybody in it, unless another promise forbids it.");
-    kn_release_word(to, "Several sensitive columns", "Each is protected by itself, not together with the others.");
+    kn_release_word(to, shape == KN_SHAPE_RECORDS ? "Several sensitive classes" : "Several sensitive columns",
+                    "Each is protected by itself, not together with the others.");
     kn_release_word(
         to, "Values that are nearly equal",
         "Three salaries within one per cent count as three different values, unless closeness by order is promised.");
