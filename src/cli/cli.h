@@ -174,6 +174,9 @@ bool cli_table_read(kn_table **out, kn_context *ctx, const cli_table_options *op
 /* Is one of the inputs the file to be written? Writing it would destroy the original. */
 bool cli_overwrites_input(const char *output, char *const *inputs, int input_count);
 
+/* Of a file that is no document: where its document stands beside it (PATH and `ending`), the error names that. */
+void cli_meant_beside(kn_error *err, const char *path, const char *ending);
+
 /* The library's options for these, for a command that calls the reader itself. `csv` points into `options` and into
  * *types, which the caller frees with cli_column_types_free. Returns false after printing what is wrong (exit code
  * 2). */

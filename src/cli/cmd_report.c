@@ -78,7 +78,9 @@ static int write_page(const cli_common *common, kn_context *ctx, kn_compliance_i
     kn_document         **docs = calloc((size_t)count, sizeof *docs), *answer = NULL;
     kn_error              err = KN_ERROR_INIT;
     kn_status             st = docs ? KN_OK : KN_MEMORY;
-    for (int i = 0; st == KN_OK && i < count; i++) st = kn_document_read(&docs[i], ctx, files[i], &err);
+    for (int i = 0; st == KN_OK && i < count; i++)
+        if ((st = kn_document_read(&docs[i], ctx, files[i], &err)) == KN_INPUT)
+            cli_meant_beside(&err, files[i], ".certificate.json");
     in->documents = (const kn_document *const *)docs;
     in->names = (const char *const *)files;
     in->document_count = count;

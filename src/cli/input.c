@@ -262,3 +262,13 @@ bool cli_overwrites_input(const char *output, char *const *inputs, int input_cou
         if (stat(inputs[i], &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino) return true;
     return false;
 }
+
+void cli_meant_beside(kn_error *err, const char *path, const char *ending)
+{
+    char        beside[4096];
+    struct stat there;
+    size_t      used = strlen(err->message);
+    int         n = snprintf(beside, sizeof beside, "%s%s", path, ending);
+    if (n < 0 || (size_t)n >= sizeof beside || stat(beside, &there) != 0) return;
+    snprintf(err->message + used, sizeof err->message - used, "; did you mean '%s'?", beside);
+}
