@@ -44,12 +44,7 @@ static void free_setting(setting *s)
 static kn_status group(kn_grouping *out, kn_context *ctx, const setting *s, kn_error *err)
 {
     kn_status st = kn_grouping_make(out, ctx, s->rows, err);
-    for (int a = 0; a < ATTRIBUTES && st == KN_OK; a++) {
-        kn_grouping finer;
-        st = kn_grouping_refine(&finer, out, s->nodes[a], &s->h, err);
-        kn_grouping_free(out);
-        if (st == KN_OK) *out = finer;
-    }
+    for (int a = 0; a < ATTRIBUTES && st == KN_OK; a++) st = kn_grouping_refine(out, s->nodes[a], &s->h, err);
     if (st == KN_OK) st = kn_grouping_list(out, err);
     if (st != KN_OK) kn_grouping_free(out);
     return st;

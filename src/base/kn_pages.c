@@ -10,14 +10,17 @@
 
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "kn_context.h"
 #include "kn_parallel.h"
 
 enum {
-    PIECE = 1 << 21, /* bytes of a range: a huge page */
-    LARGE = 1 << 25, /* glibc never asks for more than that to be in its heap */
-    TOGETHER = 32    /* blocks that are freed at a time                       */
+    PIECE = 1 << 21,  /* bytes of a range: a huge page ... */
+    LITTLE = 1 << 18, /* ... or less, where there are few: */
+    MANY = 1 << 26,   /* in blocks of fewer bytes          */
+    LARGE = 1 << 25,  /* glibc never asks for more than that to be in its heap */
+    TOGETHER = 32     /* blocks that are freed at a time                       */
 };
 
 typedef struct pieces {
@@ -40,7 +43,8 @@ void *kn_pages_zero(kn_context *ctx, size_t count, size_t size)
     pieces p = {block, count * size};
     if (!block) return NULL;
     /* A cancelled context runs no range, and a block must be zero even then. */
-    if (p.size <= PIECE || kn_parallel_for(ctx, (int64_t)p.size, PIECE, clear_range, &p, NULL) != KN_OK)
+    int64_t piece = p.size < MANY ? LITTLE : PIECE;
+    if (p.size <= PIECE || kn_parallel_for(ctx, (int64_t)p.size, piece, clear_range, &p, NULL) != KN_OK)
         memset(block, 0, p.size);
     return block;
 }
@@ -54,7 +58,16 @@ static kn_status give_back_range(void *arg, int64_t begin, int64_t end, int work
     return KN_OK;
 }
 
-static void give_back(kn_context *ctx, void *block, size_t size)
+void kn_pages_give_back(kn_context *ctx, void *block)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), first = ((uintptr_t)block + page - 1) & ~(page - 1),
+              last = ((uintptr_t)block + kn_alloc_size(block)) & ~(page - 1);
+    if (first < last && kn_context_threads(ctx) > 1 && !kn_context_has_own_memory(ctx))
+        (void)!madvise((char *)block + (first - (uintptr_t)block), last - first, MADV_DONTNEED);
+}
+
+/* A large block, by all threads. */
+static void give_back_pieces(kn_context *ctx, void *block, size_t size)
 {
     uintptr_t first = ((uintptr_t)block + PIECE - 1) & ~(uintptr_t)(PIECE - 1);
     uintptr_t last = ((uintptr_t)block + size) & ~(uintptr_t)(PIECE - 1);
@@ -83,7 +96,7 @@ static void free_together(kn_context *ctx, void *const *blocks, size_t count)
         size_t size = kn_alloc_size(blocks[i]);
         left[i] = blocks[i];
         sum += size;
-        if (size > LARGE) give_back(ctx, blocks[i], size);
+        if (size > LARGE) give_back_pieces(ctx, blocks[i], size);
     }
     if (sum > LARGE) (void)!kn_parallel_for(ctx, (int64_t)count, 1, free_range, left, NULL);
     (void)free_range(left, 0, (int64_t)count, 0, NULL); /* a cancelled context ran no range */

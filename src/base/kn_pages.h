@@ -12,6 +12,10 @@
 /* kn_alloc_array_zero. */
 KN_CHECK void *kn_pages_zero(kn_context *ctx, size_t count, size_t size);
 
+/* For one of several threads that are about to free a block each: gives its pages back, which frees from the heap would leave
+ * to whoever frees the last of them. Its content is lost. */
+void kn_pages_give_back(kn_context *ctx, void *block);
+
 /* KN_FREE for blocks that belong to `ctx`, which outlives the call. */
 void kn_pages_free_each(kn_context *ctx, void *const *blocks, size_t count);
 #define KN_PAGES_FREE(ctx, ...)                                                                                        \

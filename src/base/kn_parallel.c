@@ -68,11 +68,12 @@ typedef struct kn_pool {
     bool             hurry; /* the caller's last wait was short                              */
     pthread_mutex_t  lock;  /* guards changes of what follows */
     pthread_cond_t   wake, done, helped;
-    pthread_t        caller; /* of the running job                                           */
-    job             *shared; /* by ranges of the running job                                 */
-    int              idle;   /* workers that sleep                                           */
-    bool             awaits; /* the caller waits for the workers                             */
-    job             *job;    /* NULL: none that could be joined */
+    pthread_t        caller;  /* of the running job                                           */
+    job             *shared;  /* by ranges of the running job                                 */
+    int              idle;    /* workers that sleep                                           */
+    bool             awaits;  /* the caller waits for the workers                             */
+    job             *job;     /* NULL: none that could be joined                              */
+    int              to_wake; /* workers that it could use and nobody has woken yet           */
     _Atomic uint64_t generation;
     _Atomic int      running; /* workers that joined it */
     atomic_bool      quit;
@@ -188,6 +189,16 @@ static void run_ranges(kn_context *ctx, job *j, int worker_index)
         if (!run_range(j, begin, worker_index, &error)) return;
 }
 
+/* Whoever is awake wakes two more, and these the next: one alone would be busy with 63 for longer than many a job takes. The
+ * lock is held, and given back. */
+static void wake_some(kn_pool *pool)
+{
+    int count = pool->to_wake < 2 ? pool->to_wake : 2;
+    pool->to_wake -= count;
+    pthread_mutex_unlock(&pool->lock);
+    for (int i = 0; i < count; i++) pthread_cond_signal(&pool->wake);
+}
+
 /* ---- Helping ---- */
 
 /* A job that is shared and has ranges left; the lock is held. */
@@ -240,7 +251,7 @@ static void *worker_main(void *arg)
         seen = pool->generation;
         job *j = pool->job;
         if (j) pool->running++;
-        pthread_mutex_unlock(&pool->lock);
+        wake_some(pool);
         hurry = pool->eager && was_short(began);
         if (!j) continue;
         run_ranges(pool->ctx, j, self->index);
@@ -384,6 +395,7 @@ static void end_job(kn_pool *pool, const job *j)
 {
     pthread_mutex_lock(&pool->lock);
     pool->job = NULL;
+    pool->to_wake = 0;
     if (pool->running > 0) await_workers(pool, j->measured);
     pool->busy = false;
     pthread_mutex_unlock(&pool->lock);
@@ -392,13 +404,14 @@ static void end_job(kn_pool *pool, const job *j)
 /* Runs the job on the pool's threads and the caller. */
 static void run_on_pool(kn_pool *pool, job *j)
 {
+    int64_t others = (j->n - 1) / j->grain; /* ranges but for the caller's first */
     pthread_mutex_lock(&pool->lock);
     pool->busy = true;
     pool->caller = pthread_self();
     pool->job = j;
     pool->generation++;
-    pthread_mutex_unlock(&pool->lock);
-    pthread_cond_broadcast(&pool->wake);
+    pool->to_wake = others < pool->worker_count ? (int)others : pool->worker_count;
+    wake_some(pool);
     run_ranges(pool->ctx, j, 0);
     end_job(pool, j);
 }

@@ -40,7 +40,8 @@ typedef struct kn_fd_data {
     int             columns;
     uint32_t       *codes; /* rows × columns, row by row                                              */
     uint32_t        values[KN_FD_COLUMNS];
-    uint32_t        most_codes; /* one more than the highest code of any column                      */
+    uint32_t        codes_of[KN_FD_COLUMNS]; /* one more than the highest code                       */
+    uint32_t        most_codes;              /* the same of any column                               */
     kn_fd_clusters  clusters[KN_FD_COLUMNS];
     int64_t         constant_error[KN_FD_COLUMNS]; /* rows without which the column would be constant */
     int             member_count[KN_FD_COLUMNS];   /* equivalent columns of the table                 */

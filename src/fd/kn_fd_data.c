@@ -18,6 +18,8 @@
 
 #define WHAT "searching dependencies"
 
+enum { ROWS = 1 << 14 /* of a range */ };
+
 /* ---- Columns ---- */
 
 /* Columns of the table by rising number of values; equal ones by falling position, so that the search has them in
@@ -35,56 +37,121 @@ static void sort_columns(int *columns, int count, const kn_table *table)
         }
 }
 
-/* Is the code of `b` a function of that of `a`? `map` has space for every code of a; UINT32_MAX: not seen yet. */
-static bool determines(const kn_freq *freq, int a, int b, uint32_t *map, uint32_t codes)
-{
-    memset(map, 0xff, (size_t)codes * sizeof *map);
-    for (int64_t i = 0; i < freq->classes; i++) {
-        uint32_t x = kn_freq_code(freq, i, a), y = kn_freq_code(freq, i, b);
-        if (map[x] == UINT32_MAX) map[x] = y;
-        if (map[x] != y) return false;
-    }
-    return true;
-}
-
 typedef struct chosen {
-    int      count;
-    int      at[KN_FD_COLUMNS];    /* position in the frequency set */
-    uint32_t codes[KN_FD_COLUMNS]; /* one more than the highest code */
+    int count;
+    int at[KN_FD_COLUMNS]; /* position in the frequency set */
 } chosen;
 
-/* How many different codes a column of the set has. */
-static uint32_t count_values(const kn_freq *freq, int column, uint32_t *seen, uint32_t codes)
+/* One look at a column, or at two, by all threads. `note` has space for every code of a. */
+typedef struct looking {
+    const kn_freq    *freq;
+    int               a, b;
+    _Atomic uint32_t *note;
+    _Atomic uint32_t  values;
+    atomic_bool       broken;
+} looking;
+
+static kn_status look(kn_context *ctx, looking *l, int64_t n, kn_range_fn fn, kn_error *err)
 {
-    uint32_t values = 0;
-    memset(seen, 0, (size_t)codes * sizeof *seen);
-    for (int64_t i = 0; i < freq->classes; i++) {
-        uint32_t code = kn_freq_code(freq, i, column);
-        values += seen[code] == 0;
-        seen[code] = 1;
+    return kn_parallel_for(ctx, n, ROWS, fn, l, err);
+}
+
+static kn_status clear_notes(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    looking *l = arg;
+    (void)worker;
+    (void)err;
+    for (int64_t i = begin; i < end; i++) atomic_store_explicit(&l->note[i], 0, memory_order_relaxed);
+    return KN_OK;
+}
+
+static kn_status note_codes(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    looking *l = arg;
+    (void)worker;
+    (void)err;
+    for (int64_t i = begin; i < end; i++) {
+        _Atomic uint32_t *note = &l->note[kn_freq_code(l->freq, i, l->a)];
+        if (atomic_load_explicit(note, memory_order_relaxed) == 0) atomic_store_explicit(note, 1, memory_order_relaxed);
     }
-    return values;
+    return KN_OK;
+}
+
+static kn_status count_notes(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    looking *l = arg;
+    uint32_t values = 0;
+    (void)worker;
+    (void)err;
+    for (int64_t i = begin; i < end; i++) values += atomic_load_explicit(&l->note[i], memory_order_relaxed);
+    atomic_fetch_add_explicit(&l->values, values, memory_order_relaxed);
+    return KN_OK;
+}
+
+/* How many different codes a column of the set has. */
+static kn_status count_values(uint32_t *out, const kn_fd_data *d, int column, _Atomic uint32_t *note, uint32_t codes,
+                              kn_error *err)
+{
+    looking l = {.freq = d->freq, .a = column, .note = note};
+    KN_TRY(look(d->ctx, &l, codes, clear_notes, err));
+    KN_TRY(look(d->ctx, &l, d->freq->classes, note_codes, err));
+    KN_TRY(look(d->ctx, &l, codes, count_notes, err));
+    *out = l.values;
+    return KN_OK;
+}
+
+/* Notes with each code of a the one of b that some row has with it (plus one), and compares the others with that. */
+static kn_status compare_codes(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    looking *l = arg;
+    bool     broken = atomic_load_explicit(&l->broken, memory_order_relaxed);
+    (void)worker;
+    (void)err;
+    for (int64_t i = begin; i < end && !broken; i++) {
+        _Atomic uint32_t *note = &l->note[kn_freq_code(l->freq, i, l->a)];
+        uint32_t y = kn_freq_code(l->freq, i, l->b) + 1, had = atomic_load_explicit(note, memory_order_relaxed);
+        if (had == 0) /* `had` becomes what another thread was faster with */
+            atomic_compare_exchange_strong_explicit(note, &had, y, memory_order_relaxed, memory_order_relaxed);
+        broken = had != 0 && had != y;
+    }
+    if (broken) atomic_store_explicit(&l->broken, true, memory_order_relaxed);
+    return KN_OK;
+}
+
+/* Is the code of `b` a function of that of `a`? */
+static kn_status determines(bool *out, const kn_fd_data *d, int a, int b, _Atomic uint32_t *note, uint32_t codes,
+                            kn_error *err)
+{
+    looking l = {.freq = d->freq, .a = a, .b = b, .note = note};
+    KN_TRY(look(d->ctx, &l, codes, clear_notes, err));
+    KN_TRY(look(d->ctx, &l, d->freq->classes, compare_codes, err));
+    *out = !l.broken;
+    return KN_OK;
 }
 
 /* Adds a column to the constants, to an equivalent earlier one, or as a new one. */
-static void place_column(kn_fd_data *d, chosen *c, int at, int column, uint32_t codes, uint32_t *scratch)
+static kn_status place_column(kn_fd_data *d, chosen *c, int at, int column, uint32_t codes, _Atomic uint32_t *note,
+                              kn_error *err)
 {
-    uint32_t values = count_values(d->freq, at, scratch, codes);
+    uint32_t values;
+    KN_TRY(count_values(&values, d, at, note, codes, err));
     if (values <= 1) {
         d->constants[d->constant_count++] = column;
-        return;
+        return KN_OK;
     }
-    for (int i = 0; i < c->count; i++)
-        if (d->values[i] == values && determines(d->freq, c->at[i], at, scratch, c->codes[i])) {
-            /* Onto as many values: a bijection. */
-            d->members[i][d->member_count[i]++] = column;
-            return;
-        }
+    for (int i = 0; i < c->count; i++) {
+        bool same = false;
+        if (d->values[i] == values) KN_TRY(determines(&same, d, c->at[i], at, note, d->codes_of[i], err));
+        if (!same) continue;
+        d->members[i][d->member_count[i]++] = column; /* onto as many values: a bijection */
+        return KN_OK;
+    }
     d->values[c->count] = values;
     d->members[c->count][0] = column;
     d->member_count[c->count] = 1;
-    c->codes[c->count] = codes;
+    d->codes_of[c->count] = codes;
     c->at[c->count++] = at;
+    return KN_OK;
 }
 
 static kn_status choose_columns(chosen *c, kn_fd_data *d, const kn_table *table, const int *columns, int count,
@@ -95,14 +162,14 @@ static kn_status choose_columns(chosen *c, kn_fd_data *d, const kn_table *table,
         uint32_t codes = table->columns[columns[i]].dict.count + 1;
         if (codes > most) most = codes;
     }
-    uint32_t *scratch = kn_alloc_array(d->ctx, most, sizeof *scratch);
-    if (!scratch) return kn_fail_memory(err, d->ctx, WHAT);
-    for (int i = count - 1; i >= 0; i--)
-        place_column(d, c, i, columns[i], table->columns[columns[i]].dict.count + 1, scratch);
-    kn_free(scratch);
+    _Atomic uint32_t *note = kn_alloc_array(d->ctx, most, sizeof *note);
+    kn_status         st = note ? KN_OK : kn_fail_memory(err, d->ctx, WHAT);
+    for (int i = count - 1; i >= 0 && st == KN_OK; i--)
+        st = place_column(d, c, i, columns[i], table->columns[columns[i]].dict.count + 1, note, err);
+    kn_free(note);
     d->most_codes = most;
     d->columns = c->count;
-    return KN_OK;
+    return st;
 }
 
 /* ---- Rows ---- */
@@ -174,7 +241,7 @@ static kn_status cluster_columns(void *arg, int64_t begin, int64_t end, int work
 {
     const filling *f = arg;
     (void)worker;
-    for (int64_t c = begin; c < end; c++) KN_TRY(cluster_column(f->data, (int)c, f->chosen->codes[c], err));
+    for (int64_t c = begin; c < end; c++) KN_TRY(cluster_column(f->data, (int)c, f->data->codes_of[c], err));
     return KN_OK;
 }
 
@@ -191,7 +258,7 @@ static kn_status make(kn_fd_data *d, const kn_table *table, const int *columns, 
     d->rows = (uint32_t)d->freq->classes;
     KN_TRY(choose_columns(&c, d, table, sorted, count, err));
     if (!KN_ALLOC(d->ctx, d->codes, (size_t)d->rows * (size_t)d->columns + 1)) return kn_fail_memory(err, d->ctx, WHAT);
-    KN_TRY(kn_parallel_for(d->ctx, d->rows, 1 << 14, fill_codes, &f, err));
+    KN_TRY(kn_parallel_for(d->ctx, d->rows, ROWS, fill_codes, &f, err));
     kn_free(d->freq->keys);
     d->freq->keys = NULL;
     return kn_parallel_for(d->ctx, d->columns, 1, cluster_columns, &f, err);

@@ -239,7 +239,7 @@ typedef struct job {
     uint32_t            stride[KN_FD_COLUMNS]; /* of the clusters of a first column, one in so many is looked at */
     int64_t             limit[KN_FD_COLUMNS];  /* exceptions allowed in those                                    */
     _Atomic int64_t    *removed;               /* with a budget: per pair */
-    size_t              pairs;
+    size_t              pairs, most_rows, most_codes; /* rows of the largest cluster */
     task               *tasks;
     struct walker      *walkers;
     atomic_bool         late;
@@ -264,7 +264,7 @@ typedef struct walker {
     size_t   range_count, range_capacity;
     task    *task;
     uint64_t work; /* rows seen since the clock was last asked */
-    bool     stop, failed;
+    bool     made, stop, failed;
 } walker;
 
 static const uint32_t *row_of(const walker *w, uint32_t i)
@@ -560,13 +560,6 @@ static kn_status run_task(walker *w, task *k, kn_error *err)
     return w->failed ? kn_fail_memory(err, ctx, "searching dependencies") : KN_OK;
 }
 
-static kn_status run_tasks(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
-{
-    job *j = arg;
-    for (int64_t i = begin; i < end; i++) KN_TRY(run_task(&j->walkers[worker], &j->tasks[i], err));
-    return KN_OK;
-}
-
 /* ---- Setting up ---- */
 
 /* The largest cluster that any task meets. */
@@ -581,23 +574,69 @@ static size_t most_rows(const job *j, int tasks)
     return most;
 }
 
-static bool walker_make(walker *w, job *j, size_t rows)
+/* One more than the highest code of the columns that rows are grouped by: those of left sides but for the first, whose clusters
+ * are there, and with a budget the right sides. */
+static size_t most_codes(const job *j)
+{
+    const trie *t = j->trie;
+    uint64_t    columns = 0;
+    size_t      most = 1;
+    for (uint32_t n = 1; n < t->nodes; n++)
+        columns |= (t->parent[n] ? kn_fd_bit(t->column[n]) : 0) | (j->budget > 0 ? t->right[n] : 0);
+    for (; columns; columns &= columns - 1) {
+        uint32_t codes = j->data->codes_of[__builtin_ctzll(columns)];
+        if (codes > most) most = codes;
+    }
+    return most;
+}
+
+/* Made by the thread that works with it: the system clears its pages there. */
+static bool walker_make(walker *w, job *j)
 {
     kn_context *ctx = j->data->ctx;
-    size_t      near = rows < NEAR ? rows : NEAR;
+    size_t      rows = j->most_rows, near = rows < NEAR ? rows : NEAR;
     w->job = j;
+    w->made = true;
     if (j->budget > 0 && (!KN_ALLOC_ZERO(ctx, w->own, j->pairs + 1) || !KN_ALLOC(ctx, w->sums, rows))) return false;
     return KN_ALLOC(ctx, w->alive, j->trie->nodes) && KN_ALLOC(ctx, w->live, j->trie->nodes) &&
            KN_ALLOC(ctx, w->rows, rows) && KN_ALLOC(ctx, w->moved, rows) && KN_ALLOC(ctx, w->group, rows) &&
            KN_ALLOC(ctx, w->size, rows) && KN_ALLOC(ctx, w->code, rows) &&
            KN_ALLOC(ctx, w->near_codes, near * (size_t)j->data->columns) && KN_ALLOC(ctx, w->near_weights, near) &&
-           KN_ALLOC_ZERO(ctx, w->slot, j->data->most_codes);
+           KN_ALLOC_ZERO(ctx, w->slot, j->most_codes);
 }
 
 static void walker_free(walker *w)
 {
     KN_FREE(w->alive, w->live, w->own, w->near_codes, w->near_weights, w->rows, w->moved, w->group, w->size, w->code,
             w->slot, w->sums, w->ranges);
+    *w = (walker){0};
+}
+
+static kn_status free_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    const job *j = arg;
+    (void)worker;
+    (void)err;
+    for (int64_t i = begin; i < end; i++) walker_free(&j->walkers[i]);
+    return KN_OK;
+}
+
+/* By all threads, since giving pages back takes as long as getting them; by one where a cancelled context runs no range. */
+static void free_walkers(job *j, int workers)
+{
+    if (!j->walkers) return;
+    if (kn_parallel_for(j->data->ctx, workers, 1, free_range, j, NULL) != KN_OK)
+        (void)free_range(j, 0, workers, 0, NULL);
+    kn_free(j->walkers);
+}
+
+static kn_status run_tasks(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    job    *j = arg;
+    walker *w = &j->walkers[worker];
+    if (!w->made && !walker_make(w, j)) return kn_fail_memory(err, j->data->ctx, "searching dependencies");
+    for (int64_t i = begin; i < end; i++) KN_TRY(run_task(w, &j->tasks[i], err));
+    return KN_OK;
 }
 
 /* Which clusters are looked at, and how many exceptions these may have: their share of the budget. */
@@ -666,12 +705,11 @@ static void collect_budget(const job *j, kn_fd_candidate *candidates)
     }
 }
 
-static kn_status run(job *j, kn_fd_candidate *candidates, int workers, int tasks, kn_error *err)
+static kn_status run(job *j, kn_fd_candidate *candidates, int tasks, kn_error *err)
 {
     kn_context *ctx = j->data->ctx;
-    size_t      rows = most_rows(j, tasks);
-    for (int i = 0; i < workers; i++)
-        if (!walker_make(&j->walkers[i], j, rows)) return kn_fail_memory(err, ctx, "searching dependencies");
+    j->most_rows = most_rows(j, tasks);
+    j->most_codes = most_codes(j);
     KN_TRY(kn_parallel_for(ctx, tasks, 1, run_tasks, j, err));
     if (atomic_load(&j->late)) return kn_cancelled(ctx) ? kn_fail_cancelled(err) : KN_OK;
     if (j->budget > 0)
@@ -703,15 +741,15 @@ kn_status kn_fd_validate(bool *done, const kn_fd_data *data, kn_fd_clock *clock,
     if (st == KN_OK) {
         set_limits(&j);
         tasks = make_tasks(&j, j.tasks);
-        st = run(&j, candidates, workers, tasks, err);
+        st = run(&j, candidates, tasks, err);
         *done = st == KN_OK && !atomic_load(&j.late);
     }
     for (int i = 0; i < tasks; i++) {
         kn_free(j.tasks[i].broken);
         kn_fd_list_free(&j.tasks[i].agree);
     }
-    for (int i = 0; i < workers && j.walkers; i++) walker_free(&j.walkers[i]);
-    KN_FREE(j.walkers, j.tasks, j.removed);
+    free_walkers(&j, workers);
+    KN_FREE(j.tasks, j.removed);
     trie_free(&t);
     return st;
 }

@@ -239,7 +239,8 @@ static kn_status run_buckets(grouping *g, kn_error *err)
     g->workers = kn_alloc_array_zero(g->ctx, (size_t)g->worker_count, sizeof *g->workers);
     if (!g->workers) return kn_fail_memory(err, g->ctx, WHAT);
     if (!g->quiet) kn_progress_begin(g->ctx, WHAT, "rows", (uint64_t)g->source->items);
-    kn_status st = kn_parallel_for(g->ctx, g->source->items, GRAIN, count_range, g, err);
+    int64_t   grain = g->words > 1 ? GRAIN / 4 : GRAIN; /* all buckets grow at about one time: not all for one range */
+    kn_status st = kn_parallel_for(g->ctx, g->source->items, grain, count_range, g, err);
     if (!g->quiet) kn_progress_end(g->ctx);
     if (st == KN_OK) st = kn_parallel_for(g->ctx, BUCKETS, 8, empty_range, g, err);
     free_workers(g);

@@ -325,35 +325,59 @@ static int by_later_words(const void *arg, uint64_t a, uint64_t b)
     return 0;
 }
 
+typedef struct ordering {
+    result         *r;
+    kn_sort_record *order;
+} ordering;
+
+static kn_status order_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    (void)worker;
+    (void)err;
+    const ordering *o = arg;
+    size_t          stride = (size_t)o->r->g->words + 1;
+    for (int64_t i = begin; i < end; i++) o->order[i] = (kn_sort_record){o->r->sorted[(size_t)i * stride], (uint64_t)i};
+    return KN_OK;
+}
+
+static kn_status copy_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    (void)worker;
+    (void)err;
+    const ordering *o = arg;
+    kn_freq        *f = o->r->g->freq;
+    size_t          words = (size_t)o->r->g->words;
+    for (int64_t i = begin; i < end; i++) {
+        const uint64_t *record = o->r->sorted + o->order[i].id * (words + 1);
+        memcpy(f->keys + (size_t)i * words, record, words * sizeof *f->keys);
+        f->counts[i] = (int64_t)record[words];
+    }
+    return KN_OK;
+}
+
 /* Several words: an order is sorted, then the records are copied by it. */
 static kn_status sort_wide(result *r, kn_error *err)
 {
-    kn_grouping    *g = r->g;
-    kn_freq        *f = g->freq;
-    size_t          n = (size_t)f->classes, words = (size_t)g->words;
-    kn_sort_record *order = kn_alloc_array(g->ctx, n, sizeof *order);
-    kn_status       st = order ? KN_OK : kn_fail_memory(err, g->ctx, KN_GROUP_WHAT);
+    kn_grouping *g = r->g;
+    kn_freq     *f = g->freq;
+    size_t       n = (size_t)f->classes;
+    ordering     o = {r, kn_alloc_array(g->ctx, n, sizeof *o.order)};
+    kn_status    st = o.order ? KN_OK : kn_fail_memory(err, g->ctx, KN_GROUP_WHAT);
+    if (st == KN_OK) st = kn_parallel_for(g->ctx, f->classes, SPLIT_RECORDS, order_range, &o, err);
+    if (st == KN_OK && !g->unsorted) st = kn_sort_records(g->ctx, o.order, n, by_later_words, r, err);
     if (st == KN_OK) {
-        for (size_t i = 0; i < n; i++) order[i] = (kn_sort_record){r->sorted[i * (words + 1)], i};
-        if (!g->unsorted) st = kn_sort_records(g->ctx, order, n, by_later_words, r, err);
-    }
-    if (st == KN_OK) {
-        f->keys = kn_alloc_array(g->ctx, n * words, sizeof *f->keys);
+        f->keys = kn_alloc_array(g->ctx, n * (size_t)g->words, sizeof *f->keys);
         f->counts = kn_alloc_array(g->ctx, n, sizeof *f->counts);
         if (!f->keys || !f->counts) st = kn_fail_memory(err, g->ctx, KN_GROUP_WHAT);
     }
-    for (size_t i = 0; i < n && st == KN_OK; i++) {
-        const uint64_t *record = r->sorted + order[i].id * (words + 1);
-        memcpy(f->keys + i * words, record, words * sizeof *f->keys);
-        f->counts[i] = (int64_t)record[words];
-    }
-    kn_free(order);
+    if (st == KN_OK) st = kn_parallel_for(g->ctx, f->classes, SPLIT_RECORDS, copy_range, &o, err);
+    kn_free(o.order);
     return st;
 }
 
 static kn_status other_result(result *r, kn_error *err)
 {
-    KN_TRY(kn_parallel_for(r->g->ctx, r->g->bucket_count, 8, gather_range, r, err));
+    KN_TRY(kn_parallel_for(r->g->ctx, r->g->bucket_count, 4, gather_range, r, err));
     return r->g->words == 1 ? sort_narrow(r, err) : sort_wide(r, err);
 }
 

@@ -21,7 +21,8 @@
 #include "kn_parallel.h"
 
 enum {
-    LEAST_LIST = 64, /* keys */
+    GRAIN = KN_GROUP_GRAIN / 4, /* growing tables makes ranges unequal */
+    LEAST_LIST = 64,            /* keys */
     MOST_LIST = 4096,
     BESIDE =
         16,     /* keys between lists: with a power of two from list to list they would meet in few sets of the cache */
@@ -229,7 +230,7 @@ kn_status kn_group_spread(kn_grouping *g, kn_error *err)
     s.workers = kn_alloc_array_zero(g->ctx, (size_t)s.worker_count, sizeof *s.workers);
     if (!s.workers) return kn_fail_memory(err, g->ctx, KN_GROUP_WHAT);
     if (!g->quiet) kn_progress_begin(g->ctx, KN_GROUP_WHAT, "rows", (uint64_t)g->source->items);
-    kn_status st = kn_parallel_for(g->ctx, g->source->items, KN_GROUP_GRAIN, spread_range, &s, err);
+    kn_status st = kn_parallel_for(g->ctx, g->source->items, GRAIN, spread_range, &s, err);
     if (!g->quiet) kn_progress_end(g->ctx);
     if (st == KN_OK) st = kn_parallel_for(g->ctx, KN_GROUP_COUNT, 4, empty_range, &s, err);
     for (int w = 0; w < s.worker_count; w++) KN_FREE(s.workers[w].keys, s.workers[w].used, s.workers[w].block);

@@ -10,18 +10,27 @@
 #include "kn_error.h"
 #include "kn_kmsd_internal.h"
 
-kn_status kn_kmsd_group(kn_grouping *out, const kn_kmsd_run *run, uint64_t attributes, kn_error *err)
+kn_status kn_kmsd_group(kn_grouping *out, kn_kmsd_run *run, uint64_t attributes, kn_error *err)
 {
-    KN_TRY(kn_grouping_make(out, run->ctx, run->rows, err));
-    for (int q = 0; q < run->problem->quasi_count; q++) {
-        kn_grouping finer;
-        if (!(attributes >> q & 1)) continue;
-        kn_status status = kn_grouping_refine(&finer, out, run->nodes[q], run->problem->hierarchies[q], err);
-        kn_grouping_free(out);
-        if (status != KN_OK) return status;
-        *out = finer;
-    }
+    uint64_t done = 0;
+    if (run->kept.group_of && !(run->kept_by & ~attributes)) {
+        *out = run->kept;
+        done = run->kept_by;
+        run->kept = (kn_grouping){0};
+    } else
+        KN_TRY(kn_grouping_make(out, run->ctx, run->rows, err));
+    for (int q = 0; q < run->problem->quasi_count; q++)
+        if ((attributes & ~done) >> q & 1)
+            KN_TRY(kn_grouping_refine(out, run->nodes[q], run->problem->hierarchies[q], err));
     return KN_OK;
+}
+
+void kn_kmsd_keep(kn_kmsd_run *run, kn_grouping *grouping, uint64_t attributes)
+{
+    kn_grouping_free(&run->kept);
+    run->kept = *grouping;
+    run->kept_by = attributes;
+    *grouping = (kn_grouping){0};
 }
 
 /* Did X change in any row of each group? */
@@ -61,6 +70,7 @@ kn_status kn_kmsd_associate(kn_kmsd_run *run, uint64_t left, uint64_t right, int
     kn_grouping g;
     *raised = 0;
     if (kn_cancelled(run->ctx)) return kn_fail_cancelled(err);
+    kn_grouping_free(&run->kept); /* what it shows may change */
     KN_TRY(kn_kmsd_group(&g, run, left, err));
     uint32_t *meet = kn_alloc_array(run->ctx, (size_t)g.groups + 1, sizeof *meet);
     bool     *changed = kn_alloc_array(run->ctx, (size_t)g.groups + 1, sizeof *changed);

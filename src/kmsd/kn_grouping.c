@@ -103,12 +103,14 @@ typedef struct chunk {
 } chunk;
 
 typedef struct refining {
-    kn_grouping        *out;
     const kn_grouping  *from;
+    kn_grouping        *out; /* the same, each row's number being replaced by the next; NULL: groups are only counted */
     const uint32_t     *nodes;
     const kn_hierarchy *h;
     uint32_t            chunk_rows, chunk_count;
     chunk              *chunks;
+    uint32_t            least;   /* if they are counted: those ...     */
+    _Atomic int64_t     smaller; /* ... that have fewer rows than this */
 } refining;
 
 static uint32_t chunk_rows_of(uint32_t rows)
@@ -146,7 +148,7 @@ static bool number_rows(const refining *r, chunk *c, table *t, uint32_t begin, u
             c->keys[c->count] = key;
             c->counts[c->count++] = 0;
         }
-        r->out->group_of[row] = s->group;
+        if (r->out) r->out->group_of[row] = s->group;
         c->counts[s->group]++;
     }
     return true;
@@ -185,7 +187,7 @@ static kn_status number_range(void *arg, int64_t begin, int64_t end, int worker,
 /* ---- Refining: all chunks together ---- */
 
 /* Finds out to which chunk the pairs of part p belong, and counts their rows there. */
-static bool join_part(const refining *r, table *t, int64_t p)
+static bool join_part(refining *r, table *t, int64_t p)
 {
     uint64_t *owners = NULL; /* per pair of the part */
     size_t    capacity = 0;
@@ -208,6 +210,10 @@ static bool join_part(const refining *r, table *t, int64_t p)
             if (fine) c->keys[pair] = owners[s->group];
         }
     }
+    int64_t smaller = 0;
+    for (size_t i = 0; fine && i < t->used; i++)
+        smaller += r->chunks[owners[i] >> 32].counts[(uint32_t)owners[i]] < r->least;
+    atomic_fetch_add_explicit(&r->smaller, smaller, memory_order_relaxed);
     kn_free(owners);
     return fine;
 }
@@ -296,19 +302,43 @@ static kn_status refine(refining *r, kn_error *err)
     return KN_OK;
 }
 
-kn_status kn_grouping_refine(kn_grouping *out, const kn_grouping *from, const uint32_t *nodes, const kn_hierarchy *h,
-                             kn_error *err)
+static bool begin(refining *r)
 {
-    refining r = {.out = out, .from = from, .nodes = nodes, .h = h, .chunk_rows = chunk_rows_of(from->rows)};
-    *out = (kn_grouping){.ctx = from->ctx, .rows = from->rows};
-    r.chunk_count = (uint32_t)(((uint64_t)from->rows + r.chunk_rows - 1) / r.chunk_rows);
-    out->group_of = kn_alloc_array(from->ctx, (size_t)from->rows + 1, sizeof *out->group_of);
-    r.chunks = kn_alloc_array_zero(from->ctx, (size_t)r.chunk_count + 1, sizeof *r.chunks);
-    kn_status status = out->group_of && r.chunks ? refine(&r, err) : kn_fail_memory(err, from->ctx, WHAT);
-    for (uint32_t c = 0; r.chunks && c < r.chunk_count; c++)
-        KN_FREE(r.chunks[c].keys, r.chunks[c].counts, r.chunks[c].order);
-    kn_free(r.chunks);
-    if (status != KN_OK) kn_grouping_free(out);
+    r->chunk_rows = chunk_rows_of(r->from->rows);
+    r->chunk_count = (uint32_t)(((uint64_t)r->from->rows + r->chunk_rows - 1) / r->chunk_rows);
+    r->chunks = kn_alloc_array_zero(r->from->ctx, (size_t)r->chunk_count + 1, sizeof *r->chunks);
+    return r->chunks != NULL;
+}
+
+static void end(refining *r)
+{
+    for (uint32_t c = 0; r->chunks && c < r->chunk_count; c++)
+        KN_FREE(r->chunks[c].keys, r->chunks[c].counts, r->chunks[c].order);
+    kn_free(r->chunks);
+}
+
+kn_status kn_grouping_refine(kn_grouping *g, const uint32_t *nodes, const kn_hierarchy *h, kn_error *err)
+{
+    refining r = {.from = g, .out = g, .nodes = nodes, .h = h};
+    KN_FREE(g->sizes, g->starts);
+    *g = (kn_grouping){.ctx = g->ctx, .rows = g->rows, .group_of = g->group_of, .members = g->members};
+    kn_status status = begin(&r) ? refine(&r, err) : kn_fail_memory(err, g->ctx, WHAT);
+    end(&r);
+    if (status != KN_OK) kn_grouping_free(g);
+    return status;
+}
+
+kn_status kn_grouping_count(int64_t *out, const kn_grouping *from, const uint32_t *nodes, const kn_hierarchy *h,
+                            uint32_t least, kn_error *err)
+{
+    refining  r = {.from = from, .nodes = nodes, .h = h, .least = least};
+    kn_status status = begin(&r) ? kn_parallel_for(from->ctx, r.chunk_count, 1, number_range, &r, err)
+                                 : kn_fail_memory(err, from->ctx, WHAT);
+    if (status == KN_OK && r.chunk_count > 1) status = kn_parallel_for(from->ctx, PARTS, 1, join_range, &r, err);
+    for (uint32_t i = 0; status == KN_OK && r.chunk_count == 1 && i < r.chunks[0].count; i++)
+        r.smaller += r.chunks[0].counts[i] < least;
+    *out = r.smaller;
+    end(&r);
     return status;
 }
 
@@ -395,11 +425,11 @@ static kn_status place_rows(void *arg, int64_t begin, int64_t end, int worker, k
 kn_status kn_grouping_list(kn_grouping *g, kn_error *err)
 {
     listing l = {.g = g, .chunk_rows = chunk_rows_of(g->rows)};
-    if (g->members) return KN_OK;
+    if (g->starts) return KN_OK;
     l.chunk_count = (uint32_t)(((uint64_t)g->rows + l.chunk_rows - 1) / l.chunk_rows);
     l.next = kn_alloc_array_zero(g->ctx, (size_t)(l.chunk_count + 1) * BLOCKS, sizeof *l.next);
     if (!l.next || !KN_ALLOC_ZERO(g->ctx, g->starts, (size_t)g->groups + 2) ||
-        !KN_ALLOC(g->ctx, g->members, (size_t)g->rows + 1)) {
+        (!g->members && !KN_ALLOC(g->ctx, g->members, (size_t)g->rows + 1))) {
         kn_free(l.next);
         return kn_fail_memory(err, g->ctx, WHAT);
     }

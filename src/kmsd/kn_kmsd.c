@@ -22,6 +22,7 @@
 #include "kn_error.h"
 #include "kn_kmsd_internal.h"
 #include "kn_mdg.h"
+#include "kn_pages.h"
 #include "kn_parallel.h"
 
 #define WHAT "generalizing"
@@ -74,6 +75,18 @@ static kn_status mdg_range(void *arg, int64_t begin, int64_t end, int worker, kn
     return KN_OK;
 }
 
+static kn_status free_mdg_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    kn_mdg **workers = arg;
+    (void)worker;
+    (void)err;
+    for (int64_t i = begin; i < end; i++) {
+        kn_mdg_free(workers[i]);
+        workers[i] = NULL;
+    }
+    return KN_OK;
+}
+
 /* MDG of one attribute in every group. */
 static kn_status generalize(kn_kmsd_run *run, kn_grouping *grouping, int attribute, kn_error *err)
 {
@@ -88,25 +101,12 @@ static kn_status generalize(kn_kmsd_run *run, kn_grouping *grouping, int attribu
     kn_progress_begin(run->ctx, WHAT, "rows", run->rows);
     if (status == KN_OK) status = kn_parallel_for(run->ctx, run->rows, GROUP_ROWS, mdg_range, &job, err);
     kn_progress_end(run->ctx);
-    for (size_t i = 0; i < threads; i++) {
-        if (job.steps) run->counters->steps += job.steps[i];
-        if (job.workers) kn_mdg_free(job.workers[i]);
-    }
+    for (size_t i = 0; job.steps && i < threads; i++) run->counters->steps += job.steps[i];
+    if (job.workers && kn_parallel_for(run->ctx, (int64_t)threads, 1, free_mdg_range, job.workers, NULL) != KN_OK)
+        (void)free_mdg_range(job.workers, 0, (int64_t)threads, 0, NULL); /* a cancelled context runs no range */
     run->counters->groups += grouping->groups;
     KN_FREE(job.workers, job.steps);
     return status;
-}
-
-/* Distinct (group, value) pairs with fewer than k rows. */
-static kn_status count_violations(int64_t *out, const kn_kmsd_run *run, const kn_grouping *from, int attribute,
-                                  kn_error *err)
-{
-    kn_grouping refined;
-    *out = 0;
-    KN_TRY(kn_grouping_refine(&refined, from, run->nodes[attribute], run->problem->hierarchies[attribute], err));
-    for (uint32_t i = 0; i < refined.groups; i++) *out += refined.sizes[i] < run->k;
-    kn_grouping_free(&refined);
-    return KN_OK;
 }
 
 /* Includes the attribute of `among` with the fewest violations. */
@@ -118,17 +118,17 @@ static kn_status take_next(kn_kmsd_run *run, uint64_t *done, uint64_t among, kn_
     kn_status   status = kn_kmsd_group(&grouping, run, *done, err);
     if (status != KN_OK) return status;
     for (int q = 0; status == KN_OK && q < run->problem->quasi_count; q++) {
-        int64_t violations;
+        int64_t violations = 0; /* distinct (group, value) pairs with fewer than k rows */
         if (!(among & ~*done & bit(q))) continue;
-        status = count_violations(&violations, run, &grouping, q, err);
+        status = kn_grouping_count(&violations, &grouping, run->nodes[q], run->problem->hierarchies[q], run->k, err);
         if (best < 0 || violations < fewest) {
             best = q;
             fewest = violations;
         }
     }
     if (status == KN_OK && fewest > 0) status = generalize(run, &grouping, best, err);
+    kn_kmsd_keep(run, &grouping, *done); /* the next step refines it by the attribute that was generalized */
     if (status == KN_OK) *done |= bit(best);
-    kn_grouping_free(&grouping);
     return status;
 }
 
@@ -269,6 +269,28 @@ static kn_status search(kn_plan **out, bool *found, kn_kmsd_run *run, kn_error *
     return *found ? kn_kmsd_plan(out, run, err) : KN_OK;
 }
 
+static kn_status free_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    (void)worker;
+    (void)err;
+    kn_kmsd_run *run = arg;
+    for (int64_t q = begin; q < end; q++) {
+        kn_pages_give_back(run->ctx, run->nodes[q]);
+        kn_free(run->nodes[q]);
+        run->nodes[q] = NULL;
+    }
+    return KN_OK;
+}
+
+/* Giving memory back takes its time: all threads do, or one where a cancelled context runs no range. */
+static void free_run(kn_kmsd_run *run)
+{
+    int count = run->nodes ? run->problem->quasi_count : 0;
+    if (kn_parallel_for(run->ctx, count, 1, free_range, run, NULL) != KN_OK) (void)free_range(run, 0, count, 0, NULL);
+    kn_grouping_free(&run->kept);
+    KN_FREE(run->nodes, run->suppressed);
+}
+
 kn_status kn_kmsd_search(kn_plan **out, bool *found, kn_kmsd_counters *counters, kn_context *ctx,
                          const kn_kmsd_problem *problem, kn_error *err)
 {
@@ -283,7 +305,6 @@ kn_status kn_kmsd_search(kn_plan **out, bool *found, kn_kmsd_counters *counters,
     if (run.rows == 0 || problem->requirements->k > run.rows) return KN_OK;
     run.k = (uint32_t)problem->requirements->k;
     kn_status status = search(out, found, &run, err);
-    for (int q = 0; run.nodes && q < problem->quasi_count; q++) kn_free(run.nodes[q]);
-    KN_FREE(run.nodes, run.suppressed);
+    free_run(&run);
     return status;
 }

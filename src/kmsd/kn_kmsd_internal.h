@@ -14,6 +14,8 @@ typedef struct kn_kmsd_run {
     uint32_t             **nodes;      /* per quasi-identifier, per row: what it shows               */
     bool                  *suppressed; /* per row                                                    */
     kn_kmsd_counters      *counters;
+    kn_grouping            kept; /* by `kept_by`, as long as nobody generalizes these; group_of NULL: none */
+    uint64_t               kept_by;
 } kn_kmsd_run;
 
 /* The set of all quasi-identifiers. */
@@ -23,8 +25,11 @@ static inline uint64_t kn_kmsd_all(const kn_kmsd_run *run)
     return count == 64 ? UINT64_MAX : ((uint64_t)1 << count) - 1;
 }
 
-/* Groups rows by what they show in a set of attributes. */
-KN_CHECK kn_status kn_kmsd_group(kn_grouping *out, const kn_kmsd_run *run, uint64_t attributes, kn_error *err);
+/* Groups rows by what they show in a set of attributes; begins with the grouping that was kept, if that is by some of them. */
+KN_CHECK kn_status kn_kmsd_group(kn_grouping *out, kn_kmsd_run *run, uint64_t attributes, kn_error *err);
+
+/* Takes a grouping by these attributes over for the next kn_kmsd_group. */
+void kn_kmsd_keep(kn_kmsd_run *run, kn_grouping *grouping, uint64_t attributes);
 
 /* AG(X, Y) (Definition 8): in every group of equal X each attribute of Y becomes the group's lowest common ancestor.
  * *raised: rows whose cells changed, summed up over the attributes. */
@@ -38,6 +43,6 @@ KN_CHECK kn_status kn_kmsd_repair(kn_kmsd_run *run, kn_error *err);
 KN_CHECK kn_status kn_kmsd_merge(kn_kmsd_run *run, bool *found, kn_error *err);
 
 /* The plan of what rows show. */
-KN_CHECK kn_status kn_kmsd_plan(kn_plan **out, const kn_kmsd_run *run, kn_error *err);
+KN_CHECK kn_status kn_kmsd_plan(kn_plan **out, kn_kmsd_run *run, kn_error *err);
 
 #endif

@@ -107,7 +107,7 @@ static kn_status fill_plan(planning *p, kn_error *err)
     return kn_parallel_for(ctx, p->run->rows, ROWS, row_range, p, err);
 }
 
-kn_status kn_kmsd_plan(kn_plan **out, const kn_kmsd_run *run, kn_error *err)
+kn_status kn_kmsd_plan(kn_plan **out, kn_kmsd_run *run, kn_error *err)
 {
     kn_grouping g;
     int         quasi = run->problem->quasi_count;

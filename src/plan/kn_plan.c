@@ -31,7 +31,7 @@ kn_status kn_plan_create(kn_plan **out, kn_context *ctx, int64_t rows, int quasi
     plan->quasi_count = quasi_count;
     plan->classes = classes;
     plan->class_of_row = kn_pages_zero(ctx, (size_t)rows + 1, sizeof *plan->class_of_row);
-    plan->cells = kn_alloc_array_zero(ctx, (size_t)classes + 1, (quasi ? quasi : 1) * sizeof *plan->cells);
+    plan->cells = kn_pages_zero(ctx, (size_t)classes + 1, (quasi ? quasi : 1) * sizeof *plan->cells);
     plan->class_rows = kn_alloc_array_zero(ctx, (size_t)classes + 1, sizeof *plan->class_rows);
     if (!plan->class_of_row || !plan->cells || !plan->class_rows) {
         kn_plan_free(plan);

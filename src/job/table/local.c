@@ -91,7 +91,7 @@ static kn_status end_order(ordered_rows *o, kn_table_run *run, kn_status st, kn_
     uint32_t *classes = plan ? kn_alloc_array(run->all.ctx, (size_t)plan->rows + 1, sizeof *classes) : NULL;
     if (plan && !classes) st = kn_fail_memory(err, run->all.ctx, "planning a release");
     if (classes)
-        st = kn_parallel_for(run->all.ctx, plan->rows, 1 << 16, return_range,
+        st = kn_parallel_for(run->all.ctx, plan->rows, 1 << 14, return_range,
                              &(returning){o->order, plan->class_of_row, classes}, err);
     if (classes) {
         kn_free(plan->class_of_row);
