@@ -260,13 +260,14 @@ static void a_larger_table_on_any_number_of_threads(void **state)
 {
     (void)state;
     static const int         threads[] = {1, 2, 8};
-    static const kn_fraction errors[] = {{0, 1}, {1, 100}, {15, 100}};
-    for (int e = 0; e < 3; e++) {
+    static const kn_fraction errors[] = {{0, 1}, {1, 100}, {15, 100}, {0, 1}};
+    static const int64_t     rows[] = {3000, 1500, 1500, 60000}; /* the last: several ranges of rows of each column */
+    for (int e = 0; e < 4; e++) {
         kn_discovery *first = NULL;
         kn_context   *home = NULL;
         for (int t = 0; t < 3; t++) {
             kn_context         *ctx = testing_context(threads[t]);
-            kn_table           *table = adult_like(ctx, e == 0 ? 3000 : 1500);
+            kn_table           *table = adult_like(ctx, rows[e]);
             kn_discover_options o = KN_DISCOVER_OPTIONS_INIT;
             kn_discovery       *d = NULL;
             kn_error            err = KN_ERROR_INIT;
@@ -275,7 +276,7 @@ static void a_larger_table_on_any_number_of_threads(void **state)
             assert_true(d->complete);
             assert_true(d->span > 0 && d->span <= d->work && d->seconds > 0);
             if (t == 0) {
-                compare_with_checks(d, ctx, table);
+                if (e < 3) compare_with_checks(d, ctx, table);
                 if (e == 2) assert_true(d->count > 10);
                 first = d;
                 home = ctx;
@@ -284,6 +285,7 @@ static void a_larger_table_on_any_number_of_threads(void **state)
                 assert_int_equal(d->checked, first->checked);
                 assert_int_equal(d->refuted, first->refuted);
                 assert_int_equal(d->agree_sets, first->agree_sets);
+                assert_true(e < 3 || d->combinations > 20000);
                 assert_int_equal(d->rounds, first->rounds);
                 for (int64_t i = 0; i < d->count; i++) {
                     assert_int_equal(d->found[i].right, first->found[i].right);
