@@ -194,7 +194,7 @@ def second_core():
                " The rest is the longest cuts' nodes, tables and ValueCheck.",
         "miracle-x": "Of 0.6 s of span 0.4 are placing, one person after the other by the paper's greedy order, 4 µs each where most clusters"
                      " are made ahead; that it cannot be less is not shown. The rest is probably waking 64 threads twice per 256 persons.",
-        "kmsd": "What lies between many short sections is one thread's; probably waking the others takes the rest.",
+        "kmsd": "15 to 16: one thread gives memory back after sorting and after the plan, and about 250 short sections wait for each other.",
     }
     for name, words, point, figure in jobs:
         yield Goal(f"12.second-{name}", f"{words}: 2 threads against one", "≥", 1.75, "×", point, figure)

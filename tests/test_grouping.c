@@ -113,6 +113,23 @@ static void check(const kn_grouping *g, const setting *s)
     free(sizes);
 }
 
+/* How many groups would be smaller than that is counted without making them. */
+static kn_status count_and_group(kn_grouping *out, kn_context *ctx, const setting *s, kn_error *err)
+{
+    kn_status st = kn_grouping_make(out, ctx, s->rows, err);
+    for (int a = 0; a < ATTRIBUTES && st == KN_OK; a++) {
+        uint32_t least = a == 0 ? 10 : 2;
+        int64_t  counted = 0;
+        st = kn_grouping_count(&counted, out, s->nodes[a], &s->h, least, err);
+        if (st == KN_OK) st = kn_grouping_refine(out, s->nodes[a], &s->h, err);
+        for (uint32_t j = 0; st == KN_OK && j < out->groups; j++) counted -= out->sizes[j] < least;
+        assert_true(st != KN_OK || counted == 0);
+        if (st == KN_OK) st = kn_grouping_list(out, err); /* each time in the same room */
+    }
+    if (st != KN_OK) kn_grouping_free(out);
+    return st;
+}
+
 static void test_against_the_twin(void **state)
 {
     static const uint32_t rows[] = {0, 1, 2, 1000, 16384, 16385, ROWS}, values[] = {2, 7, 60, NODES};
@@ -129,17 +146,19 @@ static void test_against_the_twin(void **state)
                 assert_int_equal(group(&g, ctx, s, &err), KN_OK);
                 check(&g, s);
                 kn_grouping_free(&g);
+                assert_int_equal(count_and_group(&g, ctx, s, &err), KN_OK);
+                check(&g, s);
+                kn_grouping_free(&g);
                 free_setting(s);
                 testing_context_free(ctx);
             }
 }
 
-static void test_refused_memory(void **state)
+static void refuse_memory(kn_status (*run)(kn_grouping *, kn_context *, const setting *, kn_error *), uint32_t rows)
 {
-    (void)state;
     kn_rng rng;
     kn_rng_init(&rng, testing_seed(), 1);
-    setting  *s = make_setting(&rng, ROWS, 40);
+    setting  *s = make_setting(&rng, rows, 40);
     kn_status st = KN_MEMORY;
     for (int at = 0; st != KN_OK; at += testing_step()) {
         testing_allocator memory = {.refuse_at = -1};
@@ -148,7 +167,7 @@ static void test_refused_memory(void **state)
         kn_grouping       g;
         assert_int_equal(testing_refusing_context(&ctx, &memory, 1, &err), KN_OK);
         memory.refuse_at = memory.requests + at;
-        st = group(&g, ctx, s, &err);
+        st = run(&g, ctx, s, &err);
         assert_true(st == KN_OK || st == KN_MEMORY);
         if (st == KN_OK) check(&g, s);
         memory.refuse_at = -1;
@@ -157,6 +176,13 @@ static void test_refused_memory(void **state)
         assert_int_equal(memory.live, 0);
     }
     free_setting(s);
+}
+
+static void test_refused_memory(void **state)
+{
+    (void)state;
+    refuse_memory(group, ROWS);
+    refuse_memory(count_and_group, 17000);
 }
 
 int main(void)

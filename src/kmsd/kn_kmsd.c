@@ -269,15 +269,21 @@ static kn_status search(kn_plan **out, bool *found, kn_kmsd_run *run, kn_error *
     return *found ? kn_kmsd_plan(out, run, err) : KN_OK;
 }
 
+typedef struct freeing {
+    kn_context *ctx;
+    void       *blocks[64 + 2];
+    int         count;
+} freeing;
+
 static kn_status free_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
 {
+    freeing *f = arg;
     (void)worker;
     (void)err;
-    kn_kmsd_run *run = arg;
-    for (int64_t q = begin; q < end; q++) {
-        kn_pages_give_back(run->ctx, run->nodes[q]);
-        kn_free(run->nodes[q]);
-        run->nodes[q] = NULL;
+    for (int64_t i = begin; i < end; i++) {
+        kn_pages_give_back(f->ctx, f->blocks[i]);
+        kn_free(f->blocks[i]);
+        f->blocks[i] = NULL;
     }
     return KN_OK;
 }
@@ -285,8 +291,10 @@ static kn_status free_range(void *arg, int64_t begin, int64_t end, int worker, k
 /* Giving memory back takes its time: all threads do, or one where a cancelled context runs no range. */
 static void free_run(kn_kmsd_run *run)
 {
-    int count = run->nodes ? run->problem->quasi_count : 0;
-    if (kn_parallel_for(run->ctx, count, 1, free_range, run, NULL) != KN_OK) (void)free_range(run, 0, count, 0, NULL);
+    freeing f = {.ctx = run->ctx, .blocks = {run->kept.group_of, run->kept.members}, .count = 2};
+    for (int q = 0; run->nodes && q < run->problem->quasi_count; q++) f.blocks[f.count++] = run->nodes[q];
+    run->kept.group_of = run->kept.members = NULL;
+    if (kn_parallel_for(run->ctx, f.count, 1, free_range, &f, NULL) != KN_OK) (void)free_range(&f, 0, f.count, 0, NULL);
     kn_grouping_free(&run->kept);
     KN_FREE(run->nodes, run->suppressed);
 }

@@ -121,7 +121,7 @@ kn_status kn_kmsd_plan(kn_plan **out, kn_kmsd_run *run, kn_error *err)
     }
     for (int q = 0; p.codes && q < quasi; q++) kn_free(p.codes[q]);
     KN_FREE(p.codes, p.number);
-    kn_grouping_free(&g);
+    kn_kmsd_keep(run, &g, kn_kmsd_all(run)); /* freed with the rest */
     if (status != KN_OK) {
         kn_plan_free(*out);
         *out = NULL;
