@@ -246,7 +246,8 @@ static void give_file(entry *e, int fd, uint64_t size)
     snprintf(e->path, sizeof e->path, "/proc/self/fd/%d", fd);
 }
 
-kn_status kn_memory_adopt(kn_context *ctx, const char *name, int fd, uint64_t size, kn_error *err)
+/* Gives bytes a name: the context takes over `fd`, also on failure; `size` bytes were charged (kn_memory_charge). */
+static kn_status adopt(kn_context *ctx, const char *name, int fd, uint64_t size, kn_error *err)
 {
     entry *e = new_entry(ctx, name);
     if (!e) {
@@ -361,7 +362,7 @@ kn_status kn_memory_put(kn_context *ctx, const char *name, const void *bytes, si
     KN_TRY(kn_memory_enable(ctx, err));
     if (!kn_memory_charge(ctx, size)) return kn_fail_memory(err, ctx, WHAT);
     int fd = kn_memory_file(), error = fd < 0 ? errno : write_all(fd, bytes, size);
-    if (error == 0) return kn_memory_adopt(ctx, name, fd, size, err);
+    if (error == 0) return adopt(ctx, name, fd, size, err);
     if (fd >= 0) close(fd);
     kn_memory_discharge(ctx, size);
     return kn_fail(err, KN_IO, "%.200s: cannot be kept in memory: %s", name, strerror(error));

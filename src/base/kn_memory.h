@@ -23,9 +23,6 @@ bool kn_memory_there(const kn_context *ctx, const char *name);
 /* A new anonymous file; -1: see errno. */
 int kn_memory_file(void);
 
-/* Gives bytes a name: the context takes over `fd`, also on failure; `size` bytes were charged (kn_memory_charge). */
-KN_CHECK kn_status kn_memory_adopt(kn_context *ctx, const char *name, int fd, uint64_t size, kn_error *err);
-
 /* An object under a name. `end` frees it, also on failure. `kind` is compared by address: asking for another kind
  * gives NULL. */
 typedef void (*kn_memory_end_fn)(void *object);
@@ -33,9 +30,9 @@ KN_CHECK kn_status kn_memory_adopt_object(kn_context *ctx, const char *name, con
                                           kn_memory_end_fn end, kn_error *err);
 void              *kn_memory_object(const kn_context *ctx, const char *name, const char *kind);
 
-/* A name whose assignment cannot fail: whatever can fail is done beforehand. kn_memory_keep assigns it, to bytes as
- * kn_memory_adopt does or (`fd` -1) to the object of another name. kn_memory_keep and kn_memory_break both end the
- * promise; the latter accepts NULL. */
+/* A name whose assignment cannot fail: whatever can fail is done beforehand. kn_memory_keep assigns it, to the `size` bytes
+ * of a file that the context takes over, and that were charged (kn_memory_charge), or (`fd` -1) to the object of another name.
+ * kn_memory_keep and kn_memory_break both end the promise; the latter accepts NULL. */
 typedef struct kn_memory_promise kn_memory_promise;
 KN_CHECK kn_status kn_memory_make_promise(kn_memory_promise **out, kn_context *ctx, const char *name, kn_error *err);
 void               kn_memory_keep(kn_memory_promise *promise, int fd, uint64_t size, const char *from);

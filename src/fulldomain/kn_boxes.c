@@ -191,11 +191,6 @@ kn_status kn_region_make(kn_region **out, kn_boxes *b, const int *low, const int
     return KN_OK;
 }
 
-int64_t kn_region_open(const kn_region *r)
-{
-    return r->open;
-}
-
 uint64_t kn_region_bound(const kn_region *r)
 {
     uint64_t least = UINT64_MAX;
@@ -364,7 +359,7 @@ kn_status kn_region_search(kn_region *r, int64_t work, bool *done, kn_error *err
     const kn_fulldomain_counters *c = b->oracle->counters;
     int64_t                       end = work > 0 ? c->keys + b->visits * VISIT_WORK + work : INT64_MAX;
     b->reach = r->reach;
-    for (*done = kn_region_open(r) == 0; !*done; *done = kn_region_open(r) == 0) {
+    for (*done = r->open == 0; !*done; *done = r->open == 0) {
         if (kn_cancelled(b->ctx)) return kn_fail_cancelled(err);
         if (b->over(b->arg) || c->keys + b->visits * VISIT_WORK >= end) return KN_OK;
         rescale(r);

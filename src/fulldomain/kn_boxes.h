@@ -88,7 +88,6 @@ KN_CHECK kn_status kn_region_search(kn_region *region, int64_t work, bool *done,
 
 /* No node of the region that is not decided has a smaller score (kn_bounds_score, or its height). */
 uint64_t kn_region_bound(const kn_region *region);
-int64_t  kn_region_open(const kn_region *region);
 
 /* ---- What the parts share ---- */
 
@@ -109,8 +108,6 @@ typedef struct kn_box {
 bool kn_box_tighten(kn_boxes *boxes, kn_box *box);
 
 bool     kn_box_counted(const kn_boxes *boxes, const int *levels);
-/* Is it certain that no node above `low` is the best, if it loses at least so much and suppresses so many rows? */
-bool     kn_box_dead(const kn_boxes *boxes, uint64_t bound, uint64_t lost, const kn_box_level *low);
 uint64_t kn_box_join(const kn_boxes *boxes, uint64_t low, uint64_t high);
 
 /* What the suppressed rows of a record add at least to what is lost at `low` and above, below the record. */

@@ -231,7 +231,8 @@ static int compare_to_best(const kn_boxes *b, const kn_box_level *low)
     return higher != 0 ? higher : first;
 }
 
-bool kn_box_dead(const kn_boxes *b, uint64_t bound, uint64_t lost, const kn_box_level *low)
+/* Is it certain that no node above `low` is the best, if it loses at least so much and suppresses so many rows? */
+static bool is_dead(const kn_boxes *b, uint64_t bound, uint64_t lost, const kn_box_level *low)
 {
     if (bound >= KN_BOUND_BAD) return true;
     if (!b->found) return false;
@@ -331,7 +332,7 @@ static uint64_t as_good_as_bad(const kn_boxes *b, kn_box *box, size_t w, uint64_
             }
         }
         if (is_lowest(b, box, w * 64 + (size_t)bit) ||
-            kn_box_dead(b, kn_box_join(b, box->low_loss, fall), r->lost, box->low))
+            is_dead(b, kn_box_join(b, box->low_loss, fall), r->lost, box->low))
             clauses |= (uint64_t)1 << bit;
     }
     return clauses;
@@ -443,5 +444,5 @@ bool kn_box_tighten(kn_boxes *b, kn_box *box)
             if (box->low[q] > box->high[q]) return false;
     }
     ask_clauses(b, box);
-    return !kn_box_dead(b, box->bound, box->lost, box->low);
+    return !is_dead(b, box->bound, box->lost, box->low);
 }

@@ -23,10 +23,6 @@ sqlite3 *kn_sqlite_handle(const kn_cells *cells);
 KN_CHECK kn_status kn_sqlite_rows(kn_table_stream *out, kn_context *ctx, kn_cells *cells, sqlite3_stmt *statement, char *name,
                                   kn_error *err);
 
-/* SELECT all columns FROM a table. KN_INPUT: it has none. */
-KN_CHECK kn_status kn_sqlite_select(sqlite3_stmt **out, kn_context *ctx, sqlite3 *db, const kn_catalog_table *table,
-                                    const char *name, kn_error *err);
-
 /* Prepares a new connection for a file that may be hostile, and reads its schema. `charged`: its memory is counted as
  * the context's until it is discharged. KN_IO: this SQLite cannot do that; KN_MEMORY: the schema is too large. */
 KN_CHECK kn_status kn_sqlite_harden(sqlite3 *db, kn_context *ctx, const char *path, uint64_t *charged, kn_error *err);

@@ -74,8 +74,9 @@ kn_status kn_sqlite_rows(kn_table_stream *out, kn_context *ctx, kn_cells *cells,
 
 /* ---- What is read ---- */
 
-kn_status kn_sqlite_select(sqlite3_stmt **out, kn_context *ctx, sqlite3 *db, const kn_catalog_table *table,
-                           const char *name, kn_error *err)
+/* SELECT all columns FROM a table. KN_INPUT: it has none. */
+static kn_status select_all(sqlite3_stmt **out, kn_context *ctx, sqlite3 *db, const kn_catalog_table *table,
+                            const char *name, kn_error *err)
 {
     kn_buffer sql;
     if (table->column_count == 0) return kn_fail(err, KN_INPUT, "%s: the table has no columns", name);
@@ -105,8 +106,7 @@ static kn_status prepare_table(sqlite3_stmt **out, const kn_cells *cells, const 
     kn_status status = cells->list(cells->state, &catalog, &options, err);
     if (status == KN_OK && catalog.table_count == 0)
         status = kn_fail(err, KN_INPUT, "%s: there is no table or view of that name", name);
-    if (status == KN_OK)
-        status = kn_sqlite_select(out, cells->ctx, kn_sqlite_handle(cells), &catalog.tables[0], name, err);
+    if (status == KN_OK) status = select_all(out, cells->ctx, kn_sqlite_handle(cells), &catalog.tables[0], name, err);
     kn_catalog_free(&catalog);
     return status;
 }
