@@ -164,16 +164,17 @@ static kn_status take_part(void *arg, int64_t begin, int64_t end, int worker, kn
 
 static kn_status share_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
 {
-    sharer *s = arg;
+    sharer   *s = arg;
+    kn_status st = KN_OK;
     s->inside[worker][0] = true;
-    for (int64_t i = begin; i < end; i++) {
+    for (int64_t i = begin; i < end && st == KN_OK; i++) {
         part p = {s, i, worker};
         work(5 * STEP);
-        KN_TRY(kn_parallel_share(s->ctx, worker, INNER, 4, take_part, &p, err));
+        st = kn_parallel_share(s->ctx, worker, INNER, 4, take_part, &p, err);
         work((uint64_t)i * STEP);
     }
     s->inside[worker][0] = false;
-    return KN_OK;
+    return st;
 }
 
 /* Of 4 parts the longest takes 2 + 3 + 1 + 2 = 8 steps or 3 + 1 + 2 + 3 = 9: 9. All of them: 13 (1 + 2 + 3) + 1 = 79. */
