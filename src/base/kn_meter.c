@@ -94,11 +94,17 @@ void kn_laps_begin(const kn_context *ctx, kn_laps *laps)
     *laps = (kn_laps){.begin = now, .read = now, .end = now, .wall_read = wall, .wall_lap = wall};
 }
 
+/* Since they were last read. Others may have done all of it: then this thread spent nothing there. */
+static bool has_shared(const kn_laps *laps)
+{
+    return laps->inside > 0 || laps->apart > 0;
+}
+
 static void read_processor(const kn_context *ctx, kn_laps *laps)
 {
     uint64_t now = ctx->meter.clocks.processor(), used = now - laps->read;
     uint64_t longest = laps->slowest < used ? laps->slowest : used;
-    if (laps->inside > 0) longest = used - laps->inside + laps->apart; /* the wall clock knows nothing of others */
+    if (has_shared(laps)) longest = used - laps->inside + laps->apart; /* the wall clock knows nothing of others */
     if (longest > laps->longest) laps->longest = longest;
     laps->read = now;
     laps->wall_read = laps->wall_lap;
@@ -119,7 +125,7 @@ void kn_laps_next(const kn_context *ctx, kn_laps *laps)
     uint64_t wall = ctx->meter.clocks.wall(), took = wall - laps->wall_lap;
     laps->wall_lap = wall;
     if (took > laps->slowest) laps->slowest = took;
-    if (wall - laps->wall_read >= READ_NS || laps->inside > 0) read_processor(ctx, laps);
+    if (wall - laps->wall_read >= READ_NS || has_shared(laps)) read_processor(ctx, laps);
 }
 
 void kn_laps_end(const kn_context *ctx, kn_laps *laps)
