@@ -126,6 +126,9 @@ typedef kn_status (*kn_look_fn)(kn_release_run *run, void *user, kn_error *err);
 KN_CHECK kn_status kn_release_look(kn_look_fn look, void *user, kn_arena *arena, const kn_release_shape *shape,
                                    kn_context *ctx, const kn_spec *spec, kn_error *err);
 
+/* KN_INPUT: an original has changed since it was read, and which. */
+KN_CHECK kn_status kn_release_unchanged(const kn_release_run *run, kn_error *err);
+
 /* The last stages (commit.c): the files beside the release are written, and all files get their names. */
 KN_CHECK kn_status kn_release_commit(kn_release_run *run, kn_error *err);
 KN_CHECK kn_status kn_release_report(kn_release_run *run, kn_error *err); /* there is no release: the page says why */

@@ -176,12 +176,13 @@ static kn_status digest_originals(kn_release_run *run, kn_error *err)
     return o->texts ? KN_OK : KN_MEMORY;
 }
 
-/* One that has changed since it was read; NULL: none. */
-static const char *changed_original(const kn_originals *o)
+kn_status kn_release_unchanged(const kn_release_run *run, kn_error *err)
 {
+    const kn_originals *o = &run->originals;
     for (int i = 0; i < o->count; i++)
-        if (kn_input_mark_changed(o->marks[i])) return o->names[i];
-    return NULL;
+        if (kn_input_mark_changed(o->marks[i]))
+            return kn_fail(err, KN_INPUT, "%s: changed while it was read; nothing was written", o->names[i]);
+    return KN_OK;
 }
 
 /* ---- Claims and findings ---- */
@@ -393,10 +394,10 @@ static kn_status search(kn_release_run *run, kn_error *err)
 
 static kn_status verify(kn_release_run *run, kn_error *err)
 {
-    kn_status   st = run->shape->verify(run, err);
-    bool        ours = st == KN_OK || st == KN_MEMORY || st == KN_CANCELLED;
-    const char *changed = ours ? NULL : changed_original(&run->originals);
-    return changed ? kn_fail(err, KN_INPUT, "%s: changed while it was read; nothing was written", changed) : st;
+    kn_status st = run->shape->verify(run, err);
+    if (st == KN_OK || st == KN_MEMORY || st == KN_CANCELLED) return st;
+    KN_TRY(kn_release_unchanged(run, err));
+    return st;
 }
 
 static kn_status write_and_commit(kn_release_run *run, kn_error *err)
