@@ -197,10 +197,11 @@ static void test_digest(void **state)
     kn_error err = KN_ERROR_INIT;
     (void)state;
     for (int threads = 1; threads <= 4; threads++) {
-        snprintf(text, sizeof text,
-                 "kanon: 1\ninput: in.csv\noutput: out%d.csv\nattributes: {zip: {role: quasi}, name: {role: identifier}}\n"
-                 "privacy: [{k: 2}]\nmethod: optimal\n",
-                 threads);
+        snprintf(
+            text, sizeof text,
+            "kanon: 1\ninput: in.csv\noutput: out%d.csv\nattributes: {zip: {role: quasi}, name: {role: identifier}}\n"
+            "privacy: [{k: 2}]\nmethod: optimal\n",
+            threads);
         put("in.csv", "zip,name\nx,a\nx,b\ny,c\ny,d\n");
         kn_status st = release_on(threads, text, change_dropped, &err);
         snprintf(text, sizeof text, "out%d.csv", threads);
@@ -278,8 +279,8 @@ static int tear_down(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_folder), cmocka_unit_test(test_sqlite),
-                                       cmocka_unit_test(test_digest),  cmocka_unit_test(test_records), cmocka_unit_test(test_persons),
-                                       cmocka_unit_test(test_server)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_folder),  cmocka_unit_test(test_sqlite),
+                                       cmocka_unit_test(test_digest),  cmocka_unit_test(test_records),
+                                       cmocka_unit_test(test_persons), cmocka_unit_test(test_server)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

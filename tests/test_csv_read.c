@@ -11,6 +11,7 @@
 #include <zstd.h>
 
 #include "csv_testing.h"
+#include "kn_csv_read.h"
 
 static const kn_csv_options comma = {.size = sizeof(kn_csv_options), .delimiter = ',', .decimal = '.'};
 
@@ -631,6 +632,21 @@ static void reads_gzip(void **unused)
                         "empty");
 }
 
+static void digests_of_plain_files_alone(void **unused)
+{
+    (void)unused;
+    unsigned char out[100];
+    char          got[2][KN_SHA256_TEXT];
+    kn_table     *t = NULL;
+    kn_context   *ctx = testing_context(2);
+    const char   *paths[] = {testing_file("a.gz", out, gzip_member("a\n1\n", 4, out, sizeof out)),
+                             testing_file("b.csv", "a\n2\n", 4)};
+    assert_int_equal(kn_csv_read_digested(&t, ctx, paths, 2, &comma, got, NULL), KN_OK);
+    assert_true(got[0][0] == '\0' && strlen(got[1]) == KN_SHA256_TEXT - 1);
+    kn_table_free(t);
+    testing_context_free(ctx);
+}
+
 static void reads_zstd(void **unused)
 {
     (void)unused;
@@ -776,6 +792,7 @@ int main(void)
         cmocka_unit_test(reads_old_encodings),
         cmocka_unit_test(reads_several_files),
         cmocka_unit_test(reads_gzip),
+        cmocka_unit_test(digests_of_plain_files_alone),
         cmocka_unit_test(reads_zstd),
         cmocka_unit_test(reads_standard_input),
         cmocka_unit_test(reads_long_records),

@@ -99,6 +99,8 @@ typedef struct kn_risk {
     bool            weighted;
     double          weight_sum; /* estimated size of the population                                      */
     kn_risk_summary individual; /* Benedetti and Franconi                                                */
+
+    kn_fraction threshold; /* of the options                                                             */
 } kn_risk;
 
 /* Measures the risk of a table with respect to S. Summaries that were not asked for are all zeros; `marketer` is then

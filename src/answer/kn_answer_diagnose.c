@@ -109,6 +109,7 @@ static const kn_fields estimate_part = KN_FIELDS(kn_uniques_estimate, "estimate"
 #define S kn_risk
 static const kn_field_row risk_rows[] = {
     KN_FIELD(S, records, KN_F_RECORDS, "what risk is measured for: rows, or persons"),
+    KN_VALUE("threshold", KN_F_SHARE, "a record is at risk when its chance to be found is above it"),
     KN_FIELD(S, sample_uniques, KN_F_RECORDS, "records alone in their class"),
     KN_FIELD_PART(S, prosecutor, &summary_part, KN_F_OBJECT, "of somebody who knows that the person is in the table"),
     KN_FIELD(S, marketer, KN_F_SHARE, "share of all records expected to be found"),
@@ -134,6 +135,7 @@ static const kn_fields risk_part = KN_FIELDS(kn_risk, "risk", risk_rows, NULL);
 static void put_risk(kn_to to, const kn_risk *r)
 {
     kn_put_struct(to, r);
+    kn_put_number(to, "threshold", (double)r->threshold.numerator / (double)r->threshold.denominator);
     if (r->has_population) {
         kn_put_part(to, "journalist", &r->journalist);
         kn_put_integer(to, "population_rows", r->population_rows);

@@ -12,18 +12,21 @@ static void put_nearly(kn_document *doc, const kn_table *table, int column, cons
     const char *name = kn_table_name(table, column);
     uint32_t    distinct = table->columns[column].dict.count;
     int64_t     row = kn_nearly_row(n, table, column);
-    if (n->format)
-        kn_put_note(doc,
-                    "column \"%s\" is text because of %" PRIu32 " of its %" PRIu32
-                    " different values (first: row %" PRId64
-                    "): the others are dates of the form %s; written alike they are read as dates",
-                    name, n->others, distinct, row, n->format);
-    else
-        kn_put_note(doc,
-                    "column \"%s\" is text because of %" PRIu32 " of its %" PRIu32
-                    " different values (first: row %" PRId64
-                    "): the others are numbers; --na, in a release file 'na:', names what stands for a missing value",
-                    name, n->others, distinct, row);
+    char        what[100], how[160];
+    bool        commas = n->mark == ',' && table->columns[column].mark != ',';
+    if (n->format) {
+        snprintf(what, sizeof what, "dates of the form %s", n->format);
+        snprintf(how, sizeof how,
+                 "write the cells alike, or name by --na, in a release file 'na:', what stands for a missing value");
+    } else {
+        snprintf(what, sizeof what, "numbers%s", commas ? " with a decimal comma" : "");
+        snprintf(how, sizeof how, "--na, in a release file 'na:', names what stands for a missing value%s",
+                 commas ? ", and --decimal , the mark" : "");
+    }
+    kn_put_note(doc,
+                "column \"%s\" is text because of %" PRIu32 " of its %" PRIu32 " different values (first: row %" PRId64
+                "): the others are %s; %s",
+                name, n->others, distinct, row, what, how);
 }
 
 void kn_note_table(kn_document *doc, const kn_table *table)

@@ -6,7 +6,8 @@
  * does not change them, nor does the number of threads (but where that decides into how many ranges something is cut).
  *
  * A section inside a range is run by the thread of that range, and so counts as a part of it; unless others may help
- * (kn_parallel_share): then its longest range counts. A section of one range is no section: those inside it count. Not counted: threads of libraries (DuckDB), and waiting for files and servers.
+ * (kn_parallel_share): then its longest range counts. A section of one range is no section: those inside it count. Not
+ * counted: threads of libraries (DuckDB), and waiting for files and servers.
  *
  * The meter counts for the thread that started it, between kn_meter_start and kn_meter_stop.
  * SPDX-License-Identifier: Apache-2.0

@@ -122,10 +122,9 @@ static int run(int argc, char **argv)
     a.file_count = argc;
     int code = check(&a, &with);
     if (code == 0 && !(ctx = cli_context(&a.common))) code = 3;
-    if (code == 0 && kn_recipe_read(&recipe, ctx, a.files[0], &err) != KN_OK) {
-        cli_meant_beside(&err, a.files[0], ".recipe.json");
-        code = cli_fail(&err);
-    }
+    kn_status read = code == 0 ? kn_recipe_read(&recipe, ctx, a.files[0], &err) : KN_OK;
+    if (read == KN_INPUT) cli_meant_beside(&err, a.files[0], ".recipe.json");
+    if (read != KN_OK) code = cli_fail(&err);
     if (code == 0) {
         a.files++;
         a.file_count--;

@@ -9,17 +9,20 @@
 
 /* ---- Risk ---- */
 
-static void add_summary(cli_figures *to, const cli_value *r, const char *who)
+static void add_summary(cli_figures *to, const cli_value *risk, const char *member, const char *who)
 {
-    char name[64], at_risk[CLI_NUMBER_SIZE];
+    const cli_value *r = kn_document_member(risk, member);
+    char             name[64], meaning[100], at_risk[CLI_NUMBER_SIZE];
     if (!r) return;
     snprintf(name, sizeof name, "%s, highest", who);
     cli_figures_number(to, name, "chance that the easiest person is found", cli_number(r, "highest"), "none");
     snprintf(name, sizeof name, "%s, average", who);
     cli_figures_number(to, name, "the same for a person picked at random", cli_number(r, "average"), "none");
     snprintf(name, sizeof name, "%s, at risk", who);
-    cli_figures_add(to, name, "records whose chance is above the threshold (0.2, or --risk-threshold)", "%s (%.1f %%)",
-                    cli_format_integer(at_risk, cli_integer(r, "at_risk")), 100 * cli_number(r, "at_risk_share"));
+    snprintf(meaning, sizeof meaning, "records whose chance is above the threshold (%.6g, --risk-threshold)",
+             cli_number(risk, "threshold"));
+    cli_figures_add(to, name, meaning, "%s (%.1f %%)", cli_format_integer(at_risk, cli_integer(r, "at_risk")),
+                    100 * cli_number(r, "at_risk_share"));
 }
 
 void cli_risk_figures(cli_figures *to, const cli_value *r)
@@ -31,8 +34,8 @@ void cli_risk_figures(cli_figures *to, const cli_value *r)
     cli_figures_section(to, "How likely is it that somebody is found?",
                         "The prosecutor knows that the person is in the table; the journalist does not.");
     cli_figures_integer(to, "sample uniques", "records alone in their class", cli_integer(r, "sample_uniques"));
-    add_summary(to, kn_document_member(r, "prosecutor"), "prosecutor");
-    add_summary(to, journalist, "journalist");
+    add_summary(to, r, "prosecutor", "prosecutor");
+    add_summary(to, r, "journalist", "journalist");
     if (journalist) {
         cli_figures_integer(to, "population uniques", "rows alone in their class in the population",
                             cli_integer(r, "population_uniques"));
@@ -56,7 +59,7 @@ void cli_risk_figures(cli_figures *to, const cli_value *r)
     if (intrusion)
         cli_figures_number(to, "a unique match is right", "probability (data intrusion simulation)",
                            kn_document_number_of(intrusion), "none");
-    add_summary(to, kn_document_member(r, "individual"), "individual (weights)");
+    add_summary(to, r, "individual", "individual (weights)");
 }
 
 /* Interprets the risk options; returns 0 or the exit code. */

@@ -190,6 +190,8 @@ static kn_status type_values(encoding *e, const kn_string *values, size_t count,
 {
     kn_type     type = asked->type;
     const char *format = asked->format;
+    e->out->asked = type != KN_TYPE_AUTO;
+    e->out->mark = rules->decimal;
     if (type == KN_TYPE_AUTO)
         KN_TRY(kn_infer_type(&type, &format, &e->out->ambiguous_date, e->ctx, values, count, rules, err));
     e->out->type = type;

@@ -184,7 +184,7 @@ static kn_status build_calendar(kn_hierarchy **out, kn_label_builder base, const
 {
     kn_type type = base.column->type;
     if (type != KN_TYPE_DATE && type != KN_TYPE_DATETIME)
-        return kn_fail_type(base.column, "a calendar needs dates or times", err);
+        return kn_fail_type(base.column, false, true, "a calendar needs dates or times", err);
     unsigned all = KN_CALENDAR_DAY | KN_CALENDAR_MONTH | KN_CALENDAR_QUARTER | KN_CALENDAR_YEAR | KN_CALENDAR_DECADE;
     unsigned wanted = spec->calendar ? spec->calendar : all;
     if (wanted & ~all) return kn_fail(err, KN_USAGE, "calendar: there is no such step");

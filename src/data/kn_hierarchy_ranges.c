@@ -273,7 +273,7 @@ kn_status kn_interval_builder_init(kn_interval_builder *b, kn_label_builder base
     bool    number = type == KN_TYPE_INTEGER || type == KN_TYPE_DECIMAL;
     *b = (kn_interval_builder){.base = base, .decimal = spec->decimal ? spec->decimal : '.'};
     if (!number && (ranges || (type != KN_TYPE_DATE && type != KN_TYPE_DATETIME)))
-        return kn_fail_type(base.column,
+        return kn_fail_type(base.column, true, !ranges,
                             ranges ? "ranges need integers or decimals" : "breaks need numbers, dates or times", err);
     if (!ranges) return set_points(b, spec, err);
     KN_TRY(set_widths(b, spec, err));

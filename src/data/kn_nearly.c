@@ -4,7 +4,8 @@
  * - of a column of numbers, at most three that are none (and one in ten), none of which has a digit: 02138 or 12-14
  *   among whole numbers say that these are codes;
  * - of a column of dates, at most one in five that is not of the form of the others.
- * None of them may have a *, which says that this is a release.
+ * None of them may have a *, which says that this is a release. Numbers may have the decimal mark of the table, or a comma. Dates that
+ * two forms fit equally well are left alone: how they would be read is not known.
  *
  * Cost: a reading is given up after 64 values if half of these lack it, and then as soon as too many do; else one pass. No
  * allocation.
@@ -54,16 +55,20 @@ static uint32_t count_others(const kn_dictionary *dict, const kn_nearly *r)
     return others;
 }
 
+/* Readings: numbers with the mark of the table, with a comma, and all patterns of dates. */
 bool kn_column_nearly(kn_nearly *out, const kn_column *c)
 {
+    bool tied = false;
     *out = (kn_nearly){0};
-    if (c->type != KN_TYPE_TEXT || c->ambiguous_date || c->dict.count < LEAST) return false;
+    if (c->type != KN_TYPE_TEXT || c->asked || c->ambiguous_date || c->dict.count < LEAST) return false;
     for (int p = -2; p < 0 || kn_date_pattern(p); p++) {
-        kn_nearly r = {.format = kn_date_pattern(p), .mark = p == -1 ? ',' : '.'};
+        kn_nearly r = {.format = kn_date_pattern(p), .mark = p == -1 || c->mark == ',' ? ',' : '.'};
         r.others = count_others(&c->dict, &r);
-        if (r.others > 0 && (out->others == 0 || r.others < out->others)) *out = r;
+        if (r.others == 0 || (out->others > 0 && r.others > out->others)) continue;
+        tied = out->format && r.others == out->others;
+        if (r.others != out->others) *out = r;
     }
-    return out->others > 0;
+    return out->others > 0 && !tied;
 }
 
 int64_t kn_nearly_row(const kn_nearly *r, const kn_table *table, int column)
@@ -76,14 +81,16 @@ int64_t kn_nearly_row(const kn_nearly *r, const kn_table *table, int column)
     return 0;
 }
 
-kn_status kn_fail_type(const kn_column *column, const char *need, kn_error *err)
+kn_status kn_fail_type(const kn_column *column, bool numbers, bool dates, const char *need, kn_error *err)
 {
     kn_nearly n;
-    if (!kn_column_nearly(&n, column))
+    bool      nearly = kn_column_nearly(&n, column) && (n.format ? dates : numbers), one = n.others == 1;
+    if (!nearly)
         return kn_fail(err, KN_USAGE, "column \"%s\" is of type %s; %s", column->name, kn_type_name(column->type),
                        need);
-    return kn_fail(
-        err, KN_USAGE,
-        "column \"%s\" is of type text because of %lu of its %lu different values; %s; 'kanon profile' shows where",
-        column->name, (unsigned long)n.others, (unsigned long)column->dict.count, need);
+    return kn_fail(err, KN_USAGE, "column \"%s\" is of type text because %lu of its %lu different values %s%s; %s",
+                   column->name, (unsigned long)n.others, (unsigned long)column->dict.count,
+                   n.format ? (one ? "is no date of the form " : "are no dates of the form ")
+                            : (one ? "is no number" : "are no numbers"),
+                   n.format ? n.format : "", need);
 }

@@ -22,6 +22,8 @@ typedef struct kn_column {
     kn_type       type;
     bool          unnamed;        /* its file has no name for it: it is named by position   */
     bool          ambiguous_date; /* stayed text because its dates can be read in two ways */
+    bool          asked;          /* its type was asked for, not found                     */
+    char          mark;           /* of decimal numbers, as it was read                    */
     int           width;          /* bytes per code: 1, 2, 4                               */
     void         *codes;          /* rows × width; dict.count means missing                */
     int64_t       missing;        /* rows                                                  */
@@ -99,7 +101,7 @@ bool kn_column_decimal_commas(const kn_column *column);
 typedef struct kn_nearly {
     uint32_t    others; /* different values that are no such number or date        */
     const char *format; /* of the dates (static); NULL: numbers                    */
-    char        mark;   /* of the numbers                                          */
+    char        mark;   /* of the numbers: the column's, or a comma                */
 } kn_nearly;
 
 /* Is a column one of these? */
@@ -108,8 +110,8 @@ bool kn_column_nearly(kn_nearly *out, const kn_column *column);
 /* The first row that shows one of the others, by its number in the input. */
 int64_t kn_nearly_row(const kn_nearly *nearly, const kn_table *table, int column);
 
-/* "column ... is of type ...; NEED", and what keeps it from another type. KN_USAGE. */
-kn_status kn_fail_type(const kn_column *column, const char *need, kn_error *err);
+/* "column ... is of type ...; NEED", and what keeps it from a type that is needed: numbers, or dates, or either. KN_USAGE. */
+kn_status kn_fail_type(const kn_column *column, bool numbers, bool dates, const char *need, kn_error *err);
 
 /* How many different codes a column can hold: its values, and "missing" if there is a missing cell. */
 static inline uint32_t kn_column_cardinality(const kn_column *column)

@@ -96,6 +96,8 @@ static kn_status select_columns(void *arg, int64_t begin, int64_t end, int worke
         uint64_t         bytes = 0;
         to->type = from->type;
         to->ambiguous_date = from->ambiguous_date;
+        to->asked = from->asked;
+        to->mark = from->mark;
         to->respelled = from->respelled;
         to->name = kn_strndup(s->ctx, from->name, strlen(from->name));
         bool ok = codes && to->name;

@@ -310,6 +310,7 @@ kn_status kn_risk_measure(kn_risk **out, kn_context *ctx, const kn_table *table,
     KN_TRY(check_options(options, err));
     kn_risk *r = kn_alloc_zero(ctx, sizeof *r);
     if (!r) return kn_fail_memory(err, ctx, "measuring risk");
+    r->threshold = options->threshold;
     scene     s = {.ctx = ctx, .table = table, .o = options};
     kn_status st = measure(&s, r, err);
     kn_free(s.columns);

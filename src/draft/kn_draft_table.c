@@ -100,7 +100,7 @@ static kn_status note_nearly(sheet *s, int c, kn_error *err)
         "are %s%s; with these cells %s 'kanon init' proposes %s",
         kn_table_name(s->table, c), (unsigned long)n.others, (unsigned long)s->table->columns[c].dict.count,
         (long long)kn_nearly_row(&n, s->table, c), n.format ? "dates of the form " : "numbers",
-        n.format ? n.format : "", n.format ? "written alike" : "empty, or named by --na,",
+        n.format ? n.format : "", n.format ? "written alike, or empty, or named by --na," : "empty, or named by --na,",
         n.format ? "the calendar" : "ranges");
 }
 

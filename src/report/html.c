@@ -273,7 +273,8 @@ static const char lists[] =
     "max-width:none}"
     "footer{color:var(--muted);font-size:13px;margin:22px 4px 0}footer p{max-width:none}";
 
-/* On a phone the words of a row, its last column (n2 to n4: that many stand before them), are below its figures instead of beside them. */
+/* On a phone the words of a row, its last column (n2 to n4: that many stand before them), are below its figures instead of
+ * beside them. */
 static const char phone[] =
     "@media screen and (max-width:680px){"
     "main{padding:22px 12px 20px}h1{font-size:25px}section,.verdict{padding:18px 16px}.verdict{padding-left:14px}"
