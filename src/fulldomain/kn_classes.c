@@ -181,6 +181,10 @@ void kn_classes_row_keys(const kn_evaluator *e, const kn_classes *c, const kn_la
     fill_from_rows(&rows, begin, n, keys);
 }
 
+/* Rolls a population up to a set's levels: from the evaluator's own or from a finer set's. */
+static kn_status roll_population(kn_freq **out, const kn_evaluator *e, const kn_classes *target, const kn_freq *from,
+                                 const int *from_attributes, int from_count, const int *from_levels, kn_error *err);
+
 static kn_status scan(kn_classes **out, const kn_evaluator *e, uint64_t attributes, const int *levels, bool sorted,
                       kn_error *err)
 {
@@ -205,7 +209,7 @@ static kn_status scan(kn_classes **out, const kn_evaluator *e, uint64_t attribut
         if (all) {
             int quasi = e->problem->quasi_count;
             for (int q = 0; q < quasi; q++) all[q] = q; /* and level 0 of each behind */
-            st = kn_classes_population(&c->population, e, c, e->population, all, quasi, all + quasi, err);
+            st = roll_population(&c->population, e, c, e->population, all, quasi, all + quasi, err);
         } else {
             st = kn_fail_memory(err, e->ctx, WHAT);
         }
@@ -341,8 +345,8 @@ static kn_status coarsen(kn_freq *to, const kn_freq *from, const coarsening *k, 
     return st;
 }
 
-kn_status kn_classes_population(kn_freq **out, const kn_evaluator *e, const kn_classes *target, const kn_freq *from,
-                                const int *from_attributes, int from_count, const int *from_levels, kn_error *err)
+static kn_status roll_population(kn_freq **out, const kn_evaluator *e, const kn_classes *target, const kn_freq *from,
+                                 const int *from_attributes, int from_count, const int *from_levels, kn_error *err)
 {
     coarsening k;
     kn_status  st = coarsening_make(&k, e, target, from_attributes, from_count, from_levels, err);

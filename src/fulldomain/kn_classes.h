@@ -72,11 +72,6 @@ KN_CHECK kn_status kn_classes_scan_sorted(kn_classes **out, const kn_evaluator *
 void kn_classes_row_keys(const kn_evaluator *evaluator, const kn_classes *classes, const kn_layout *layout,
                          int64_t begin, int n, uint64_t *keys);
 
-/* Rolls a population up to a set's levels: from the evaluator's own or from a finer set's. */
-KN_CHECK kn_status kn_classes_population(kn_freq **out, const kn_evaluator *evaluator, const kn_classes *target,
-                                         const kn_freq *from, const int *from_attributes, int from_count,
-                                         const int *from_levels, kn_error *err);
-
 /* The fate of each class. */
 enum { KN_CLASS_RELEASED = 0, KN_CLASS_FAILS = 1, KN_CLASS_AVERAGE = 2 };
 

@@ -108,12 +108,7 @@ extern const kn_release_shape kn_table_shape, kn_database_shape, kn_records_shap
 
 /* ---- The driver ---- */
 
-/* kn_anonymize and the like: *out is the head of the shape's result, to be freed with kn_release_free. */
-KN_CHECK kn_status kn_release_make(kn_release_head **out, const kn_release_shape *shape, kn_context *ctx,
-                                   const kn_spec *spec, const kn_anonymize_options *options, kn_error *err);
-void               kn_release_free(kn_release_head *head); /* NULL is fine */
-
-/* The same by a recipe, whose spec it is. */
+/* A release by a recipe, whose spec it is: *out is the head of the shape's result, to be freed as that. */
 KN_CHECK kn_status kn_release_apply(kn_release_head **out, const kn_release_shape *shape, kn_context *ctx,
                                     struct kn_recipe *recipe, const kn_anonymize_options *options, kn_error *err);
 

@@ -37,7 +37,7 @@ typedef struct owned_result {
     alignas(max_align_t) char result[]; /* the caller's pointer  */
 } owned_result;
 
-void kn_release_free(kn_release_head *head)
+static void free_result(kn_release_head *head)
 {
     if (!head) return;
     owned_result *owned = (owned_result *)(void *)((char *)head - offsetof(owned_result, result));
@@ -498,12 +498,12 @@ static kn_status make(kn_release_head **out, const kn_release_shape *shape, kn_c
     if (st == KN_OK)
         *out = head;
     else
-        kn_release_free(head);
+        free_result(head);
     return st;
 }
 
-kn_status kn_release_make(kn_release_head **out, const kn_release_shape *shape, kn_context *ctx, const kn_spec *spec,
-                          const kn_anonymize_options *options, kn_error *err)
+static kn_status make_release(kn_release_head **out, const kn_release_shape *shape, kn_context *ctx,
+                              const kn_spec *spec, const kn_anonymize_options *options, kn_error *err)
 {
     return make(out, shape, ctx, spec, NULL, options, err);
 }
@@ -526,7 +526,7 @@ kn_status kn_release_look(kn_look_fn look, void *user, kn_arena *arena, const kn
     if (st == KN_OK) st = look(run, user, err);
     kn_release_head *head = run ? run->head : NULL;
     end(run);
-    kn_release_free(head);
+    free_result(head);
     return st;
 }
 
@@ -555,7 +555,7 @@ kn_status kn_anonymize(kn_release_result **out, kn_context *ctx, const kn_spec *
     *out = NULL;
     KN_SERVE(ctx, err);
     kn_release_head *head = NULL;
-    kn_status        st = kn_release_make(&head, &kn_table_shape, ctx, spec, options, err);
+    kn_status        st = make_release(&head, &kn_table_shape, ctx, spec, options, err);
     *out = (kn_release_result *)(void *)head;
     return st;
 }
@@ -566,7 +566,7 @@ kn_status kn_anonymize_database(kn_database_result **out, kn_context *ctx, const
     *out = NULL;
     KN_SERVE(ctx, err);
     kn_release_head *head = NULL;
-    kn_status        st = kn_release_make(&head, &kn_database_shape, ctx, spec, options, err);
+    kn_status        st = make_release(&head, &kn_database_shape, ctx, spec, options, err);
     *out = (kn_database_result *)(void *)head;
     return st;
 }
@@ -577,7 +577,7 @@ kn_status kn_anonymize_records(kn_records_result **out, kn_context *ctx, const k
     *out = NULL;
     KN_SERVE(ctx, err);
     kn_release_head *head = NULL;
-    kn_status        st = kn_release_make(&head, &kn_records_shape, ctx, spec, options, err);
+    kn_status        st = make_release(&head, &kn_records_shape, ctx, spec, options, err);
     *out = (kn_records_result *)(void *)head;
     return st;
 }
@@ -588,25 +588,25 @@ kn_status kn_anonymize_any(kn_release_head **out, kn_context *ctx, const kn_spec
     const kn_release_shape *const shapes[] = {[KN_SHAPE_TABLE] = &kn_table_shape,
                                               [KN_SHAPE_DATABASE] = &kn_database_shape,
                                               [KN_SHAPE_RECORDS] = &kn_records_shape};
-    return kn_release_make(out, shapes[kn_spec_shape(spec)], ctx, spec, options, err);
+    return make_release(out, shapes[kn_spec_shape(spec)], ctx, spec, options, err);
 }
 
 void kn_release_head_free(kn_release_head *head)
 {
-    kn_release_free(head);
+    free_result(head);
 }
 
 void kn_release_result_free(kn_release_result *result)
 {
-    kn_release_free(result ? &result->head : NULL);
+    free_result(result ? &result->head : NULL);
 }
 
 void kn_database_result_free(kn_database_result *result)
 {
-    kn_release_free(result ? &result->head : NULL);
+    free_result(result ? &result->head : NULL);
 }
 
 void kn_records_result_free(kn_records_result *result)
 {
-    kn_release_free(result ? &result->head : NULL);
+    free_result(result ? &result->head : NULL);
 }
