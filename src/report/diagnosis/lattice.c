@@ -253,9 +253,8 @@ static void colour_key(kn_buffer *to, const kn_set_map *map, bool borders)
     }
     kn_buffer_add(to, "</ul>\n");
     if (borders)
-        kn_buffer_add(to,
-                      "<figcaption>A dark outline marks the border between the two: the largest combinations that are "
-                      "still safe and the smallest that are not.</figcaption>\n");
+        kn_buffer_add(to, "<figcaption>An outline marks the border between the two: the largest combinations that are "
+                          "still safe and the smallest that are not.</figcaption>\n");
 }
 
 static void letter_key(kn_buffer *to, const kn_set_map *map)
