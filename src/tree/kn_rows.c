@@ -21,7 +21,7 @@ void kn_rows_free(kn_rows *rows)
     *rows = (kn_rows){0};
 }
 
-static uint64_t hash_members(const uint32_t *members, uint64_t count)
+uint64_t kn_rows_hash(const uint32_t *members, uint64_t count)
 {
     uint64_t h = 0x2545f4914f6cdd1du ^ count;
     for (uint64_t i = 0; i < count; i++) h = kn_hash_mix(h ^ members[i], 0x9e3779b97f4a7c15u) + 0xd1342543de82ef95u;
@@ -55,7 +55,7 @@ static bool grow_slots(kn_rows *rows)
     if (!slots) return false;
     for (uint32_t i = 0; i < rows->count; i++) {
         uint64_t from = rows->start[i];
-        size_t   at = (size_t)hash_members(rows->members + from, rows->start[i + 1] - from) & (n - 1);
+        size_t   at = (size_t)kn_rows_hash(rows->members + from, rows->start[i + 1] - from) & (n - 1);
         while (slots[at]) at = (at + 1) & (n - 1);
         slots[at] = i + 1;
     }
@@ -68,7 +68,7 @@ static bool grow_slots(kn_rows *rows)
 /* The equal row, or KN_ROWS_FULL and its slot. */
 static uint32_t find(const kn_rows *rows, const uint32_t *members, uint64_t size, size_t *slot)
 {
-    size_t mask = rows->slot_count - 1, at = (size_t)hash_members(members, size) & mask;
+    size_t mask = rows->slot_count - 1, at = (size_t)kn_rows_hash(members, size) & mask;
     for (; rows->slots[at]; at = (at + 1) & mask) {
         uint32_t row = rows->slots[at] - 1;
         uint64_t start = rows->start[row];

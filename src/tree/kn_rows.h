@@ -34,6 +34,8 @@ KN_CHECK uint32_t kn_rows_close(kn_rows *rows, uint64_t size, int64_t weight);
 /* No more rows follow: frees the memory that is not used. */
 void kn_rows_finish(kn_rows *rows);
 
+uint64_t kn_rows_hash(const uint32_t *members, uint64_t count); /* equal rows have equal ones */
+
 void kn_rows_sort(uint32_t *numbers, uint64_t count); /* ascending; meant for a few */
 
 #endif

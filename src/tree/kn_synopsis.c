@@ -1,7 +1,7 @@
 /* kn_synopsis.c: the synopsis tree of all records.
  *
- * Interface: kn_synopsis.h. Equal records are one row with a weight. Cost: O(nodes of all records). Limits: 2^32 - 3 nodes
- * of the trie, as many distinct records. Paper: section III-A.
+ * Interface: kn_synopsis.h. Equal records are one row with a weight (kn_superimpose.h). Cost: O(nodes of all records), of which
+ * one thread does O(nodes of the trie). Limits: 2^32 - 3 nodes of the trie, as many distinct records. Paper: section III-A.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_synopsis.h"
@@ -10,19 +10,23 @@
 
 #include "kn_alloc.h"
 #include "kn_error.h"
-#include "kn_node_table.h"
-#include "kn_sort.h"
+#include "kn_pages.h"
+#include "kn_parallel.h"
+#include "kn_superimpose.h"
 
 #define WHAT "the synopsis of tree records"
 #define ROOT KN_SYNOPSIS_ROOT
 
+enum { LISTED = 1 << 11 /* rows */ };
+
 void kn_synopsis_free(kn_synopsis *s)
 {
     if (!s) return;
-    KN_FREE(s->parent, s->value, s->end);
-    kn_rows_free(&s->rows);
-    KN_FREE(s->value_start, s->values, s->narrow_values, s->list_start, s->lists, s->side_start, s->side, s->absence,
-            s->set_of, s->sets, s->class_pairs, s);
+    kn_rows *rows = &s->rows;
+    KN_PAGES_FREE(s->ctx, rows->members, rows->start, rows->weight, s->value_start, s->narrow_values, s->values,
+                  s->sets);
+    KN_FREE(s->parent, s->value, s->end, rows->slots, s->list_start, s->lists, s->side_start, s->side, s->absence,
+            s->set_of, s->class_pairs, s);
 }
 
 /* Numbers the nodes anew in preorder, children by value; `order` gets the new number of each. */
@@ -63,74 +67,6 @@ static kn_status preorder(kn_synopsis *s, uint32_t *order, kn_error *err)
     return KN_OK;
 }
 
-/* Superimposes the records; the rows' members are the nodes in order of creation. */
-static kn_status superimpose(kn_synopsis *s, const kn_records *r, kn_node_table *table, kn_error *err)
-{
-    KN_TRY(kn_rows_clear(&s->rows, s->ctx, true, err));
-    for (int64_t t = 0; t < r->count; t++) {
-        uint64_t  from = r->start[t], size = r->start[t + 1] - from;
-        uint32_t *members = kn_rows_room(&s->rows, size);
-        if (!members) return kn_fail_memory(err, s->ctx, WHAT);
-        for (uint64_t i = 0; i < size; i++) {
-            uint32_t up = r->parent[from + i];
-            members[i] = kn_node_table_child(table, up == KN_RECORDS_ROOT ? ROOT : members[up], r->value[from + i]);
-            if (members[i] == KN_NODE_TABLE_FULL) return kn_fail_memory(err, s->ctx, WHAT);
-        }
-        if (kn_rows_close(&s->rows, size, 1) == KN_ROWS_FULL) return kn_fail_memory(err, s->ctx, WHAT);
-    }
-    return KN_OK;
-}
-
-/* The first nodes of a row, as many as fit into a word: rows with equal ones are neighbours. */
-static uint64_t first_nodes(const kn_synopsis *s, uint32_t row, int width)
-{
-    const uint32_t *members = s->rows.members + s->rows.start[row];
-    uint64_t        size = s->rows.start[row + 1] - s->rows.start[row], key = 0;
-    for (int i = 0; i < 64 / width; i++) key = key << width | ((uint64_t)i < size ? members[i] + 1 : 0);
-    return key;
-}
-
-static bool permute_rows(kn_synopsis *s, const kn_sort_record *order)
-{
-    kn_rows  *rows = &s->rows;
-    uint64_t *start = kn_alloc_array(s->ctx, (size_t)rows->count + 1, sizeof *start);
-    uint32_t *members = kn_alloc_array(s->ctx, (size_t)rows->start[rows->count] + 1, sizeof *members);
-    int64_t  *weight = kn_alloc_array(s->ctx, (size_t)rows->count + 1, sizeof *weight);
-    if (!start || !members || !weight) {
-        KN_FREE(start, members, weight);
-        return false;
-    }
-    start[0] = 0;
-    for (uint32_t i = 0; i < rows->count; i++) {
-        uint64_t from = rows->start[order[i].id], size = rows->start[order[i].id + 1] - from;
-        memcpy(members + start[i], rows->members + from, size * sizeof *members);
-        weight[i] = rows->weight[order[i].id];
-        start[i + 1] = start[i] + size;
-    }
-    KN_FREE(rows->start, rows->members, rows->weight);
-    rows->start = start;
-    rows->members = members;
-    rows->weight = weight;
-    rows->start_capacity = rows->weight_capacity = (size_t)rows->count + 1;
-    rows->member_capacity = (size_t)start[rows->count] + 1;
-    return true;
-}
-
-/* Rows that begin alike become neighbours: whatever goes through them front to back meets the same few nodes again and again,
- * and the lists of rows take smaller steps. */
-static kn_status sort_rows(kn_synopsis *s, kn_error *err)
-{
-    int width = 1;
-    while (width < 32 && s->nodes >= (uint32_t)1 << width) width++;
-    kn_sort_record *order = kn_alloc_array(s->ctx, (size_t)s->rows.count + 1, sizeof *order);
-    if (!order) return kn_fail_memory(err, s->ctx, WHAT);
-    for (uint32_t i = 0; i < s->rows.count; i++) order[i] = (kn_sort_record){first_nodes(s, i, width), i};
-    kn_status st = kn_sort_records(s->ctx, order, s->rows.count, NULL, NULL, err);
-    if (st == KN_OK && !permute_rows(s, order)) st = kn_fail_memory(err, s->ctx, WHAT);
-    kn_free(order);
-    return st;
-}
-
 static kn_status find_ends(kn_synopsis *s, kn_error *err)
 {
     if (!KN_ALLOC(s->ctx, s->end, (size_t)s->nodes + 1)) return kn_fail_memory(err, s->ctx, WHAT);
@@ -164,39 +100,54 @@ static uint32_t values_of_row(const kn_synopsis *s, uint32_t row, uint32_t *valu
     return kept;
 }
 
-static uint64_t largest_row(const kn_synopsis *s)
+/* Of some rows: how many values each has, or which they are. */
+typedef struct listing {
+    kn_synopsis *synopsis;
+    bool         narrow, fill;
+} listing;
+
+static void write_values(kn_synopsis *s, uint32_t row, const uint32_t *values, uint32_t size, bool narrow)
 {
-    uint64_t most = 0;
-    for (uint32_t row = 0; row < s->rows.count; row++)
+    for (uint32_t i = 0; narrow && i < size; i++) s->narrow_values[s->value_start[row] + i] = (uint16_t)values[i];
+    if (!narrow && size) memcpy(s->values + s->value_start[row], values, size * sizeof *values);
+}
+
+static kn_status list_range(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    const listing *x = arg;
+    kn_synopsis   *s = x->synopsis;
+    uint64_t       most = 0;
+    (void)worker;
+    for (int64_t row = begin; row < end; row++)
         if (s->rows.start[row + 1] - s->rows.start[row] > most) most = s->rows.start[row + 1] - s->rows.start[row];
-    return most;
+    uint32_t *room = kn_alloc_array(s->ctx, (size_t)most + 1, sizeof *room);
+    if (!room) return kn_fail_memory(err, s->ctx, WHAT);
+    for (uint32_t row = (uint32_t)begin; row < (uint32_t)end; row++) {
+        uint32_t size = values_of_row(s, row, room);
+        if (x->fill)
+            write_values(s, row, room, size, x->narrow);
+        else
+            s->value_start[row + 1] = size;
+    }
+    kn_free(room);
+    return KN_OK;
 }
 
 static kn_status list_values(kn_synopsis *s, kn_error *err)
 {
     if (s->rows.start[s->rows.count] >= UINT32_MAX) return KN_OK; /* kn_cut_state_fits excludes this case */
-    bool      narrow = s->vocabulary->nodes <= UINT16_MAX;
-    uint32_t *room = kn_alloc_array(s->ctx, (size_t)largest_row(s) + 1, sizeof *room);
-    s->value_start = kn_alloc_array_zero(s->ctx, (size_t)s->rows.count + 1, sizeof *s->value_start);
-    if (room && s->value_start)
-        for (uint32_t row = 0; row < s->rows.count; row++)
-            s->value_start[row + 1] = s->value_start[row] + values_of_row(s, row, room);
-    size_t total = s->value_start ? (size_t)s->value_start[s->rows.count] + 1 : 1;
-    if (narrow)
-        s->narrow_values = kn_alloc_array_zero(s->ctx, total + KN_VALUES_AHEAD, sizeof *s->narrow_values);
-    else
-        s->values = kn_alloc_array(s->ctx, total, sizeof *s->values);
-    if (!room || !s->value_start || !(narrow ? (void *)s->narrow_values : (void *)s->values)) {
-        kn_free(room);
-        return kn_fail_memory(err, s->ctx, WHAT);
-    }
-    for (uint32_t row = 0; row < s->rows.count; row++) {
-        uint32_t size = values_of_row(s, row, room);
-        for (uint32_t i = 0; narrow && i < size; i++) s->narrow_values[s->value_start[row] + i] = (uint16_t)room[i];
-        if (!narrow && size) memcpy(s->values + s->value_start[row], room, size * sizeof *room);
-    }
-    kn_free(room);
-    return KN_OK;
+    listing x = {s, s->vocabulary->nodes <= UINT16_MAX, false};
+    if (!KN_ALLOC(s->ctx, s->value_start, (size_t)s->rows.count + 1)) return kn_fail_memory(err, s->ctx, WHAT);
+    KN_TRY(kn_parallel_for(s->ctx, s->rows.count, LISTED, list_range, &x, err));
+    s->value_start[0] = 0;
+    for (uint32_t row = 0; row < s->rows.count; row++) s->value_start[row + 1] += s->value_start[row];
+    size_t total = (size_t)s->value_start[s->rows.count] + 1;
+    bool   ok = x.narrow ? KN_ALLOC(s->ctx, s->narrow_values, total + KN_VALUES_AHEAD) != NULL
+                         : KN_ALLOC(s->ctx, s->values, total) != NULL;
+    if (!ok) return kn_fail_memory(err, s->ctx, WHAT);
+    if (x.narrow) memset(s->narrow_values + total - 1, 0, (KN_VALUES_AHEAD + 1) * sizeof *s->narrow_values);
+    x.fill = true;
+    return kn_parallel_for(s->ctx, s->rows.count, LISTED, list_range, &x, err);
 }
 
 static uint32_t bytes_of(uint32_t step)
@@ -279,29 +230,38 @@ static kn_status weigh_absences(kn_synopsis *s, kn_error *err)
     return KN_OK;
 }
 
+/* The trie, its nodes in preorder, and the rows. */
+static kn_status number_nodes(kn_synopsis *s, const kn_records *records, kn_node_table *table, uint32_t *members,
+                              kn_error *err)
+{
+    KN_TRY(kn_node_table_make(table, s->ctx, 0, err));
+    KN_TRY(kn_superimpose(members, table, records, err));
+    s->nodes = table->count;
+    s->parent = table->parent;
+    s->value = table->value;
+    table->parent = table->value = NULL;
+    uint32_t *order = kn_alloc_array(s->ctx, (size_t)s->nodes + 1, sizeof *order);
+    kn_status st = order ? preorder(s, order, err) : kn_fail_memory(err, s->ctx, WHAT);
+    if (st == KN_OK) st = kn_superimpose_rows(&s->rows, s->ctx, members, records, order, s->nodes, err);
+    kn_free(order);
+    return st;
+}
+
+static kn_status make_rows(kn_synopsis *s, const kn_records *records, kn_node_table *table, kn_error *err)
+{
+    uint32_t *members = kn_alloc_array(s->ctx, (size_t)records->nodes + 1, sizeof *members);
+    if (!members) return kn_fail_memory(err, s->ctx, WHAT);
+    kn_status st = number_nodes(s, records, table, members, err);
+    KN_PAGES_FREE(s->ctx, members);
+    return st;
+}
+
 static kn_status make(kn_synopsis *s, const kn_records *records, kn_node_table *table, kn_error *err)
 {
     kn_context *ctx = s->ctx;
     size_t      classes = (size_t)s->vocabulary->class_count + 1;
     if (!KN_ALLOC_ZERO(ctx, s->class_pairs, classes * classes)) return kn_fail_memory(err, ctx, WHAT);
-    KN_TRY(kn_node_table_make(table, ctx, 0, err));
-    KN_TRY(superimpose(s, records, table, err));
-    kn_rows_finish(&s->rows);
-    s->nodes = table->count;
-    s->parent = table->parent;
-    s->value = table->value;
-    table->parent = table->value = NULL;
-    uint32_t *order = kn_alloc_array(ctx, (size_t)s->nodes + 1, sizeof *order);
-    if (!order) return kn_fail_memory(err, ctx, WHAT);
-    kn_status st = preorder(s, order, err);
-    for (uint32_t row = 0; st == KN_OK && row < s->rows.count; row++) {
-        uint64_t from = s->rows.start[row], to = s->rows.start[row + 1];
-        for (uint64_t i = from; i < to; i++) s->rows.members[i] = order[s->rows.members[i]];
-        kn_rows_sort(s->rows.members + from, to - from);
-    }
-    kn_free(order);
-    if (st != KN_OK) return st;
-    KN_TRY(sort_rows(s, err));
+    KN_TRY(make_rows(s, records, table, err));
     note_class_pairs(s);
     KN_TRY(find_ends(s, err));
     KN_TRY(list_values(s, err));

@@ -101,10 +101,10 @@ static kn_status look(reach *r, kn_error *err)
 kn_status kn_tree_check_size(kn_context *ctx, const kn_tree_problem *problem, kn_error *err)
 {
     const kn_records *x = problem->records;
-    bool              large = false;
-    for (int64_t i = 0; i < x->count && !large; i++)
-        large = sets_of(x->start[i + 1] - x->start[i], problem->m) > KN_TREE_MOST_SETS;
-    if (!large) return KN_OK;
+    uint64_t          most = 0;
+    for (int64_t i = 0; i < x->count; i++)
+        if (x->start[i + 1] - x->start[i] > most) most = x->start[i + 1] - x->start[i];
+    if (sets_of(most, problem->m) <= KN_TREE_MOST_SETS) return KN_OK;
     size_t    nodes = x->vocabulary->nodes;
     reach     r = {.problem = problem};
     kn_status st = KN_OK;
