@@ -10,9 +10,14 @@
 
 enum { KN_ROW_VALUES = 64 };
 
-/* Equal rows are merged where the parent has fewer than one for each so many of the synopsis: unless most rows have an equal one,
- * merging is more work than it saves (250,000 records: 10.9 s of processor with 2, 10.3 with 8). */
-enum { KN_MERGED_SHARE = 8 };
+/* Equal rows are merged where the parent has fewer than one for each so many of the synopsis, or very few: unless most rows have an
+ * equal one, merging is more work than it saves (250,000 records: 3.58 s of processor with 8, 3.48 with 64), and most of it is one worker's. */
+enum { KN_MERGED_SHARE = 64, KN_MERGED_FEW = 16 };
+
+static inline bool kn_few_rows(uint32_t rows, const kn_synopsis *synopsis)
+{
+    return rows <= KN_MERGED_FEW || rows < synopsis->rows.count / KN_MERGED_SHARE;
+}
 
 /* What belongs to a node is fetched this many nodes before it is needed: nodes of a row are far apart in memory. Behind the
  * nodes of the last row stand so many more that mean nothing. */
@@ -208,6 +213,9 @@ KN_CHECK bool      kn_candidate_find_old_rows(kn_candidate *c);
 
 /* Are equal rows merged under this cut? If not, its rows are those of the synopsis, and to keep it the nodes are enough. */
 bool               kn_candidate_merges(const kn_candidate *c);
+KN_CHECK kn_status kn_candidate_merge_rows(kn_candidate *c, kn_error *err);
+void               kn_candidate_stop_merging(kn_candidate *c); /* frees what is only used for that */
+void               kn_candidate_close_rows(kn_candidate *c);   /* writes what stands behind the last row */
 KN_CHECK kn_status kn_candidate_only_nodes(kn_candidate *c, kn_error *err);
 
 /* The values of a row under the cut, ascending: images ascend as values do. */

@@ -13,8 +13,6 @@
 
 #define WHAT "looking at a cut"
 
-enum { FEWEST_SLOTS = 1 << 10 };
-
 /* Space for this many, which do not outlast it, and for no more: arrays of rows are most of what a worker holds. */
 static bool room(kn_context *ctx, void *array, size_t *capacity, size_t need, size_t element_size)
 {
@@ -56,41 +54,6 @@ static bool list_rows(kn_candidate *c)
         for (uint64_t left = c->has[i]; left; left &= left - 1)
             c->changed_rows[c->changed_count++] = (uint32_t)(i * 64 + (unsigned)__builtin_ctzll(left));
     return true;
-}
-
-/* Where few of the parent's rows are equal, fewer of these are. */
-bool kn_candidate_merges(const kn_candidate *c)
-{
-    return !c->parent || c->parent->rows < c->synopsis->rows.count / KN_MERGED_SHARE;
-}
-
-/* Appends the nodes of a row to merge, each once, stamped. The array is large enough. Returns a hash that does not depend on
- * their order. */
-static inline __attribute__((always_inline)) uint64_t write_nodes(kn_candidate *c, uint32_t source, bool narrow)
-{
-    const kn_rows  *rows = &c->synopsis->rows;
-    const uint32_t *image = c->image, *end = rows->members + rows->start[source + 1];
-    const uint32_t *last = rows->members + rows->start[rows->count] - 1;
-    uint32_t       *stamp = c->node_stamp, clock = ++c->node_clock, at = c->row_start[c->row_count];
-    uint16_t       *narrow_to = c->narrow_nodes;
-    const uint64_t *node_hash = c->node_hash;
-    uint64_t        hash = 0;
-    for (const uint32_t *member = rows->members + rows->start[source]; member < end; member++) {
-        const uint32_t *ahead = member + KN_NODES_AHEAD < last ? member + KN_NODES_AHEAD : last;
-        uint32_t        node = image[*member];
-        __builtin_prefetch(image + *ahead);
-        if (node == KN_NONE) continue;
-        if (narrow)
-            narrow_to[at] = (uint16_t)node;
-        else
-            c->wide_nodes[at] = node;
-        uint32_t first = stamp[node] != clock;
-        at += first;
-        hash += node_hash[node] & -(uint64_t)first;
-        stamp[node] = clock;
-    }
-    c->row_start[c->row_count + 1] = at;
-    return hash;
 }
 
 /* The image in 16 bits, half as much of the cache: rows meet its nodes in no order. */
@@ -173,6 +136,16 @@ static void close_gaps(kn_candidate *c, const uint32_t *ends)
     c->row_count = count;
 }
 
+/* What stands behind the last row. */
+void kn_candidate_close_rows(kn_candidate *c)
+{
+    uint32_t end = c->row_start[c->row_count];
+    if (c->narrow)
+        memset(c->narrow_nodes + end, 0, KN_NODES_AHEAD * sizeof *c->narrow_nodes);
+    else
+        memset(c->wide_nodes + end, 0, KN_NODES_AHEAD * sizeof *c->wide_nodes);
+}
+
 static kn_status write_rows(kn_candidate *c, kn_error *err)
 {
     const uint64_t *start = c->synopsis->rows.start;
@@ -187,112 +160,6 @@ static kn_status write_rows(kn_candidate *c, kn_error *err)
     if (st == KN_OK) close_gaps(c, w.ends);
     kn_free(w.ends);
     return st;
-}
-
-/* What stands behind the last row. */
-static void close_rows(kn_candidate *c)
-{
-    uint32_t end = c->row_start[c->row_count];
-    if (c->narrow)
-        memset(c->narrow_nodes + end, 0, KN_NODES_AHEAD * sizeof *c->narrow_nodes);
-    else
-        memset(c->wide_nodes + end, 0, KN_NODES_AHEAD * sizeof *c->wide_nodes);
-}
-
-static bool hash_nodes(kn_candidate *c)
-{
-    if (!KN_GROW(c->ctx, &c->node_hash, &c->node_hash_capacity, (size_t)c->nodes + 1)) return false;
-    for (uint32_t i = 0; i < c->nodes; i++) c->node_hash[i] = kn_hash_word(i + (uint64_t)1);
-    return true;
-}
-
-/* Has a row just those nodes that are stamped, `size` of them? */
-static bool same_nodes(const kn_candidate *c, uint32_t row, uint32_t size)
-{
-    if (c->row_start[row + 1] - c->row_start[row] != size) return false;
-    for (uint32_t i = c->row_start[row]; i < c->row_start[row + 1]; i++)
-        if (c->node_stamp[kn_row_node(c, i)] != c->node_clock) return false;
-    return true;
-}
-
-static bool grow_slots(kn_candidate *c)
-{
-    size_t n = FEWEST_SLOTS;
-    while (n < ((size_t)c->row_count + 1) * 4) n *= 2;
-    kn_free(c->row_slots);
-    c->row_slots = kn_alloc_array_zero(c->ctx, n, sizeof *c->row_slots);
-    c->row_slot_count = c->row_slots ? n : 0;
-    if (!c->row_slots) return false;
-    for (uint32_t i = 0; i < c->row_count; i++) {
-        size_t at = (size_t)(c->row_hash[i] >> 8) & (n - 1);
-        while (c->row_slots[at]) at = (at + 1) & (n - 1);
-        c->row_slots[at] = i + 1;
-    }
-    return true;
-}
-
-/* Space for one more row to merge: this many rows, which have at most this many nodes. */
-static bool reserve(kn_candidate *c, size_t rows, size_t nodes)
-{
-    if (!KN_GROW(c->ctx, &c->row_source, &c->row_source_capacity, rows + 1) ||
-        !KN_GROW(c->ctx, &c->row_hash, &c->row_hash_capacity, rows + 1) ||
-        !KN_GROW(c->ctx, &c->row_weight, &c->row_weight_capacity, rows + 1) ||
-        !KN_GROW(c->ctx, &c->row_start, &c->row_start_capacity, rows + 2))
-        return false;
-    return c->narrow ? KN_GROW(c->ctx, &c->narrow_nodes, &c->narrow_capacity, nodes + KN_NODES_AHEAD)
-                     : KN_GROW(c->ctx, &c->wide_nodes, &c->wide_capacity, nodes + KN_NODES_AHEAD);
-}
-
-/* The row that was written becomes one, unless there is an equal one. Returns its number; KN_NONE: out of memory. */
-static uint32_t merge_row(kn_candidate *c, uint32_t source, uint64_t hash)
-{
-    uint32_t row = c->row_count, size = c->row_start[row + 1] - c->row_start[row];
-    if (((size_t)row + 1) * 2 > c->row_slot_count && !grow_slots(c)) return KN_NONE;
-    size_t at = (size_t)(hash >> 8) & (c->row_slot_count - 1);
-    for (; c->row_slots[at]; at = (at + 1) & (c->row_slot_count - 1)) {
-        uint32_t other = c->row_slots[at] - 1;
-        if (c->row_hash[other] == hash && same_nodes(c, other, size)) return other;
-    }
-    c->row_source[row] = source;
-    c->row_hash[row] = hash;
-    c->row_weight[row] = 0;
-    c->row_slots[at] = ++c->row_count;
-    return row;
-}
-
-static kn_status merge_rows(kn_candidate *c, kn_error *err)
-{
-    if (!KN_GROW(c->ctx, &c->new_row, &c->new_row_capacity, c->changed_count + 1) || !hash_nodes(c) ||
-        !reserve(c, 0, 0))
-        return kn_fail_memory(err, c->ctx, WHAT);
-    c->row_start[0] = 0;
-    if (c->row_slot_count) memset(c->row_slots, 0, c->row_slot_count * sizeof *c->row_slots);
-    for (size_t i = 0; i < c->changed_count; i++) {
-        uint32_t source = c->changed_rows[i];
-        size_t   size = (size_t)(c->synopsis->rows.start[source + 1] - c->synopsis->rows.start[source]);
-        if (!reserve(c, (size_t)c->row_count + 1, c->row_start[c->row_count] + size))
-            return kn_fail_memory(err, c->ctx, WHAT);
-        uint64_t hash = c->narrow ? write_nodes(c, source, true) : write_nodes(c, source, false);
-        uint32_t row = merge_row(c, source, hash);
-        if (row == KN_NONE) return kn_fail_memory(err, c->ctx, WHAT);
-        c->new_row[i] = row;
-        c->row_weight[row] += (int32_t)c->synopsis->rows.weight[source];
-    }
-    close_rows(c);
-    return KN_OK;
-}
-
-/* Frees what is only used for merging: where rows are too many to be merged, they will be for finer cuts too. */
-static void stop_merging(kn_candidate *c)
-{
-    void **blocks[] = {(void **)&c->row_source, (void **)&c->row_hash, (void **)&c->row_slots, (void **)&c->new_row,
-                       (void **)&c->row_weight};
-    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
-        kn_free(*blocks[i]);
-        *blocks[i] = NULL;
-    }
-    c->row_source_capacity = c->row_hash_capacity = c->row_slot_count = c->new_row_capacity = c->row_weight_capacity =
-        0;
 }
 
 void kn_candidate_forget_rows(kn_candidate *c)
@@ -312,8 +179,8 @@ kn_status kn_candidate_rows(kn_candidate *c, kn_error *err)
     c->row_count = 0;
     c->merged = kn_candidate_merges(c);
     c->narrow = c->nodes <= UINT16_MAX;
-    if (c->merged) return merge_rows(c, err);
-    stop_merging(c);
+    if (c->merged) return kn_candidate_merge_rows(c, err);
+    kn_candidate_stop_merging(c);
     for (size_t i = 0; i < c->changed_count; i++)
         nodes += (size_t)(rows->start[c->changed_rows[i] + 1] - rows->start[c->changed_rows[i]]);
     nodes += KN_NODES_AHEAD;
@@ -323,7 +190,7 @@ kn_status kn_candidate_rows(kn_candidate *c, kn_error *err)
         return kn_fail_memory(err, c->ctx, WHAT);
     if (c->narrow && !narrow_image(c)) return kn_fail_memory(err, c->ctx, WHAT);
     KN_TRY(write_rows(c, err));
-    close_rows(c);
+    kn_candidate_close_rows(c);
     return KN_OK;
 }
 

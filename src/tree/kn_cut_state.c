@@ -102,7 +102,7 @@ static kn_status keep_rows(kn_candidate *c, kn_error *err)
     const kn_cut_state *p = kn_is_whole(c) ? NULL : c->parent;
     uint32_t            base = c->synopsis->rows.count, old = p ? p->rows : 0, at = 0;
     s->rows = rows_left(c, p) + c->row_count;
-    if (s->rows > base / KN_MERGED_SHARE) {
+    if (!kn_few_rows(s->rows, c->synopsis)) {
         s->rows = base;
         return KN_OK;
     }
