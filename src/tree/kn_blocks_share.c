@@ -16,7 +16,7 @@
 
 #define WHAT "counting combinations"
 
-enum { MOST_CELLS = 1 << 17 /* beyond that adding up would take too long */, TABLES = 3 };
+enum { MOST_CELLS = 1 << 18 /* beyond that adding up would take too long */, TABLES = 3 };
 
 typedef struct sharing {
     kn_candidate    *c;
@@ -140,7 +140,9 @@ kn_status kn_blocks_share(kn_blocks *b, uint32_t rows, uint32_t meant, kn_blocks
 {
     kn_candidate *c = b->c;
     sharing       x = {.c = c, .view = *c, .put = put, .anew = anew, .cells = cells};
-    size_t        block = b->words * 64, grain = (KN_ROWS_SHARED + block - 1) / block * block;
+    /* Where all rows are meant, ranges end where blocks do; else the last block of each range is not full, so that there are fewer. */
+    size_t least = meant < rows ? KN_ROWS_SHARED : KN_ROWS_SHARED / 2;
+    size_t block = b->words * 64, grain = (least + block - 1) / block * block;
     grain = grain * rows / (meant + (size_t)1) + 1;
     if (cells && cells_of(c) > MOST_CELLS) grain = UINT32_MAX;
     for (int j = 0; j < TABLES; j++) x.differences[j].ctx = c->ctx;
