@@ -15,6 +15,8 @@
  * clusters ready. Results and counters are as without: what was made in vain is not counted.
  * - Where a new cluster may begin, one that is too far by its bound is not measured.
  *
+ * What is left when all persons were placed is in kn_miracle_rest.c.
+ *
  * Where subtrees are interned, each person of a group has a lane, for any number of threads.
  *
  * Memory: open clusters, finished ones (they are the plan), and for whole subtrees STORE_LIMIT of them or four times
@@ -31,37 +33,7 @@
 #include "kn_error.h"
 #include "kn_parallel.h"
 
-/* Is a loss at place `at` better than what was found? Of equal losses the first place wins. */
-static bool better(kn_loss loss, size_t at, const candidate *best)
-{
-    if (best->at == SIZE_MAX) return true;
-    int c = kn_loss_compare(loss, best->loss);
-    return c < 0 || (c == 0 && at < best->at);
-}
-
-/* The distance of a representative and an entity, the `at`-th of several. False: it is not better than what was found,
- * and *out only a lower bound that is not better either. */
-static bool distance(kn_lane *lane, const kn_cluster *representative, const kn_cluster *entity, size_t at,
-                     const candidate *best, kn_loss *out)
-{
-    kn_limit limit = {best->at != SIZE_MAX, at < best->at, best->loss};
-    if (!kn_lane_loss(lane, representative, entity, &limit, out)) return false;
-    lane->distances++;
-    return true;
-}
-
-/* Likewise, and the better of the two is the best. */
-static void try_distance(kn_lane *lane, const kn_cluster *representative, const kn_cluster *entity, size_t at,
-                         candidate *best)
-{
-    kn_loss loss;
-    if (!distance(lane, representative, entity, at, best, &loss))
-        lane->skipped++;
-    else if (better(loss, at, best))
-        *best = (candidate){loss, at};
-}
-
-static kn_status sign(fast *f, kn_lane *lane, kn_cluster *c, kn_error *err)
+kn_status kn_fast_sign(fast *f, kn_lane *lane, kn_cluster *c, kn_error *err)
 {
     if (c->signature) return KN_OK;
     return kn_signature_make(&c->signature, &f->bounds, c, lane->counts, lane->touched, err);
@@ -73,27 +45,13 @@ static void drop_signature(kn_cluster *c)
     c->signature = NULL;
 }
 
-/* Raises a coarse bound of the `at`-th of several until it is clear that it is not better than what was found.
- * The entity (or with `represents` the representative) has been spread into the lane's counts. */
-static kn_loss raised(const fast *f, const kn_lane *lane, kn_loss bound, const kn_signature *x, const kn_signature *y,
-                      bool represents, size_t at, const candidate *best)
-{
-    const kn_signature *other = represents ? y : x;
-    if (!better(bound, at, best)) return bound;
-    kn_loss higher = kn_signature_bound(&f->bounds, x, y);
-    if (kn_loss_compare(higher, bound) > 0) bound = higher;
-    if (!other->spotted || !better(bound, at, best)) return bound;
-    higher = kn_signature_fine_bound(&f->bounds, x, y, other, lane->counts);
-    return kn_loss_compare(higher, bound) > 0 ? higher : bound;
-}
-
 /* What a distance needs of each side. Interning is for one thread at a time. */
 static kn_status make_ready(fast *f, kn_lane *lane, kn_cluster *c, kn_error *err)
 {
-    return f->flat ? sign(f, lane, c, err) : kn_store_intern(&f->store, c, err);
+    return f->flat ? kn_fast_sign(f, lane, c, err) : kn_store_intern(&f->store, c, err);
 }
 
-static void forget(fast *f)
+void kn_fast_forget(fast *f)
 {
     kn_store_forget(&f->store);
     for (int i = 0; i < f->lane_count; i++) kn_lane_forget(&f->lanes[i]);
@@ -101,7 +59,7 @@ static void forget(fast *f)
 
 /* ---- Merging ---- */
 
-static kn_status merged(fast *f, kn_lane *lane, kn_cluster **out, kn_cluster *a, kn_cluster *b, kn_error *err)
+kn_status kn_fast_merged(fast *f, kn_lane *lane, kn_cluster **out, kn_cluster *a, kn_cluster *b, kn_error *err)
 {
     kn_context *ctx = f->work->ctx;
     *out = NULL;
@@ -115,18 +73,8 @@ static kn_status merged(fast *f, kn_lane *lane, kn_cluster **out, kn_cluster *a,
     return st;
 }
 
-/* list[at] becomes its anonymization with `other`, which stays. */
-static kn_status merge_into(fast *f, kn_lane *lane, kn_cluster_list *list, size_t at, kn_cluster *other, kn_error *err)
-{
-    kn_cluster *both;
-    KN_TRY(merged(f, lane, &both, list->items[at], other, err));
-    kn_cluster_free(list->items[at]);
-    list->items[at] = both;
-    return KN_OK;
-}
-
 /* A class is finished: its signature is needed again only where classes are merged. */
-static kn_status finish(fast *f, kn_cluster *c, kn_error *err)
+kn_status kn_fast_finish(fast *f, kn_cluster *c, kn_error *err)
 {
     if (f->work->problem->method != KN_METHOD_DMIRACLE) drop_signature(c);
     return kn_cluster_list_add(&f->work->done, f->work->ctx, c, err);
@@ -158,7 +106,7 @@ static kn_status load_person(void *arg, int64_t begin, int64_t end, int worker, 
         drop_person(g, i);
         KN_TRY(kn_cluster_of_entity(&g->persons[i], f->work->ctx, f->work->problem->forest, f->work->losses,
                                     f->work->order[g->first + i], err));
-        KN_TRY(sign(f, lane_of(f, i, worker), g->persons[i], err));
+        KN_TRY(kn_fast_sign(f, lane_of(f, i, worker), g->persons[i], err));
     }
     return KN_OK;
 }
@@ -177,15 +125,15 @@ static kn_status look_ahead(void *arg, int64_t begin, int64_t end, int worker, k
         kn_signature_spread(person, &f->bounds, lane->counts);
         for (size_t s = 0; s < g->slots; s++) {
             row[s] = (known){kn_signature_coarse_bound(&f->bounds, g->seen[s]->signature, person), false};
-            if (better(row[s].loss, s, &lowest)) lowest = (candidate){row[s].loss, s};
+            if (kn_better(row[s].loss, s, &lowest)) lowest = (candidate){row[s].loss, s};
         }
         for (size_t round = 0; round <= g->slots; round++) {
             size_t s = round == 0 ? lowest.at : round - 1;
             if (s == SIZE_MAX || row[s].exact) continue;
-            row[s].loss = raised(f, lane, row[s].loss, g->seen[s]->signature, person, false, s, &best);
-            if (!better(row[s].loss, s, &best)) continue;
-            row[s].exact = distance(lane, g->seen[s], g->persons[i], s, &best, &row[s].loss);
-            if (row[s].exact && better(row[s].loss, s, &best)) best = (candidate){row[s].loss, s};
+            row[s].loss = kn_fast_raised(f, lane, row[s].loss, g->seen[s]->signature, person, false, s, &best);
+            if (!kn_better(row[s].loss, s, &best)) continue;
+            row[s].exact = kn_distance(lane, g->seen[s], g->persons[i], s, &best, &row[s].loss);
+            if (row[s].exact && kn_better(row[s].loss, s, &best)) best = (candidate){row[s].loss, s};
         }
         kn_signature_clear(person, &f->bounds, lane->counts);
     }
@@ -212,13 +160,13 @@ static kn_status make_run(fast *f, group *g, int i, kn_lane *lane, kn_error *err
         step   *s = &g->runs[i][r];
         int64_t before = lane->evaluations;
         if (r > 0) {
-            KN_TRY(merged(f, lane, &s->cluster, c, g->persons[i + r], err));
+            KN_TRY(kn_fast_merged(f, lane, &s->cluster, c, g->persons[i + r], err));
             c = s->cluster;
         }
         s->merging = lane->evaluations - before;
         lane->evaluations = before;
         if (c->size >= f->work->k || i + r + 1 == g->count) break;
-        KN_TRY(sign(f, lane, c, err));
+        KN_TRY(kn_fast_sign(f, lane, c, err));
         KN_TRY(measure_next(lane, g, i + r + 1, c, &s->loss, &s->measuring, err));
         s->measured = true;
     }
@@ -268,14 +216,14 @@ static kn_status nearest_open(fast *f, int i, candidate *out, kn_error *err)
         if (at == changed || (f->barred && f->barred[at])) continue;
         uint32_t slot = c->slot[g->parity];
         if (slot != KN_FOREST_NONE) {
-            if (row[slot].exact && better(row[slot].loss, at, &best)) best = (candidate){row[slot].loss, at};
+            if (row[slot].exact && kn_better(row[slot].loss, at, &best)) best = (candidate){row[slot].loss, at};
             continue;
         }
         kn_loss bound = kn_signature_coarse_bound(&f->bounds, c->signature, person);
-        if (better(bound, at, &lowest)) lowest = (candidate){bound, at};
+        if (kn_better(bound, at, &lowest)) lowest = (candidate){bound, at};
     }
-    if (lowest.at != SIZE_MAX && better(lowest.loss, lowest.at, &best) && !too_far(f, lowest.loss))
-        try_distance(lane, f->open.items[lowest.at], g->persons[i], lowest.at, &best);
+    if (lowest.at != SIZE_MAX && kn_better(lowest.loss, lowest.at, &best) && !too_far(f, lowest.loss))
+        kn_try_distance(lane, f->open.items[lowest.at], g->persons[i], lowest.at, &best);
     for (size_t at = 0; at < f->open.count; at++) {
         const kn_cluster *c = f->open.items[at];
         uint32_t          slot = c->slot[g->parity];
@@ -283,12 +231,12 @@ static kn_status nearest_open(fast *f, int i, candidate *out, kn_error *err)
         if (f->barred && f->barred[at]) continue;
         kn_loss bound =
             slot != KN_FOREST_NONE ? row[slot].loss : kn_signature_coarse_bound(&f->bounds, c->signature, person);
-        if (!too_far(f, bound)) bound = raised(f, lane, bound, c->signature, person, false, at, &best);
-        if (!better(bound, at, &best) || too_far(f, bound)) {
+        if (!too_far(f, bound)) bound = kn_fast_raised(f, lane, bound, c->signature, person, false, at, &best);
+        if (!kn_better(bound, at, &best) || too_far(f, bound)) {
             lane->skipped++;
             continue;
         }
-        try_distance(lane, f->open.items[at], g->persons[i], at, &best);
+        kn_try_distance(lane, f->open.items[at], g->persons[i], at, &best);
     }
     kn_signature_clear(person, &f->bounds, lane->counts);
     *out = best;
@@ -346,7 +294,7 @@ static kn_status join(fast *f, int i, size_t at, kn_error *err)
         s->cluster = NULL;
         lane->evaluations += s->merging;
     } else {
-        KN_TRY(merged(f, lane, &both, f->open.items[at], f->now->persons[i], err));
+        KN_TRY(kn_fast_merged(f, lane, &both, f->open.items[at], f->now->persons[i], err));
     }
     f->now->replaced[i] = f->open.items[at]; /* others may be looking at it */
     f->open.items[at] = both;
@@ -372,8 +320,9 @@ static kn_status put(fast *f, int i, kn_error *err)
         KN_TRY(join(f, i, best.at, err));
     }
     f->latest.at = f->open.items[best.at]->size < f->work->k ? best.at : SIZE_MAX;
-    if (f->open.items[best.at]->size >= f->work->k) return finish(f, kn_cluster_list_take(&f->open, best.at), err);
-    KN_TRY(sign(f, lane, f->open.items[best.at], err));
+    if (f->open.items[best.at]->size >= f->work->k)
+        return kn_fast_finish(f, kn_cluster_list_take(&f->open, best.at), err);
+    KN_TRY(kn_fast_sign(f, lane, f->open.items[best.at], err));
     return make_ready(f, lane, f->open.items[best.at], err);
 }
 
@@ -397,7 +346,7 @@ static kn_status begin_group(fast *f, group *g, int64_t first, kn_error *err)
     if (!KN_GROW(ctx, &g->known, &g->known_capacity, (size_t)most * g->slots + 1) ||
         !KN_GROW(ctx, &g->seen, &g->seen_capacity, g->slots + 1))
         return kn_fail_memory(err, ctx, "comparing persons with clusters");
-    if (forgot) forget(f);
+    if (forgot) kn_fast_forget(f);
     for (size_t s = 0; s < g->slots; s++) {
         g->seen[s] = f->open.items[s];
         g->seen[s]->slot[g->parity] = (uint32_t)s;
@@ -463,260 +412,6 @@ static kn_status put_persons(fast *f, kn_error *err)
     return KN_OK;
 }
 
-/* ---- Looking for the nearest among many ---- */
-
-/* A lower bound of the distance of an item, whose signature is given, and the fixed one. */
-static kn_loss bound_of_item(const fast *f, const kn_lane *lane, const kn_signature *s, size_t i, const candidate *best)
-{
-    const kn_signature *x = f->fixed_represents ? f->fixed_signature : s;
-    const kn_signature *y = f->fixed_represents ? s : f->fixed_signature;
-    return raised(f, lane, kn_signature_coarse_bound(&f->bounds, x, y), x, y, f->fixed_represents, i, best);
-}
-
-/* Compares the i-th item with the fixed one. Finished classes have no signature: one is made where it is needed. */
-static kn_status look_at(fast *f, kn_lane *lane, size_t i, candidate *best, kn_error *err)
-{
-    kn_cluster *item = f->items[i];
-    bool        own = item->signature != NULL, made = false;
-    if (!own) kn_signature_fill(lane->signature, &f->bounds, item);
-    bool chance = better(bound_of_item(f, lane, own ? item->signature : lane->signature, i, best), i, best);
-    if (chance && !own && f->flat) {
-        kn_signature_clear(f->fixed_signature, &f->bounds, lane->counts);
-        KN_TRY(sign(f, lane, item, err));
-        kn_signature_spread(f->fixed_signature, &f->bounds, lane->counts);
-        made = true;
-        chance = better(bound_of_item(f, lane, item->signature, i, best), i, best);
-    }
-    if (!chance)
-        lane->skipped++;
-    else if (f->fixed_represents)
-        try_distance(lane, f->fixed, item, i, best);
-    else
-        try_distance(lane, item, f->fixed, i, best);
-    if (made) drop_signature(item);
-    return KN_OK;
-}
-
-static kn_status look_in_piece(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
-{
-    fast *f = arg;
-    (void)worker;
-    for (int64_t l = begin; l < end; l++) {
-        kn_lane *lane = &f->lanes[l];
-        size_t   from = f->item_first + (size_t)l * f->piece, to = from + f->piece;
-        if (to > f->item_first + f->item_count) to = f->item_first + f->item_count;
-        KN_TRY(kn_lane_room(lane, f->fixed->nodes, err));
-        kn_signature_spread(f->fixed_signature, &f->bounds, lane->counts);
-        for (size_t i = from; i < to; i++)
-            if (!f->skip || !f->skip[i]) KN_TRY(look_at(f, lane, i, &f->nearest[l], err));
-        kn_signature_clear(f->fixed_signature, &f->bounds, lane->counts);
-    }
-    return KN_OK;
-}
-
-/* Interns the fixed one and the items that are next, where whole subtrees are matched. */
-static kn_status intern_items(fast *f, kn_cluster *fixed, kn_error *err)
-{
-    if (f->flat) return KN_OK;
-    KN_TRY(kn_store_intern(&f->store, fixed, err));
-    for (size_t i = 0; i < f->item_count; i++) KN_TRY(kn_store_intern(&f->store, f->items[f->item_first + i], err));
-    return KN_OK;
-}
-
-/* The item (from `first` on, but for those to skip) that is nearest to `fixed`, which is the representative of the two
- * or the entity; of equal ones the first. SIZE_MAX: there is none. */
-static kn_status find_nearest(fast *f, size_t *out, kn_cluster *fixed, bool represents, kn_cluster **items,
-                              size_t first, size_t count, const bool *skip, kn_error *err)
-{
-    kn_context *ctx = f->work->ctx;
-    KN_TRY(sign(f, &f->lanes[0], fixed, err));
-    f->fixed = fixed;
-    f->fixed_signature = fixed->signature;
-    f->fixed_represents = represents;
-    f->items = items;
-    f->skip = skip;
-    for (int l = 0; l < LANES; l++) f->nearest[l] = (candidate){{0, 0}, SIZE_MAX};
-    for (size_t begin = first; begin < count; begin += AT_ONCE) {
-        if (kn_cancelled(ctx)) return kn_fail_cancelled(err);
-        f->item_first = begin;
-        f->item_count = count - begin < AT_ONCE ? count - begin : AT_ONCE;
-        if (f->store.count > f->store_limit && count > AT_ONCE) forget(f);
-        KN_TRY(intern_items(f, fixed, err));
-        int lanes = f->item_count < ALONE ? 1 : LANES;
-        f->piece = (f->item_count + (size_t)lanes - 1) / (size_t)lanes;
-        KN_TRY(kn_parallel_for(ctx, lanes, 1, look_in_piece, f, err));
-    }
-    candidate best = f->nearest[0];
-    for (int l = 1; l < LANES; l++)
-        if (f->nearest[l].at != SIZE_MAX && better(f->nearest[l].loss, f->nearest[l].at, &best)) best = f->nearest[l];
-    *out = best.at;
-    return KN_OK;
-}
-
-/* The first of the list and the one nearest to it become one, at the first place. */
-static kn_status merge_first(fast *f, kn_cluster_list *list, kn_error *err)
-{
-    size_t at;
-    if (kn_cancelled(f->work->ctx)) return kn_fail_cancelled(err);
-    KN_TRY(find_nearest(f, &at, list->items[0], true, list->items, 1, list->count, NULL, err));
-    kn_cluster *other = kn_cluster_list_take(list, at);
-    kn_status   st = merge_into(f, &f->lanes[0], list, 0, other, err);
-    kn_cluster_free(other);
-    KN_TRY(st);
-    f->work->counters->merged++;
-    return sign(f, &f->lanes[0], list->items[0], err);
-}
-
-/* ---- Algorithm 2, lines 13 to 20, and what is left (M3) ---- */
-
-static kn_status absorb(fast *f, kn_error *err)
-{
-    kn_relational_work *work = f->work;
-    if (f->open.count == 0 || work->done.count == 0 || work->problem->leftovers == KN_LEFTOVERS_DROP) return KN_OK;
-    const kn_cluster *left = f->open.items[0];
-    for (uint32_t m = 0; m < left->size; m++) {
-        kn_cluster *person;
-        size_t      at;
-        KN_TRY(kn_cluster_of_entity(&person, work->ctx, work->problem->forest, work->losses, left->members[m], err));
-        kn_status st = find_nearest(f, &at, person, false, work->done.items, 0, work->done.count, NULL, err);
-        if (st == KN_OK) st = merge_into(f, &f->lanes[0], &work->done, at, person, err);
-        kn_cluster_free(person);
-        KN_TRY(st);
-        work->counters->absorbed++;
-    }
-    return KN_OK;
-}
-
-/* ---- For the clusterings beside CDGH ---- */
-
-/* Measures how far the items of a piece are from the fixed one. */
-static kn_status measure_piece(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
-{
-    fast *f = arg;
-    (void)worker;
-    for (int64_t l = begin; l < end; l++) {
-        kn_lane *lane = &f->lanes[l];
-        size_t   from = f->item_first + (size_t)l * f->piece, to = from + f->piece;
-        if (to > f->item_first + f->item_count) to = f->item_first + f->item_count;
-        KN_TRY(kn_lane_room(lane, f->fixed->nodes, err));
-        for (size_t i = from; i < to; i++) {
-            if (f->flat) KN_TRY(sign(f, lane, f->items[i], err));
-            kn_lane_loss(lane, f->fixed, f->items[i], &(kn_limit){0}, &f->measured[i]);
-            lane->distances++;
-        }
-    }
-    return KN_OK;
-}
-
-static kn_status measure_all(void *self, kn_loss *out, kn_cluster *representative, kn_cluster *const *entities,
-                             size_t count, kn_error *err)
-{
-    fast *f = self;
-    KN_TRY(sign(f, &f->lanes[0], representative, err));
-    f->fixed = representative;
-    f->items = (kn_cluster **)(uintptr_t)entities;
-    f->measured = out;
-    for (size_t begin = 0; begin < count; begin += AT_ONCE) {
-        if (kn_cancelled(f->work->ctx)) return kn_fail_cancelled(err);
-        f->item_first = begin;
-        f->item_count = count - begin < AT_ONCE ? count - begin : AT_ONCE;
-        KN_TRY(intern_items(f, representative, err));
-        int lanes = f->item_count < ALONE ? 1 : LANES;
-        f->piece = (f->item_count + (size_t)lanes - 1) / (size_t)lanes;
-        KN_TRY(kn_parallel_for(f->work->ctx, lanes, 1, measure_piece, f, err));
-    }
-    return KN_OK;
-}
-
-static kn_status nearest_entity(void *self, size_t *out, kn_cluster *representative, kn_cluster **entities,
-                                size_t count, kn_error *err)
-{
-    return find_nearest(self, out, representative, true, entities, 0, count, NULL, err);
-}
-
-static kn_status merge_both(void *self, kn_cluster **out, kn_cluster *a, kn_cluster *b, kn_error *err)
-{
-    fast *f = self;
-    return merged(f, &f->lanes[0], out, a, b, err);
-}
-
-static kn_status miracle(fast *f, kn_error *err)
-{
-    const kn_anonymizer by = {f, measure_all, nearest_entity, merge_both};
-    if (f->work->problem->clustering != KN_CLUSTERING_CDGH) {
-        KN_TRY(kn_skeleton_cluster(f->work, &by, &f->open, err));
-        return absorb(f, err);
-    }
-    KN_TRY(put_persons(f, err));
-    while (f->open.count > 1) {
-        KN_TRY(merge_first(f, &f->open, err));
-        if (f->open.items[0]->size >= f->work->k) KN_TRY(finish(f, kn_cluster_list_take(&f->open, 0), err));
-    }
-    return absorb(f, err);
-}
-
-/* ---- Algorithm 6 ---- */
-
-static kn_status diverse(fast *f, bool *good, const kn_cluster *c, kn_error *err)
-{
-    return kn_cluster_diverse(good, NULL, f->work->ctx, f->work->problem, c, &f->codes, err);
-}
-
-/* M13: the last class without diversity joins the nearest good class that stays good, or is dropped. */
-static kn_status place_last(fast *f, kn_cluster *last, kn_error *err)
-{
-    kn_relational_work *work = f->work;
-    bool               *tried = kn_alloc_zero(work->ctx, work->done.count + 1);
-    if (!tried) return kn_fail_memory(err, work->ctx, "merging classes");
-    kn_status st = KN_OK;
-    bool      good = false;
-    for (size_t round = 0; st == KN_OK && !good && round < work->done.count; round++) {
-        size_t      at;
-        kn_cluster *both = NULL;
-        st = find_nearest(f, &at, last, false, work->done.items, 0, work->done.count, tried, err);
-        if (st != KN_OK) break;
-        tried[at] = true;
-        st = merged(f, &f->lanes[0], &both, work->done.items[at], last, err);
-        if (st == KN_OK) st = diverse(f, &good, both, err);
-        if (st != KN_OK || !good) {
-            kn_cluster_free(both);
-            continue;
-        }
-        kn_cluster_free(work->done.items[at]);
-        work->done.items[at] = both;
-        work->counters->absorbed += last->size;
-    }
-    kn_free(tried);
-    return st;
-}
-
-static kn_status diversify(fast *f, kn_cluster_list *bad, kn_error *err)
-{
-    kn_relational_work *work = f->work;
-    kn_cluster_list     all = work->done;
-    kn_status           st = KN_OK;
-    work->done = (kn_cluster_list){0};
-    for (size_t i = 0; i < all.count; i++) {
-        bool good = true;
-        if (st == KN_OK) st = diverse(f, &good, all.items[i], err);
-        if (st == KN_OK)
-            st = kn_cluster_list_add(good ? &work->done : bad, work->ctx, all.items[i], err);
-        else
-            kn_cluster_free(all.items[i]);
-    }
-    kn_free(all.items);
-    KN_TRY(st);
-    if (work->problem->repair == KN_DIVERSITY_SUPPRESS) return KN_OK;
-    while (bad->count > 1) {
-        bool good;
-        KN_TRY(merge_first(f, bad, err));
-        KN_TRY(diverse(f, &good, bad->items[0], err));
-        KN_TRY(kn_cluster_list_add(good ? &work->done : bad, work->ctx, kn_cluster_list_take(bad, 0), err));
-    }
-    if (bad->count == 0 || work->problem->leftovers == KN_LEFTOVERS_DROP) return KN_OK;
-    return place_last(f, bad->items[0], err);
-}
-
 /* ---- The whole ---- */
 
 static kn_status prepare(fast *f, kn_error *err)
@@ -767,6 +462,17 @@ static void clean_up(fast *f, kn_cluster_list *bad)
     kn_store_free(&f->store);
 }
 
+static kn_status cluster(fast *f, kn_error *err)
+{
+    if (f->work->problem->clustering != KN_CLUSTERING_CDGH) {
+        KN_TRY(kn_rest_cluster(f, err));
+    } else {
+        KN_TRY(put_persons(f, err));
+        KN_TRY(kn_rest_merge(f, err));
+    }
+    return kn_rest_absorb(f, err);
+}
+
 kn_status kn_miracle_fast(kn_relational_work *work, kn_error *err)
 {
     fast           *f = kn_alloc_zero(work->ctx, sizeof *f);
@@ -775,8 +481,8 @@ kn_status kn_miracle_fast(kn_relational_work *work, kn_error *err)
     f->work = work;
     kn_status st = prepare(f, err);
     kn_progress_begin(work->ctx, "clustering", "persons", (uint64_t)work->problem->forest->entities);
-    if (st == KN_OK) st = miracle(f, err);
-    if (st == KN_OK && work->problem->method == KN_METHOD_DMIRACLE) st = diversify(f, &bad, err);
+    if (st == KN_OK) st = cluster(f, err);
+    if (st == KN_OK && work->problem->method == KN_METHOD_DMIRACLE) st = kn_rest_diversify(f, &bad, err);
     kn_progress_end(work->ctx);
     clean_up(f, &bad);
     kn_free(f);

@@ -1,4 +1,4 @@
-/* kn_miracle_state.h: what kn_miracle.c knows while it places persons.
+/* kn_miracle_state.h: what kn_miracle.c and kn_miracle_rest.c know and share.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef KN_MIRACLE_STATE_H
@@ -88,5 +88,69 @@ typedef struct fast {
     candidate           nearest[LANES];
     kn_loss            *measured; /* of each item: where all are asked for */
 } fast;
+
+/* ---- Distances of several: the nearest ---- */
+
+/* Is a loss at place `at` better than what was found? Of equal losses the first place wins. */
+static inline bool kn_better(kn_loss loss, size_t at, const candidate *best)
+{
+    if (best->at == SIZE_MAX) return true;
+    int c = kn_loss_compare(loss, best->loss);
+    return c < 0 || (c == 0 && at < best->at);
+}
+
+/* The distance of a representative and an entity, the `at`-th of several. False: it is not better than what was found,
+ * and *out only a lower bound that is not better either. */
+static inline bool kn_distance(kn_lane *lane, const kn_cluster *representative, const kn_cluster *entity, size_t at,
+                               const candidate *best, kn_loss *out)
+{
+    kn_limit limit = {best->at != SIZE_MAX, at < best->at, best->loss};
+    if (!kn_lane_loss(lane, representative, entity, &limit, out)) return false;
+    lane->distances++;
+    return true;
+}
+
+/* Likewise, and the better of the two is the best. */
+static inline void kn_try_distance(kn_lane *lane, const kn_cluster *representative, const kn_cluster *entity,
+                                   size_t at, candidate *best)
+{
+    kn_loss loss;
+    if (!kn_distance(lane, representative, entity, at, best, &loss))
+        lane->skipped++;
+    else if (kn_better(loss, at, best))
+        *best = (candidate){loss, at};
+}
+
+/* Raises a coarse bound of the `at`-th of several until it is clear that it is not better than what was found.
+ * The entity (or with `represents` the representative) has been spread into the lane's counts. */
+static inline kn_loss kn_fast_raised(const fast *f, const kn_lane *lane, kn_loss bound, const kn_signature *x,
+                                     const kn_signature *y, bool represents, size_t at, const candidate *best)
+{
+    const kn_signature *other = represents ? y : x;
+    if (!kn_better(bound, at, best)) return bound;
+    kn_loss higher = kn_signature_bound(&f->bounds, x, y);
+    if (kn_loss_compare(higher, bound) > 0) bound = higher;
+    if (!other->spotted || !kn_better(bound, at, best)) return bound;
+    higher = kn_signature_fine_bound(&f->bounds, x, y, other, lane->counts);
+    return kn_loss_compare(higher, bound) > 0 ? higher : bound;
+}
+
+/* ---- What placing and merging share (kn_miracle.c) ---- */
+
+/* Makes a cluster's signature unless it has one. */
+KN_CHECK kn_status kn_fast_sign(fast *f, kn_lane *lane, kn_cluster *c, kn_error *err);
+void               kn_fast_forget(fast *f); /* all that was interned */
+
+/* The anonymization of two clusters, which stay. */
+KN_CHECK kn_status kn_fast_merged(fast *f, kn_lane *lane, kn_cluster **out, kn_cluster *a, kn_cluster *b,
+                                  kn_error *err);
+KN_CHECK kn_status kn_fast_finish(fast *f, kn_cluster *c, kn_error *err); /* takes a class, even on failure */
+
+/* ---- Classes of what is left (kn_miracle_rest.c) ---- */
+
+KN_CHECK kn_status kn_rest_cluster(fast *f, kn_error *err); /* by another clustering than cdgh   */
+KN_CHECK kn_status kn_rest_merge(fast *f, kn_error *err); /* Algorithm 2, lines 13 to 20       */
+KN_CHECK kn_status kn_rest_absorb(fast *f, kn_error *err); /* M3: who is left joins classes     */
+KN_CHECK kn_status kn_rest_diversify(fast *f, kn_cluster_list *bad, kn_error *err); /* Algorithm 6 */
 
 #endif
