@@ -14,6 +14,8 @@
  * is joined by the next ones (a run) is made ahead for all persons, five times as many as are needed; placing then finds most
  * clusters ready. Results and counters are as without: what was made in vain is not counted.
  * - Where a new cluster may begin, one that is too far by its bound is not measured.
+ * - Of a person's distances from the clusters before the group the nearest is kept: while that cluster is as it was, or another
+ * is nearer, the unchanged ones are not looked at. The changed ones are on a list.
  *
  * What is left when all persons were placed is in kn_miracle_rest.c.
  *
@@ -114,8 +116,8 @@ static kn_status load_person(void *arg, int64_t begin, int64_t end, int worker, 
 /* Compares one person with the clusters that were open when its group began. */
 static kn_status look_ahead(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
 {
-    fast        *f = arg;
-    const group *g = f->ahead;
+    fast  *f = arg;
+    group *g = f->ahead;
     for (int64_t i = begin; i < end; i++) {
         kn_lane            *lane = lane_of(f, i, worker);
         const kn_signature *person = g->persons[i]->signature;
@@ -123,6 +125,7 @@ static kn_status look_ahead(void *arg, int64_t begin, int64_t end, int worker, k
         candidate           lowest = {{0, 0}, SIZE_MAX}, best = lowest;
         KN_TRY(kn_lane_room(lane, g->persons[i]->nodes, err));
         kn_signature_spread(person, &f->bounds, lane->counts);
+        g->exact[i] = 0;
         for (size_t s = 0; s < g->slots; s++) {
             row[s] = (known){kn_signature_coarse_bound(&f->bounds, g->seen[s]->signature, person), false};
             if (kn_better(row[s].loss, s, &lowest)) lowest = (candidate){row[s].loss, s};
@@ -133,9 +136,11 @@ static kn_status look_ahead(void *arg, int64_t begin, int64_t end, int worker, k
             row[s].loss = kn_fast_raised(f, lane, row[s].loss, g->seen[s]->signature, person, false, s, &best);
             if (!kn_better(row[s].loss, s, &best)) continue;
             row[s].exact = kn_distance(lane, g->seen[s], g->persons[i], s, &best, &row[s].loss);
+            g->exact[i] += row[s].exact;
             if (row[s].exact && kn_better(row[s].loss, s, &best)) best = (candidate){row[s].loss, s};
         }
         kn_signature_clear(person, &f->bounds, lane->counts);
+        g->nearest[i] = best;
     }
     return KN_OK;
 }
@@ -173,12 +178,17 @@ static kn_status make_run(fast *f, group *g, int i, kn_lane *lane, kn_error *err
     return KN_OK;
 }
 
+static bool is_barred(const fast *f, size_t at)
+{
+    return f->barred && f->barred[at];
+}
+
 /* The i-th person and the cluster that was changed last, which is mostly the nearest: measured to the end, ahead or now. */
 static kn_status try_latest(fast *f, int i, kn_lane *lane, candidate *best, kn_error *err)
 {
     const latest *l = &f->latest;
     int64_t       evaluations;
-    if (!f->flat || l->at == SIZE_MAX || (f->barred && f->barred[l->at])) return KN_OK;
+    if (!f->flat || l->at == SIZE_MAX || is_barred(f, l->at)) return KN_OK;
     const step *s = l->length > 0 && l->length <= RUN ? &f->now->runs[l->first][l->length - 1] : NULL;
     best->at = l->at;
     if (s && s->measured) {
@@ -199,46 +209,77 @@ static bool too_far(const fast *f, kn_loss bound)
     return (int64_t)f->open.count < problem->climit && kn_loss_above(bound, f->work->losses->unit, problem->threshold);
 }
 
-/* The nearest open cluster of the i-th person of the group, or where a new one may begin any that is too far. Clusters keep their order: places compare as slots do. */
+/* Measures what is open at a place, unless its lower bound says that it is not nearer than the best. */
+static void try_open(fast *f, int i, kn_lane *lane, kn_loss bound, size_t at, candidate *best)
+{
+    const kn_cluster *c = f->open.items[at], *person = f->now->persons[i];
+    if (too_far(f, bound)) return;
+    bound = kn_fast_raised(f, lane, bound, c->signature, person->signature, false, at, best);
+    if (!kn_better(bound, at, best) || too_far(f, bound)) return;
+    kn_loss loss;
+    if (kn_distance(lane, c, person, at, best, &loss) && kn_better(loss, at, best)) *best = (candidate){loss, at};
+}
+
+/* The clusters that changed since the group was compared; the most promising first. */
+static void try_changed(fast *f, int i, kn_lane *lane, candidate *best)
+{
+    const kn_signature *person = f->now->persons[i]->signature;
+    const size_t        measured = f->flat ? f->latest.at : SIZE_MAX;
+    candidate           lowest = {{0, 0}, SIZE_MAX};
+    for (size_t c = 0; c < f->changed_count; c++) {
+        changed *it = &f->changed[c];
+        if (it->at == measured || is_barred(f, it->at)) continue;
+        it->bound = kn_signature_coarse_bound(&f->bounds, f->open.items[it->at]->signature, person);
+        if (kn_better(it->bound, it->at, &lowest)) lowest = (candidate){it->bound, it->at};
+    }
+    if (lowest.at == SIZE_MAX) return;
+    try_open(f, i, lane, lowest.loss, lowest.at, best);
+    for (size_t c = 0; c < f->changed_count; c++) {
+        const changed *it = &f->changed[c];
+        if (it->at == measured || it->at == lowest.at || is_barred(f, it->at)) continue;
+        if (kn_better(it->bound, it->at, best)) try_open(f, i, lane, it->bound, it->at, best);
+    }
+}
+
+/* The others, if the nearest of them has changed. */
+static void try_unchanged(fast *f, int i, kn_lane *lane, candidate *best)
+{
+    const group *g = f->now;
+    const known *row = g->known + (size_t)i * g->slots;
+    for (int exact = 1; exact >= 0; exact--)
+        for (size_t s = 0; s < g->slots; s++) {
+            size_t at = g->place[s];
+            if (at == KN_FOREST_NONE || row[s].exact != exact || is_barred(f, at) || !kn_better(row[s].loss, at, best))
+                continue;
+            if (exact)
+                *best = (candidate){row[s].loss, at};
+            else
+                try_open(f, i, lane, row[s].loss, at, best);
+        }
+}
+
+/* The nearest open cluster of the i-th person of the group, or where a new one may begin any that is too far. Clusters keep
+ * their order: places compare as slots do. */
 static kn_status nearest_open(fast *f, int i, candidate *out, kn_error *err)
 {
     const group        *g = f->now;
     kn_lane            *lane = lane_of(f, i, f->placing);
     const kn_signature *person = g->persons[i]->signature;
-    candidate           best = {{0, 0}, SIZE_MAX}, lowest = best;
-    known              *row = g->known + (size_t)i * g->slots;
-    const size_t        changed = f->flat ? f->latest.at : SIZE_MAX;
+    candidate           best = {{0, 0}, SIZE_MAX}, ahead = g->nearest[i];
+    const int64_t       before = lane->distances;
     KN_TRY(kn_lane_room(lane, g->persons[i]->nodes, err));
     KN_TRY(try_latest(f, i, lane, &best, err));
+    size_t at = ahead.at == SIZE_MAX ? KN_FOREST_NONE : g->place[ahead.at];
+    bool   there = at != KN_FOREST_NONE && !is_barred(f, at);
+    if (there && kn_better(ahead.loss, at, &best)) best = (candidate){ahead.loss, at};
     kn_signature_spread(person, &f->bounds, lane->counts);
-    for (size_t at = 0; at < f->open.count; at++) {
-        const kn_cluster *c = f->open.items[at];
-        if (at == changed || (f->barred && f->barred[at])) continue;
-        uint32_t slot = c->slot[g->parity];
-        if (slot != KN_FOREST_NONE) {
-            if (row[slot].exact && kn_better(row[slot].loss, at, &best)) best = (candidate){row[slot].loss, at};
-            continue;
-        }
-        kn_loss bound = kn_signature_coarse_bound(&f->bounds, c->signature, person);
-        if (kn_better(bound, at, &lowest)) lowest = (candidate){bound, at};
-    }
-    if (lowest.at != SIZE_MAX && kn_better(lowest.loss, lowest.at, &best) && !too_far(f, lowest.loss))
-        kn_try_distance(lane, f->open.items[lowest.at], g->persons[i], lowest.at, &best);
-    for (size_t at = 0; at < f->open.count; at++) {
-        const kn_cluster *c = f->open.items[at];
-        uint32_t          slot = c->slot[g->parity];
-        if (at == changed || at == lowest.at || (slot != KN_FOREST_NONE && row[slot].exact)) continue;
-        if (f->barred && f->barred[at]) continue;
-        kn_loss bound =
-            slot != KN_FOREST_NONE ? row[slot].loss : kn_signature_coarse_bound(&f->bounds, c->signature, person);
-        if (!too_far(f, bound)) bound = kn_fast_raised(f, lane, bound, c->signature, person, false, at, &best);
-        if (!kn_better(bound, at, &best) || too_far(f, bound)) {
-            lane->skipped++;
-            continue;
-        }
-        kn_try_distance(lane, f->open.items[at], g->persons[i], at, &best);
-    }
+    try_changed(f, i, lane, &best);
+    /* No other is nearer than the one that was nearest. */
+    if (ahead.at != SIZE_MAX && !there && kn_better(ahead.loss, 0, &best) && !too_far(f, ahead.loss))
+        try_unchanged(f, i, lane, &best);
     kn_signature_clear(person, &f->bounds, lane->counts);
+    int64_t left = (int64_t)f->open.count - (lane->distances - before) - g->exact[i];
+    lane->skipped += left > 0 ? left : 0;
     *out = best;
     return KN_OK;
 }
@@ -281,6 +322,42 @@ static kn_status nearest_allowed(fast *f, int i, candidate *best, kn_error *err)
     return st;
 }
 
+/* ---- Which clusters are as they were ---- */
+
+/* Room for the changes of a group, and those since it was compared. */
+static kn_status begin_changes(fast *f, kn_error *err)
+{
+    if (!KN_GROW(f->work->ctx, &f->changed, &f->changed_capacity, f->open.count + (size_t)f->now->count + 1))
+        return kn_fail_memory(err, f->work->ctx, "comparing persons with clusters");
+    f->changed_count = 0;
+    for (size_t at = 0; at < f->open.count; at++)
+        if (f->open.items[at]->slot[f->now->parity] == KN_FOREST_NONE) f->changed[f->changed_count++].at = at;
+    return KN_OK;
+}
+
+/* The cluster at a place is about to be replaced, or is new. */
+static void note_change(fast *f, const kn_cluster *old, size_t at)
+{
+    for (int i = 0; old && i < 2; i++)
+        if (old->slot[i] != KN_FOREST_NONE) f->groups[i].place[old->slot[i]] = KN_FOREST_NONE;
+    if (!old || old->slot[f->now->parity] != KN_FOREST_NONE) f->changed[f->changed_count++].at = at;
+}
+
+/* The cluster at a place, which has changed, is finished: later ones move up. */
+static void note_taken(fast *f, size_t at)
+{
+    size_t count = 0;
+    for (size_t c = 0; c < f->changed_count; c++)
+        if (f->changed[c].at != at) f->changed[count++].at = f->changed[c].at - (f->changed[c].at > at);
+    f->changed_count = count;
+    for (int i = 0; i < 2; i++) {
+        const group *g = &f->groups[i];
+        for (size_t s = 0; s < g->slots; s++) g->place[s] -= g->place[s] != KN_FOREST_NONE && g->place[s] > at;
+    }
+}
+
+/* ---- Placing ---- */
+
 /* The i-th person joins an open cluster. */
 static kn_status join(fast *f, int i, size_t at, kn_error *err)
 {
@@ -296,6 +373,7 @@ static kn_status join(fast *f, int i, size_t at, kn_error *err)
     } else {
         KN_TRY(kn_fast_merged(f, lane, &both, f->open.items[at], f->now->persons[i], err));
     }
+    note_change(f, f->open.items[at], at);
     f->now->replaced[i] = f->open.items[at]; /* others may be looking at it */
     f->open.items[at] = both;
     return KN_OK;
@@ -314,14 +392,17 @@ static kn_status put(fast *f, int i, kn_error *err)
         best.at = f->open.count;
         f->now->persons[i] = NULL;
         KN_TRY(kn_cluster_list_add(&f->open, f->work->ctx, person, err));
+        note_change(f, NULL, best.at);
         f->latest.first = i;
         f->latest.length = 1;
     } else {
         KN_TRY(join(f, i, best.at, err));
     }
     f->latest.at = f->open.items[best.at]->size < f->work->k ? best.at : SIZE_MAX;
-    if (f->open.items[best.at]->size >= f->work->k)
+    if (f->open.items[best.at]->size >= f->work->k) {
+        note_taken(f, best.at);
         return kn_fast_finish(f, kn_cluster_list_take(&f->open, best.at), err);
+    }
     KN_TRY(kn_fast_sign(f, lane, f->open.items[best.at], err));
     return make_ready(f, lane, f->open.items[best.at], err);
 }
@@ -329,6 +410,7 @@ static kn_status put(fast *f, int i, kn_error *err)
 static kn_status put_all(fast *f, kn_error *err)
 {
     f->latest.length = 0; /* another group's run */
+    KN_TRY(begin_changes(f, err));
     for (int i = 0; i < f->now->count; i++) KN_TRY(put(f, i, err));
     return KN_OK;
 }
@@ -344,12 +426,13 @@ static kn_status begin_group(fast *f, group *g, int64_t first, kn_error *err)
     g->count = left < 0 ? 0 : left < most ? (int)left : most;
     g->slots = f->open.count;
     if (!KN_GROW(ctx, &g->known, &g->known_capacity, (size_t)most * g->slots + 1) ||
-        !KN_GROW(ctx, &g->seen, &g->seen_capacity, g->slots + 1))
+        !KN_GROW(ctx, &g->seen, &g->seen_capacity, g->slots + 1) ||
+        !KN_GROW(ctx, &g->place, &g->place_capacity, g->slots + 1))
         return kn_fail_memory(err, ctx, "comparing persons with clusters");
     if (forgot) kn_fast_forget(f);
     for (size_t s = 0; s < g->slots; s++) {
         g->seen[s] = f->open.items[s];
-        g->seen[s]->slot[g->parity] = (uint32_t)s;
+        g->seen[s]->slot[g->parity] = g->place[s] = (uint32_t)s;
         KN_TRY(make_ready(f, &f->lanes[0], g->seen[s], err));
     }
     if (forgot) f->store_limit = f->store.count * 4 > STORE_LIMIT ? f->store.count * 4 : STORE_LIMIT;
@@ -451,11 +534,11 @@ static void clean_up(fast *f, kn_cluster_list *bad)
     }
     for (int i = 0; i < 2; i++) {
         for (int p = 0; p < MOST_GROUP; p++) drop_person(&f->groups[i], p);
-        KN_FREE(f->groups[i].seen, f->groups[i].known);
+        KN_FREE(f->groups[i].seen, f->groups[i].place, f->groups[i].known);
     }
     kn_cluster_list_free(&f->open);
     kn_cluster_list_free(bad);
-    KN_FREE(f->barred, f->lanes);
+    KN_FREE(f->barred, f->changed, f->lanes);
     kn_codes_free(&f->codes);
     kn_tree_bounds_free(&f->bounds);
     kn_tables_free(&f->tables);

@@ -42,15 +42,24 @@ typedef struct step {
 typedef struct group {
     int          parity; /* which of two: the clusters' slot */
     kn_cluster  *persons[MOST_GROUP];
+    candidate    nearest[MOST_GROUP]; /* of the clusters that were open: a slot                    */
+    uint32_t     exact[MOST_GROUP];   /* how many distances from them are known                    */
     kn_cluster  *replaced[MOST_GROUP]; /* what each joined, as it was: others may still look at it     */
     step         runs[MOST_GROUP][RUN]; /* of clusters that begin with each                            */
     int64_t      first; /* in the order of persons */
     int          count;
     kn_cluster **seen; /* open clusters when it began: a cluster's slot is its place here */
-    size_t       seen_capacity, slots;
+    uint32_t    *place; /* of each slot: where the cluster is now; KN_FOREST_NONE: changed or finished  */
+    size_t       seen_capacity, place_capacity, slots;
     known       *known; /* group × slots */
     size_t       known_capacity;
 } group;
+
+/* An open cluster that is not as it was when the group began. */
+typedef struct changed {
+    size_t  at;
+    kn_loss bound; /* of the person that is placed */
+} changed;
 
 /* The cluster that was changed last. */
 typedef struct latest {
@@ -77,6 +86,8 @@ typedef struct fast {
     group           groups[2];
     group          *now, *ahead; /* the one that is placed; the one that is compared       */
     latest          latest;
+    changed        *changed;     /* since the group that is placed was compared            */
+    size_t          changed_count, changed_capacity;
     int             placing;     /* the worker who does                                    */
     /* Looking for the nearest. */
     kn_cluster        **items;
