@@ -7,8 +7,8 @@
  * if it does not exclude. The most promising cluster goes first.
  * - The persons of a group are compared with all clusters in parallel, before the changes by earlier persons are
  * known; then they are placed one by one, and only clusters that changed meanwhile are compared again. Where nothing is
- * interned, the persons after them are compared while they are placed, with the clusters as they were before: two groups
- * are at hand.
+ * interned, the persons after them are compared while they are placed, with the clusters as they were before; and with runs (see
+ * below) those after these loaded: three groups are at hand.
  * - Of two who follow each other the second mostly joins what the first has just made: in the order of trees they are
  * alike. So that cluster is measured first. With MANY_THREADS, what becomes of a cluster that begins with a person and
  * is joined by the next ones (a run) is made ahead for all persons, five times as many as are needed; placing then finds most
@@ -22,8 +22,8 @@
  * Where subtrees are interned, each person of a group has a lane, for any number of threads.
  *
  * Memory: open clusters, finished ones (they are the plan), and for whole subtrees STORE_LIMIT of them or four times
- * those of the open clusters, and LANES memories of costs. What is known of the persons of two groups and the open clusters:
- * 48 bytes for each, in groups of MOST_GROUP or so few that MOST_KNOWN of a group are enough.
+ * those of the open clusters, and LANES memories of costs. What is known of the persons of three groups and the open clusters:
+ * 72 bytes for each, in groups of MOST_GROUP or so few that MOST_KNOWN of a group are enough.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_miracle_state.h"
@@ -100,16 +100,18 @@ static kn_lane *lane_of(const fast *f, int64_t i, int worker)
     return &f->lanes[f->flat ? worker : i];
 }
 
-static kn_status load_person(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+static kn_status load_person(fast *f, group *g, int64_t i, int worker, kn_error *err)
 {
-    fast  *f = arg;
-    group *g = f->ahead;
-    for (int64_t i = begin; i < end; i++) {
-        drop_person(g, i);
-        KN_TRY(kn_cluster_of_entity(&g->persons[i], f->work->ctx, f->work->problem->forest, f->work->losses,
-                                    f->work->order[g->first + i], err));
-        KN_TRY(kn_fast_sign(f, lane_of(f, i, worker), g->persons[i], err));
-    }
+    drop_person(g, i);
+    KN_TRY(kn_cluster_of_entity(&g->persons[i], f->work->ctx, f->work->problem->forest, f->work->losses,
+                                f->work->order[g->first + i], err));
+    return kn_fast_sign(f, lane_of(f, i, worker), g->persons[i], err);
+}
+
+static kn_status load_persons(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
+{
+    fast *f = arg;
+    for (int64_t i = begin; i < end; i++) KN_TRY(load_person(f, f->now, i, worker, err));
     return KN_OK;
 }
 
@@ -331,16 +333,16 @@ static kn_status begin_changes(fast *f, kn_error *err)
         return kn_fail_memory(err, f->work->ctx, "comparing persons with clusters");
     f->changed_count = 0;
     for (size_t at = 0; at < f->open.count; at++)
-        if (f->open.items[at]->slot[f->now->parity] == KN_FOREST_NONE) f->changed[f->changed_count++].at = at;
+        if (f->open.items[at]->slot[f->now->which] == KN_FOREST_NONE) f->changed[f->changed_count++].at = at;
     return KN_OK;
 }
 
 /* The cluster at a place is about to be replaced, or is new. */
 static void note_change(fast *f, const kn_cluster *old, size_t at)
 {
-    for (int i = 0; old && i < 2; i++)
+    for (int i = 0; old && i < KN_SLOTS; i++)
         if (old->slot[i] != KN_FOREST_NONE) f->groups[i].place[old->slot[i]] = KN_FOREST_NONE;
-    if (!old || old->slot[f->now->parity] != KN_FOREST_NONE) f->changed[f->changed_count++].at = at;
+    if (!old || old->slot[f->now->which] != KN_FOREST_NONE) f->changed[f->changed_count++].at = at;
 }
 
 /* The cluster at a place, which has changed, is finished: later ones move up. */
@@ -350,7 +352,7 @@ static void note_taken(fast *f, size_t at)
     for (size_t c = 0; c < f->changed_count; c++)
         if (f->changed[c].at != at) f->changed[count++].at = f->changed[c].at - (f->changed[c].at > at);
     f->changed_count = count;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < KN_SLOTS; i++) {
         const group *g = &f->groups[i];
         for (size_t s = 0; s < g->slots; s++) g->place[s] -= g->place[s] != KN_FOREST_NONE && g->place[s] > at;
     }
@@ -415,24 +417,30 @@ static kn_status put_all(fast *f, kn_error *err)
     return KN_OK;
 }
 
-/* The group of persons from `first` on, and the open clusters they are compared with. */
-static kn_status begin_group(fast *f, group *g, int64_t first, kn_error *err)
+/* ---- Groups ---- */
+
+/* The group of persons from `first` on. */
+static void choose_persons(const fast *f, group *g, int64_t first)
+{
+    int64_t left = f->work->problem->forest->entities - first;
+    g->first = first;
+    g->count = first < 0 || left < 0 ? 0 : left < f->group ? (int)left : f->group;
+}
+
+/* The open clusters a group is compared with. */
+static kn_status begin_group(fast *f, group *g, kn_error *err)
 {
     kn_context *ctx = f->work->ctx;
-    int64_t     left = f->work->problem->forest->entities - first;
     bool        forgot = f->store.count > f->store_limit;
-    int         most = f->group;
-    g->first = first;
-    g->count = left < 0 ? 0 : left < most ? (int)left : most;
     g->slots = f->open.count;
-    if (!KN_GROW(ctx, &g->known, &g->known_capacity, (size_t)most * g->slots + 1) ||
+    if (!KN_GROW(ctx, &g->known, &g->known_capacity, (size_t)f->group * g->slots + 1) ||
         !KN_GROW(ctx, &g->seen, &g->seen_capacity, g->slots + 1) ||
         !KN_GROW(ctx, &g->place, &g->place_capacity, g->slots + 1))
         return kn_fail_memory(err, ctx, "comparing persons with clusters");
     if (forgot) kn_fast_forget(f);
     for (size_t s = 0; s < g->slots; s++) {
         g->seen[s] = f->open.items[s];
-        g->seen[s]->slot[g->parity] = g->place[s] = (uint32_t)s;
+        g->seen[s]->slot[g->which] = g->place[s] = (uint32_t)s;
         KN_TRY(make_ready(f, &f->lanes[0], g->seen[s], err));
     }
     if (forgot) f->store_limit = f->store.count * 4 > STORE_LIMIT ? f->store.count * 4 : STORE_LIMIT;
@@ -444,14 +452,16 @@ static kn_status put_group(fast *f, int64_t first, kn_error *err)
 {
     kn_context *ctx = f->work->ctx;
     group      *g = f->now = f->ahead = &f->groups[0];
-    KN_TRY(begin_group(f, g, first, err));
-    KN_TRY(kn_parallel_for(ctx, g->count, 1, load_person, f, err));
+    choose_persons(f, g, first);
+    KN_TRY(begin_group(f, g, err));
+    KN_TRY(kn_parallel_for(ctx, g->count, 1, load_persons, f, err));
     for (int i = 0; i < g->count; i++) KN_TRY(make_ready(f, &f->lanes[i], g->persons[i], err));
     KN_TRY(kn_parallel_for(ctx, g->count, 1, look_ahead, f, err));
     return put_all(f, err);
 }
 
-/* The first piece places persons; each of the others is about one of the next group: it looks ahead, or makes a run. */
+/* The first piece places persons; each of the others is about one of those after them: it looks ahead, makes a run, or
+ * loads one. Without runs a person is loaded when they are compared, while their tree is in the processor's cache. */
 static kn_status put_beside(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
 {
     fast   *f = arg;
@@ -460,34 +470,41 @@ static kn_status put_beside(void *arg, int64_t begin, int64_t end, int worker, k
         if (i == 0) {
             f->placing = worker;
             KN_TRY(put_all(f, err));
-        } else if (i > count) {
+        } else if (i <= count) {
+            if (!f->runs) KN_TRY(load_person(f, f->ahead, i - 1, worker, err));
+            KN_TRY(look_ahead(f, i - 1, i, worker, err));
+        } else if (i <= 2 * count) {
             KN_TRY(make_run(f, f->ahead, (int)(i - 1 - count), &f->lanes[worker], err));
         } else {
-            if (!f->runs) KN_TRY(load_person(f, i - 1, i, worker, err));
-            KN_TRY(look_ahead(f, i - 1, i, worker, err));
+            KN_TRY(load_person(f, f->next, i - 1 - 2 * count, worker, err));
         }
     }
     return KN_OK;
 }
 
-/* Likewise where nothing is interned, which two threads cannot do at a time: the next group is compared meanwhile. */
+/* Likewise where nothing is interned, which two threads cannot do at a time: the next group is compared meanwhile, and with runs
+ * the one after it loaded. `first` is the first person to be placed, negative where nobody is yet. */
 static kn_status put_group_beside(fast *f, int64_t first, kn_error *err)
 {
-    f->now = &f->groups[first / f->group % 2];
-    f->ahead = &f->groups[!f->now->parity];
-    if (first == 0) f->now->count = 0; /* nobody is placed yet */
-    KN_TRY(begin_group(f, f->ahead, first, err));
-    if (f->runs) KN_TRY(kn_parallel_for(f->work->ctx, f->ahead->count, 1, load_person, f, err));
-    return kn_parallel_for(f->work->ctx, 1 + f->ahead->count * (f->runs ? 2 : 1), 1, put_beside, f, err);
+    int64_t number = first / f->group + KN_SLOTS;
+    f->now = &f->groups[number % KN_SLOTS];
+    f->ahead = &f->groups[(number + 1) % KN_SLOTS];
+    f->next = &f->groups[(number + 2) % KN_SLOTS];
+    choose_persons(f, f->now, first);
+    choose_persons(f, f->ahead, first + f->group);
+    choose_persons(f, f->next, first + 2 * f->group);
+    KN_TRY(begin_group(f, f->ahead, err));
+    int64_t pieces = 1 + f->ahead->count + (f->runs ? f->ahead->count + f->next->count : 0);
+    return kn_parallel_for(f->work->ctx, pieces, 1, put_beside, f, err);
 }
 
 /* All persons, in their order. */
 static kn_status put_persons(fast *f, kn_error *err)
 {
     int64_t entities = f->work->problem->forest->entities;
-    f->groups[1].parity = 1;
+    for (int i = 0; i < KN_SLOTS; i++) f->groups[i].which = i;
     f->latest.at = SIZE_MAX;
-    for (int64_t first = 0; first < entities + (f->flat ? f->group : 0); first += f->group) {
+    for (int64_t first = f->runs ? -2 * f->group : f->flat ? -f->group : 0; first < entities; first += f->group) {
         if (kn_cancelled(f->work->ctx)) return kn_fail_cancelled(err);
         KN_TRY(f->flat ? put_group_beside(f, first, err) : put_group(f, first, err));
         kn_progress_add(f->work->ctx, (uint64_t)f->now->count);
@@ -532,7 +549,7 @@ static void clean_up(fast *f, kn_cluster_list *bad)
         f->work->counters->skipped += f->lanes[i].skipped;
         kn_lane_free(&f->lanes[i]);
     }
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < KN_SLOTS; i++) {
         for (int p = 0; p < MOST_GROUP; p++) drop_person(&f->groups[i], p);
         KN_FREE(f->groups[i].seen, f->groups[i].place, f->groups[i].known);
     }

@@ -8,7 +8,7 @@
 
 enum {
     LANES = 16,
-    MOST_GROUP = 256,
+    MOST_GROUP = 128,
     MOST_KNOWN = 1 << 16,
     RUN = 5,
     MANY_THREADS = 8,
@@ -40,7 +40,7 @@ typedef struct step {
 
 /* Persons that are placed one after the other, and what is known of them and the clusters before the first is. */
 typedef struct group {
-    int          parity; /* which of two: the clusters' slot */
+    int          which; /* of KN_SLOTS: the clusters' slot */
     kn_cluster  *persons[MOST_GROUP];
     candidate    nearest[MOST_GROUP]; /* of the clusters that were open: a slot                    */
     uint32_t     exact[MOST_GROUP];   /* how many distances from them are known                    */
@@ -83,8 +83,8 @@ typedef struct fast {
     size_t              barred_capacity;
     /* Placing persons. */
     kn_cluster_list open;
-    group           groups[2];
-    group          *now, *ahead; /* the one that is placed; the one that is compared       */
+    group           groups[KN_SLOTS];
+    group          *now, *ahead, *next; /* the one that is placed; that is compared; whose persons are loaded */
     latest          latest;
     changed        *changed;     /* since the group that is placed was compared            */
     size_t          changed_count, changed_capacity;

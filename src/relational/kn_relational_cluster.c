@@ -89,7 +89,7 @@ static kn_cluster *cluster_alloc(kn_context *ctx, uint32_t nodes, uint32_t size,
     uint32_t *at = (uint32_t *)(void *)(c + 1);
     c->nodes = nodes;
     c->size = size;
-    c->slot[0] = c->slot[1] = KN_FOREST_NONE;
+    for (int i = 0; i < KN_SLOTS; i++) c->slot[i] = KN_FOREST_NONE;
     c->parent = at;
     c->first_child = c->parent + n;
     c->child_count = c->first_child + n;

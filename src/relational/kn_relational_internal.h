@@ -42,6 +42,8 @@ bool kn_loss_above(kn_loss loss, uint64_t unit, kn_ratio threshold);
 
 /* ---- Clusters ---- */
 
+enum { KN_SLOTS = 3 };
+
 /* A representative and its members. One block of memory. */
 typedef struct kn_cluster {
     uint32_t  nodes;
@@ -55,7 +57,7 @@ typedef struct kn_cluster {
     /* The fast path's. */
     uint32_t *ids;    /* per node: interned subtree               */
     uint32_t  epoch;  /* of the store that gave them; 0: of none  */
-    uint32_t  slot[2]; /* its places when distances were computed ahead; KN_FOREST_NONE: changed since      */
+    uint32_t  slot[KN_SLOTS]; /* its places when distances were computed ahead; KN_FOREST_NONE: changed since */
     struct kn_signature *signature; /* owned; NULL: none          */
 } kn_cluster;
 
