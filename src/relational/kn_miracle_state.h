@@ -16,7 +16,8 @@ enum {
     AT_ONCE = 1 << 14,
     STORE_LIMIT = 1 << 16,
     MOST_PLACES = 1 << 15,
-    LEAST_PLACES = 1 << 10
+    LEAST_PLACES = 1 << 10,
+    CACHE_LINE = 64
 };
 
 /* What is known of the distance of a person and a cluster. */
