@@ -190,7 +190,7 @@ def second_core():
         "verify": "SHA-256 of the release is computed from the bytes that are verified, by one thread: of 10 M rows 0.46 s of a span of"
                   " 0.56 s; what is not the digest has 24 cores' work.",
         "mondrian": "One thread numbers the classes and gives memory back; with promises beyond k one judges the sides of a first cut.",
-        "miracle-x": "16 to 19, the less the busier the machine: of 0.31 to 0.38 s of span most are placing, one person after the other by the"
+        "miracle-x": "16 to 19.7, the less the busier the machine: of 0.30 to 0.38 s of span most are placing, one person after the other by the"
                      " paper's greedy order, 3 µs each; the rest is waking 64 threads once per 128 persons.",
         "kmsd": "15 to 16: one thread gives memory back after sorting and after the plan, and about 250 short sections wait for each other.",
     }
