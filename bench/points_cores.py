@@ -34,6 +34,7 @@ def stages_on_cores(bench, command, times, stages, limit=600):
     took = {1: [], bench.threads: []}
     for _ in range(bench.times(times)):
         for threads, answers in took.items():
+            bench.release().unlink(missing_ok=True)  # or writing would include giving the space of the last turn's back
             answers.append(bench.json(with_threads(command, threads), limit)[0]["seconds"])
     one, two = ({stage: [answer[stage] for answer in answers] for stage in stages} for answers in took.values())
     many = bench.json(with_threads(command, MANY), limit)[0]["processor"]
