@@ -197,7 +197,7 @@ static kn_status write_rows(table_writer *w, kn_output *output, kn_error *err)
     KN_TRY(kn_parallel_for(w->ctx, kn_table_all_columns(w->table), 1, find_quotes, w, err));
     KN_TRY(write_header(w, output, err));
     kn_progress_begin(w->ctx, "writing", "rows", (uint64_t)rows);
-    kn_status st = kn_output_small_pieces(output, (rows + PIECE_ROWS - 1) / PIECE_ROWS, table_piece, w, err);
+    kn_status st = kn_output_pieces(output, (rows + PIECE_ROWS - 1) / PIECE_ROWS, table_piece, w, err);
     kn_progress_end(w->ctx);
     return st;
 }

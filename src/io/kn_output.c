@@ -23,6 +23,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -41,14 +42,7 @@
 #include "kn_output_place.h"
 #include "kn_parallel.h"
 
-enum {
-    BUFFER_SIZE = 1 << 18,
-    MAX_NAME_KEPT = 200,
-    POLL_MS = 100,
-    PIECES_PER_THREAD = 2,
-    SMALL_PIECES_PER_THREAD = 8,
-    TEMPORARY = 32
-};
+enum { BUFFER_SIZE = 1 << 18, MAX_NAME_KEPT = 200, POLL_MS = 100, TEMPORARY = 32 };
 
 struct kn_output {
     kn_context        *ctx;
@@ -523,17 +517,21 @@ kn_status kn_output_finish(kn_output *o, kn_status made, kn_error *err)
 
 /* ---- Pieces ---- */
 
-/* Two sets of buffers: while one batch is made, the batch before is written. The sizes of its pieces are known then: each
- * has its place in a file, and any thread writes it there. What goes elsewhere is written by one of them, in order. */
+/* All threads make pieces. Each piece has its turn when those before it have been made. In a file its place is known then, and who made it
+ * writes it there, while its bytes are in the processor's cache and the next one has its turn; what goes elsewhere is written in the turn. */
 typedef struct pieces {
-    kn_output  *output;
-    kn_piece_fn fn;
-    void       *arg;
-    kn_buffer  *made, *written;
-    int64_t     first; /* piece in made[0] */
-    int64_t     made_count, written_count;
-    off_t      *places; /* of written[], in the file; NULL: they are written in order */
-    atomic_int  error;  /* errno of a write at a place */
+    kn_output      *output;
+    kn_piece_fn     fn;
+    void           *arg;
+    kn_buffer      *buffers; /* per worker */
+    int64_t         workers;
+    bool            places; /* is it a file of ours, into which any thread can write? */
+    off_t           place;  /* of the piece whose turn it is: for who has it          */
+    atomic_int      error;  /* errno of a write at a place                            */
+    pthread_mutex_t lock;   /* guards what follows                                    */
+    pthread_cond_t *turns;  /* of piece i: [i % workers], since no more are under way */
+    int64_t         turn;
+    bool            failed; /* there are no more turns */
 } pieces;
 
 /* Writes at a place of the file; 0, or errno. */
@@ -561,56 +559,71 @@ static kn_status write_failed(const kn_output *o, int error, kn_error *err)
     return kn_fail(err, KN_IO, "%s: writing failed: %s", o->path, strerror(error));
 }
 
-static kn_status put_piece(pieces *p, int64_t w, kn_error *err)
+/* false: a piece failed, and this one is no longer wanted. */
+static bool await_turn(pieces *p, int64_t piece)
 {
-    int error = write_at(p->output->fd, p->written[w].data, p->written[w].size, p->places[w]);
-    kn_buffer_clear(&p->written[w]);
+    pthread_mutex_lock(&p->lock);
+    while (p->turn != piece && !p->failed) pthread_cond_wait(&p->turns[piece % p->workers], &p->lock);
+    bool ours = !p->failed;
+    pthread_mutex_unlock(&p->lock);
+    return ours;
+}
+
+static void end_turn(pieces *p)
+{
+    pthread_mutex_lock(&p->lock);
+    p->turn++;
+    pthread_cond_signal(&p->turns[p->turn % p->workers]);
+    pthread_mutex_unlock(&p->lock);
+}
+
+static kn_status end_turns(pieces *p, kn_status why)
+{
+    pthread_mutex_lock(&p->lock);
+    p->failed = true;
+    for (int64_t w = 0; w < p->workers; w++) pthread_cond_signal(&p->turns[w]);
+    pthread_mutex_unlock(&p->lock);
+    return why;
+}
+
+/* In the turn of a piece: writes it, or keeps its place. */
+static kn_status take_turn(pieces *p, const kn_buffer *made, off_t *place, kn_error *err)
+{
+    *place = p->place;
+    p->place += (off_t)made->size;
+    if (p->places) return KN_OK;
+    kn_output_write(p->output, made->data, made->size);
+    return failure(p->output, err);
+}
+
+static kn_status put_piece(pieces *p, const kn_buffer *made, off_t place, kn_error *err)
+{
+    int error = write_at(p->output->fd, made->data, made->size, place);
     if (error == 0) return KN_OK;
     atomic_store(&p->error, error);
     return write_failed(p->output, error, err);
 }
 
-static kn_status put_in_order(pieces *p, kn_error *err)
-{
-    for (int64_t w = 0; w < p->written_count; w++) {
-        kn_output_write(p->output, p->written[w].data, p->written[w].size);
-        kn_buffer_clear(&p->written[w]);
-    }
-    return failure(p->output, err);
-}
-
-/* Writing and making take turns, so that not all threads want the file at the same time. */
 static kn_status run_piece(void *arg, int64_t begin, int64_t end, int worker, kn_error *err)
 {
-    (void)worker;
-    pieces *p = arg;
-    int64_t writes = p->places ? p->written_count : 1, both = writes < p->made_count ? writes : p->made_count;
+    pieces    *p = arg;
+    kn_buffer *made = &p->buffers[worker];
     for (int64_t i = begin; i < end; i++) {
-        bool    write = i < 2 * both ? i % 2 == 0 : writes > p->made_count;
-        int64_t at = i < 2 * both ? i / 2 : i - both;
-        if (!write)
-            KN_TRY(p->fn(p->arg, p->first + at, &p->made[at], err));
-        else
-            KN_TRY(p->places ? put_piece(p, at, err) : put_in_order(p, err));
+        off_t place = 0;
+        kn_buffer_clear(made);
+        kn_status st = p->fn(p->arg, i, made, err);
+        if (st != KN_OK) return end_turns(p, st);
+        if (!await_turn(p, i)) return KN_OK;
+        st = take_turn(p, made, &place, err);
+        if (st != KN_OK) return end_turns(p, st);
+        end_turn(p);
+        if (p->places) st = put_piece(p, made, place, err);
+        if (st != KN_OK) return end_turns(p, st);
     }
     return KN_OK;
 }
 
-/* Makes a batch and writes the one before. */
-static kn_status run_batch(pieces *p, kn_error *err)
-{
-    kn_output *o = p->output;
-    off_t      end = (off_t)o->size;
-    for (int64_t w = 0; p->places && w < p->written_count; w++) {
-        p->places[w] = end;
-        end += (off_t)p->written[w].size;
-    }
-    KN_TRY(kn_parallel_for(o->ctx, p->made_count + (p->places ? p->written_count : 1), 1, run_piece, p, err));
-    if (p->places) o->size = (uint64_t)end;
-    return KN_OK;
-}
-
-/* Is it a file of ours, into which any thread can write? What was written so far is then in it. */
+/* What was written so far is then in the file. */
 static bool has_places(kn_output *o)
 {
     if (!o->target || o->memory || o->consumer.take) return false;
@@ -618,53 +631,39 @@ static bool has_places(kn_output *o)
     return o->error == 0;
 }
 
-static kn_status run_batches(pieces *p, int64_t count, int64_t batch, kn_error *err)
+static kn_status run_pieces(pieces *p, int64_t count, kn_error *err)
 {
-    kn_status st = KN_OK;
-    do {
-        p->made_count = count - p->first < batch ? count - p->first : batch;
-        st = run_batch(p, err);
-        if (st == KN_CANCELLED && kn_output_is_stream(p->output))
-            st = kn_fail(err, st, "stopped on request; the output is incomplete");
-        kn_buffer *filled = p->made;
-        p->made = p->written;
-        p->written = filled;
-        p->written_count = p->made_count;
-        p->first += p->made_count;
-    } while (st == KN_OK && p->written_count > 0); /* the last round makes nothing and writes the last batch */
-    if (p->places && st == KN_OK && lseek(p->output->fd, (off_t)p->output->size, SEEK_SET) < 0) {
-        atomic_store(&p->error, errno);
-        st = write_failed(p->output, errno, err);
+    kn_output *o = p->output;
+    p->place = (off_t)o->size;
+    pthread_mutex_init(&p->lock, NULL);
+    for (int64_t w = 0; w < p->workers; w++) {
+        kn_buffer_init(&p->buffers[w], o->ctx);
+        pthread_cond_init(&p->turns[w], NULL);
     }
-    if (p->error) p->output->error = p->error;
-    return st;
-}
-
-static kn_status put_pieces(kn_output *o, int64_t count, int64_t per_thread, kn_piece_fn fn, void *arg, kn_error *err)
-{
-    int64_t    batch = (int64_t)kn_context_threads(o->ctx) * per_thread;
-    bool       places = has_places(o);
-    kn_buffer *buffers = kn_alloc_array(o->ctx, (size_t)batch * 2, sizeof *buffers);
-    pieces     p = {.output = o, .fn = fn, .arg = arg, .made = buffers};
-    if (places) p.places = kn_alloc_array(o->ctx, (size_t)batch, sizeof *p.places);
-    if (!buffers || (places && !p.places)) {
-        KN_FREE(buffers, p.places);
-        return kn_fail_memory(err, o->ctx, "writing the output");
+    kn_status st = kn_parallel_for(o->ctx, count, 1, run_piece, p, err);
+    for (int64_t w = 0; w < p->workers; w++) {
+        kn_buffer_free(&p->buffers[w]);
+        pthread_cond_destroy(&p->turns[w]);
     }
-    p.written = buffers + batch;
-    for (int64_t i = 0; i < batch * 2; i++) kn_buffer_init(&buffers[i], o->ctx);
-    kn_status st = run_batches(&p, count, batch, err);
-    for (int64_t i = 0; i < batch * 2; i++) kn_buffer_free(&buffers[i]);
-    KN_FREE(buffers, p.places);
+    pthread_mutex_destroy(&p->lock);
+    if (st == KN_CANCELLED && kn_output_is_stream(o))
+        st = kn_fail(err, st, "stopped on request; the output is incomplete");
+    if (p->places && st == KN_OK && lseek(o->fd, p->place, SEEK_SET) < 0) {
+        p->error = errno;
+        st = write_failed(o, errno, err);
+    }
+    if (p->places && st == KN_OK) o->size = (uint64_t)p->place;
+    if (p->error) o->error = p->error;
     return st;
 }
 
 kn_status kn_output_pieces(kn_output *o, int64_t count, kn_piece_fn fn, void *arg, kn_error *err)
 {
-    return put_pieces(o, count, PIECES_PER_THREAD, fn, arg, err);
-}
-
-kn_status kn_output_small_pieces(kn_output *o, int64_t count, kn_piece_fn fn, void *arg, kn_error *err)
-{
-    return put_pieces(o, count, SMALL_PIECES_PER_THREAD, fn, arg, err);
+    pieces p = {.output = o, .fn = fn, .arg = arg, .workers = kn_context_threads(o->ctx), .places = has_places(o)};
+    p.buffers = kn_alloc_array(o->ctx, (size_t)p.workers, sizeof *p.buffers);
+    p.turns = kn_alloc_array(o->ctx, (size_t)p.workers, sizeof *p.turns);
+    kn_status st =
+        p.buffers && p.turns ? run_pieces(&p, count, err) : kn_fail_memory(err, o->ctx, "writing the output");
+    KN_FREE(p.buffers, p.turns);
+    return st;
 }

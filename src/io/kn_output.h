@@ -84,9 +84,7 @@ void kn_output_abort(kn_output *output);
 typedef kn_status (*kn_piece_fn)(void *arg, int64_t piece, kn_buffer *to, kn_error *err);
 
 /* Makes pieces 0 .. count - 1 in parallel and writes them one behind the other: into a file in parallel too, elsewhere in their order.
- * Holds a few pieces per thread at a time. */
+ * Holds one piece per thread at a time. Of pieces that fail the first counts. */
 KN_CHECK kn_status kn_output_pieces(kn_output *output, int64_t count, kn_piece_fn fn, void *arg, kn_error *err);
-/* The same, but four times as many at a time: where they can be made as small, threads wait less for each other. */
-KN_CHECK kn_status kn_output_small_pieces(kn_output *output, int64_t count, kn_piece_fn fn, void *arg, kn_error *err);
 
 #endif

@@ -47,5 +47,5 @@ kn_status kn_rowmap_write(kn_output *output, kn_context *ctx, const int64_t *map
     static const char first[] = "kanon-rowmap 1\n";
     map_pieces        p = {ctx, map, count};
     kn_output_write(output, first, sizeof first - 1);
-    return kn_output_small_pieces(output, (count + PIECE_ROWS - 1) / PIECE_ROWS, map_piece, &p, err);
+    return kn_output_pieces(output, (count + PIECE_ROWS - 1) / PIECE_ROWS, map_piece, &p, err);
 }

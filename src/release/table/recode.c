@@ -555,7 +555,7 @@ static kn_status write_all(const recoder *r, kn_output *output, int64_t count, k
     count = p.count;
     KN_TRY(write_header(r, output, err));
     kn_progress_begin(r->ctx, "writing", "rows", (uint64_t)count);
-    kn_status st = kn_output_small_pieces(output, (count + PIECE_ROWS - 1) / PIECE_ROWS, write_piece, &p, err);
+    kn_status st = kn_output_pieces(output, (count + PIECE_ROWS - 1) / PIECE_ROWS, write_piece, &p, err);
     kn_progress_end(r->ctx);
     return st;
 }
