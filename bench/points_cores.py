@@ -31,13 +31,16 @@ def useful(processor, stage):
 
 def stages_on_cores(bench, command, times, stages, limit=600):
     """Of a release, each stage: `stage` is two threads against one, `stage-span` how many can be of use."""
+    def answer(threads):
+        bench.release().unlink(missing_ok=True)  # or writing would include giving the space of the last turn's back
+        return bench.json(with_threads(command, threads), limit)[0]
+
     took = {1: [], bench.threads: []}
     for _ in range(bench.times(times)):
         for threads, answers in took.items():
-            bench.release().unlink(missing_ok=True)  # or writing would include giving the space of the last turn's back
-            answers.append(bench.json(with_threads(command, threads), limit)[0]["seconds"])
+            answers.append(answer(threads)["seconds"])
     one, two = ({stage: [answer[stage] for answer in answers] for stage in stages} for answers in took.values())
-    many = bench.json(with_threads(command, MANY), limit)[0]["processor"]
+    many = answer(MANY)["processor"]
     figures = {stage: faster(one[stage], two[stage]) for stage in stages}
     figures.update({f"{stage}-span": useful(many, stage) for stage in stages})
     figures.update({f"{stage}-seconds": figure(middle(two[stage]), middle(two[stage]), detail=apart(two[stage])) for stage in stages})
