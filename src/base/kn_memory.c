@@ -333,7 +333,9 @@ void kn_memory_keep(kn_memory_promise *p, int fd, uint64_t size, const char *fro
 
 void kn_memory_break(kn_memory_promise *p)
 {
-    if (p) end_entry(p->ctx, end_promise(p));
+    if (!p) return;
+    kn_context *ctx = p->ctx; /* read first: arguments are evaluated in any order */
+    end_entry(ctx, end_promise(p));
 }
 
 void *kn_memory_object(const kn_context *ctx, const char *name, const char *kind)

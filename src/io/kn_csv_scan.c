@@ -31,7 +31,8 @@ void kn_csv_scanner_init(kn_csv_scanner *s, const char *base, size_t size, bool 
     s->at = at;
     s->error_at = 0;
     s->lines = 0;
-    s->seen.odd = false;
+    s->seen.odd = s->seen.other = false;
+    s->seen.lines = 0;
     s->find = kn_csv_index_variant(0);
     restart(s, at);
 }
