@@ -405,13 +405,15 @@ typedef struct numbered {
     kn_context *ctx;
     uint64_t    seed;
     int64_t     fail_from;
+    bool        alone; /* that piece only */
 } numbered;
 
 /* Piece i: i, and a random number of dots. */
 static kn_status numbered_piece(void *arg, int64_t piece, kn_buffer *to, kn_error *err)
 {
     numbered *n = arg;
-    if (n->fail_from >= 0 && piece >= n->fail_from) return kn_fail(err, KN_INPUT, "piece %lld", (long long)piece);
+    bool      fails = n->fail_from >= 0 && (n->alone ? piece == n->fail_from : piece >= n->fail_from);
+    if (fails) return kn_fail(err, KN_INPUT, "piece %lld", (long long)piece);
     kn_rng rng;
     kn_rng_init(&rng, n->seed, (uint64_t)piece);
     kn_buffer_format(to, "%lld ", (long long)piece);
@@ -427,7 +429,7 @@ static void pieces_are_written_in_order(void **state)
         kn_context *ctx = testing_context(threads);
         kn_error    err = KN_ERROR_INIT;
         for (int64_t count = 0; count < 200; count = count * 2 + 1) {
-            numbered   n = {ctx, seed, -1};
+            numbered   n = {ctx, seed, -1, false};
             kn_output *out = NULL;
             kn_buffer  expected;
             kn_buffer_init(&expected, ctx);
@@ -439,12 +441,35 @@ static void pieces_are_written_in_order(void **state)
             assert_content(path, kn_buffer_text(&expected));
             kn_buffer_free(&expected);
         }
-        numbered   n = {ctx, seed, 70};
+        numbered   n = {ctx, seed, 70, false};
         kn_output *out = NULL;
         assert_ok(kn_output_open(&out, ctx, testing_file("pieces", "", 0), NULL, &err), err);
         assert_int_equal(kn_output_pieces(out, 200, numbered_piece, &n, &err), KN_INPUT);
         assert_string_equal(err.message, "piece 70");
         kn_output_abort(out);
+        testing_context_free(ctx);
+    }
+}
+
+/* Those before it may still be made, those behind it wait for their turn: none is waited for in vain, in a file or elsewhere. */
+static void one_piece_that_fails_ends_all(void **state)
+{
+    (void)state;
+    uint64_t seed = testing_seed();
+    for (int threads = 1; threads <= 8; threads *= 2) {
+        kn_context *ctx = testing_context(threads);
+        for (int at = 0; at < 100; at++) {
+            numbered    n = {ctx, seed, at / 2, true};
+            kn_error    err = KN_ERROR_INIT;
+            kn_output  *out = NULL;
+            const char *path = at % 2 ? "/dev/null" : testing_file("alone", "", 0);
+            char        expected[20];
+            snprintf(expected, sizeof expected, "piece %d", at / 2);
+            assert_ok(kn_output_open(&out, ctx, path, NULL, &err), err);
+            assert_int_equal(kn_output_pieces(out, 50, numbered_piece, &n, &err), KN_INPUT);
+            assert_string_equal(err.message, expected);
+            kn_output_abort(out);
+        }
         testing_context_free(ctx);
     }
 }
@@ -476,7 +501,7 @@ static void pieces_have_their_places(void **state)
     for (int round = 0; round < 20; round++) {
         kn_context *ctx = testing_context(1 + round % 8);
         kn_error    err = KN_ERROR_INIT;
-        numbered    n = {ctx, seed, -1};
+        numbered    n = {ctx, seed, -1, false};
         kn_output  *out = NULL;
         kn_buffer   expected;
         kn_rng      rng, same;
@@ -504,7 +529,7 @@ static int child_limited_pieces(const char *path)
     struct rlimit limit = {300000, 300000};
     kn_context   *ctx = testing_context(4);
     kn_error      err = KN_ERROR_INIT;
-    numbered      n = {ctx, 1, -1};
+    numbered      n = {ctx, 1, -1, false};
     kn_output    *out = NULL;
     if (setrlimit(RLIMIT_FSIZE, &limit) != 0 || kn_output_open(&out, ctx, path, NULL, &err) != KN_OK) return 103;
     kn_status st = kn_output_pieces(out, 2000, numbered_piece, &n, &err);
@@ -531,7 +556,7 @@ static void a_failing_stream_stops_the_pieces(void **state)
     (void)state;
     kn_context *ctx = testing_context(4);
     kn_error    err = KN_ERROR_INIT;
-    numbered    n = {ctx, 1, -1};
+    numbered    n = {ctx, 1, -1, false};
     kn_output  *out = NULL;
     assert_ok(kn_output_open(&out, ctx, "/dev/full", NULL, &err), err);
     assert_int_equal(kn_output_pieces(out, INT64_MAX / 2, numbered_piece, &n, &err), KN_IO);
@@ -758,6 +783,7 @@ int main(void)
         cmocka_unit_test(full_disks_and_closed_pipes_are_errors),
         cmocka_unit_test(a_sleeping_reader_does_not_stop_cancelling),
         cmocka_unit_test(pieces_are_written_in_order),
+        cmocka_unit_test(one_piece_that_fails_ends_all),
         cmocka_unit_test(pieces_have_their_places),
         cmocka_unit_test(a_full_file_stops_the_pieces),
         cmocka_unit_test(a_failing_stream_stops_the_pieces),
