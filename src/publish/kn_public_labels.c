@@ -82,22 +82,33 @@ static bool is_number(const reader *r, kn_string text)
     return kn_parse_declared_decimal(text, r->decimal, &decimal);
 }
 
-/* A number, or the days of a date. */
-static double number_of(const reader *r, kn_string text)
+/* A number with this decimal mark, or the days of a date. */
+static double number_marked(const reader *r, kn_string text, char mark)
 {
     kn_decimal decimal;
     int64_t    days;
-    if (kn_parse_declared_decimal(text, r->decimal, &decimal)) return decimal.nearest;
+    if (kn_parse_declared_decimal(text, mark, &decimal)) return decimal.nearest;
     if (kn_parse_date(text, "%Y-%m-%d", &days)) return (double)days;
     if (r->attribute->format && kn_parse_date(text, r->attribute->format, &days)) return (double)days;
     return NAN;
+}
+
+static double number_of(const reader *r, kn_string text)
+{
+    return number_marked(r, text, r->decimal);
+}
+
+/* Numbers of a rule have a point, whatever mark the column has. */
+static double number_given(const reader *r, const char *text)
+{
+    return number_marked(r, kn_string_of(text), '.');
 }
 
 static int level_of_range(const reader *r, const text_facts *t, bool closed)
 {
     double width = t->high - t->low + (closed ? 1 : 0);
     for (int i = 0; i < r->rule->width_count; i++) {
-        double given = number_of(r, kn_string_of(r->rule->widths[i]));
+        double given = number_given(r, r->rule->widths[i]);
         if (same(width, given)) return i + 1;
     }
     return -1;
@@ -110,8 +121,8 @@ static int level_of_break(const reader *r, const text_facts *t, bool closed)
     for (int i = 0; i < r->rule->break_count; i++) {
         const kn_hierarchy_cuts *cuts = &r->rule->breaks[i];
         for (int p = 0; p <= cuts->count; p++) {
-            double low = p > 0 ? number_of(r, kn_string_of(cuts->points[p - 1])) : -INFINITY;
-            double end = p < cuts->count ? number_of(r, kn_string_of(cuts->points[p])) : INFINITY;
+            double low = p > 0 ? number_given(r, cuts->points[p - 1]) : -INFINITY;
+            double end = p < cuts->count ? number_given(r, cuts->points[p]) : INFINITY;
             if (same(low, t->low) && same(end, high)) return i + 1;
         }
     }
