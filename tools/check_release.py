@@ -476,6 +476,13 @@ class Release:
             found[value] += self.times[line]
         return found
 
+    def budget(self):
+        """How many rows may be suppressed."""
+        asked = self.requested.get("suppression", 0)
+        if any(m["model"] == "delta-presence" and m["min"] > 0 for m in self.requested["models"]):
+            return 0
+        return asked["rows"] if isinstance(asked, dict) else int(Fraction(str(asked)) * self.rows)
+
     def find_classes(self):
         """Rows with equal quasi-identifiers, suppressed ones aside; those are counted, and a class where they keep their values."""
         mode = self.options["suppressed"]
@@ -483,6 +490,8 @@ class Release:
         must = {"star": shown, "keep-sensitive": self.quasi, "drop": None}[mode]
         self.gone = [must is not None and all(self.cells[c][row] == "*" for c in must) for row in self.lines]
         self.suppressed = self.size(row for row in self.lines if self.gone[row])
+        if self.suppressed > self.budget():  # more than may be suppressed: generalized to the top
+            self.suppressed, self.gone = 0, [False for _ in self.lines]
         self.classes = collections.defaultdict(list)
         for row in self.lines:
             if not self.gone[row]:

@@ -140,6 +140,16 @@ static kn_status count_stars(void *arg, int64_t begin, int64_t end, int worker, 
     return KN_OK;
 }
 
+/* How many rows may be suppressed: none where nobody may be known to be absent. */
+static int64_t budget_of(const reading *r)
+{
+    const kn_spec *s = r->spec;
+    for (int i = 0; i < s->model_count; i++)
+        if (s->models[i].kind == KN_MODEL_PRESENCE && s->models[i].low.numerator > 0) return 0;
+    return s->suppression_is_count ? s->suppression_rows : kn_fraction_of(s->suppression, kn_table_total(r->table));
+}
+
+/* Rows of stars are suppressed, unless there are more than may be: then they were generalized to the top. */
 static kn_status find_suppressed(reading *r, kn_error *err)
 {
     stars s = {.r = r};
@@ -150,12 +160,11 @@ static kn_status find_suppressed(reading *r, kn_error *err)
         if (q == r->quasi_count) r->starred_class = i;
     }
     if (r->starred_class < 0 || r->spec->suppressed == KN_SUPPRESSED_DROP) return KN_OK;
-    if (r->spec->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE) {
-        r->suppressed = r->freq->counts[r->starred_class];
-        return KN_OK;
-    }
-    KN_TRY(kn_parallel_for(r->ctx, r->table->rows, GRAIN, count_stars, &s, err));
-    r->suppressed = s.rows;
+    if (r->spec->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE)
+        s.rows = r->freq->counts[r->starred_class];
+    else
+        KN_TRY(kn_parallel_for(r->ctx, r->table->rows, GRAIN, count_stars, &s, err));
+    if (s.rows <= budget_of(r)) r->suppressed = s.rows;
     return KN_OK;
 }
 
