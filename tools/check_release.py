@@ -526,7 +526,7 @@ class Release:
         if name in ("k", "max-risk"):
             return smallest if name == "k" else Fraction(1, smallest)
         if name == "average-risk":
-            return Fraction(len(self.classes), sum(self.sizes)) if self.sizes else None
+            return Fraction(len(self.judged), sum(map(self.size, self.judged)))
         if name in ("k-map", "delta-presence"):
             return None  # of a population, whether a table's or what hierarchies carry: the release does not show it
         at = self.names.index(model["attribute"])

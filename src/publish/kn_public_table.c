@@ -318,13 +318,15 @@ static kn_status judge_models(reading *r, kn_error *err)
     double        *reached = (double *)(uintptr_t)r->facts->in_release;
     kn_table      *typed = NULL;
     kn_status      st = KN_OK;
-    int64_t        rows = kn_table_total(r->table) - r->suppressed, smallest = smallest_judged(r);
+    bool           kept = spec->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE; /* suppressed rows are a class like any other */
+    int64_t        rows = kn_table_total(r->table) - (kept ? 0 : r->suppressed), smallest = smallest_judged(r);
+    double         classes = (double)(kept ? r->freq->classes : r->facts->classes);
     for (int i = 0; i < spec->model_count && st == KN_OK; i++) {
         const kn_model *m = &spec->models[i];
         if (smallest == 0) continue;
         if (m->kind == KN_MODEL_K) reached[i] = (double)smallest;
         if (m->kind == KN_MODEL_MAX_RISK) reached[i] = 1 / (double)smallest;
-        if (m->kind == KN_MODEL_AVERAGE_RISK && rows > 0) reached[i] = (double)r->facts->classes / (double)rows;
+        if (m->kind == KN_MODEL_AVERAGE_RISK && rows > 0) reached[i] = classes / (double)rows;
         if (!can_judge(spec, m)) continue;
         if (needs_type(m) && !typed) st = read_columns(&typed, r, true, err);
         if (st == KN_OK) st = judge_model(r, needs_type(m) ? typed : NULL, m, &reached[i], err);
