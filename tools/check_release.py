@@ -81,7 +81,10 @@ def read_table(path, names, missing, guarded=False):
         text = (gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data).decode("utf-8")
     except (OSError, EOFError, ValueError):
         raise Unreadable(f"{path}: neither UTF-8 nor gzip") from None
-    for delimiter in ",;\t|" + "".join(sorted(set(re.findall(r"[ -~]", text.split("\n", 1)[0])) - set('",;|'))):
+    delimiters = ",;\t|" + "".join(sorted(set(re.findall(r"[ -~]", text.split("\n", 1)[0])) - set('",;|')))
+    if len(names) == 1:  # whichever it is, no cell has it outside quotes, but may have others
+        delimiters = next(c for c in map(chr, range(1, 1 << 16)) if c not in '\r\n"' and c not in text)
+    for delimiter in delimiters:
         rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
         try:
             header = next(rows, [])
