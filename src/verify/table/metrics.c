@@ -171,8 +171,11 @@ static void add_text(column *c, uint32_t text, int64_t all)
     switch (cell->kind) {
     case KN_VCELL_MISSING: c->logs += log_units(c->value_rows[q->domain.count]) * rows; break;
     case KN_VCELL_STAR:
-        /* A mask may end in "*" below the root. */
-        if (root == KN_V_NONE || cell->label == KN_V_NONE || t->label[root] != cell->label)
+        /* A mask may end in "*" below the root. Where all cells are missing there is no value to lose. */
+        if (t->leaves == 0) {
+            c->levels += (long double)rows;
+            c->logs += log_units(all) * rows;
+        } else if (root == KN_V_NONE || cell->label == KN_V_NONE || t->label[root] != cell->label)
             add_star(c, all, rows);
         else
             add_node(c, q->level >= 0 ? c->node_of_label[cell->label] : read_label(c, text), rows);
