@@ -91,6 +91,8 @@ static kn_status weigh_people(crowd *c, int64_t *unit, kn_error *err)
     int          most = 0;
     for (uint32_t t = 0; t < v->weight->count; t++) {
         kn_decimal d;
+        if (v->original == v->release && kn_string_equal(v->weight->texts[t], kn_string_of("*")))
+            continue; /* suppressed */
         if (!weight_of(v, v->weight->texts[t], &d))
             return kn_fail(err, KN_INPUT, "the column of weights holds something that is not a positive number");
         int64_t needed = (int64_t)(d.before.size + d.after.size) - d.exponent;
@@ -134,6 +136,17 @@ static void add_everybody(const kn_verifier *v, const crowd *c, int64_t *people,
     }
 }
 
+/* Releases that are taken together are their own original: the people of a row are of the class that it is in. */
+static void add_own(const crowd *c, int64_t *people, bool *absent)
+{
+    const kn_verifier *v = c->v;
+    add_everybody(v, c, people, absent);
+    for (uint32_t g = 0; g < c->groups.count; g++) {
+        uint32_t k = v->classes.of_row[c->groups.first[g]];
+        if (k != KN_V_NONE && v->shown[k] > 0) people[k] += c->people[g];
+    }
+}
+
 static kn_status add_all(crowd *c, int64_t *people, bool *absent, kn_error *err)
 {
     kn_verifier *v = c->v;
@@ -163,6 +176,8 @@ kn_status kn_verify_population(kn_verifier *v, int64_t *people, int64_t *unit, b
     crowd c = {.v = v, .table = carried ? v->quasi[0].people : v->population, .weights = !carried && !v->population};
     *unit = 1;
     *absent = false;
+    if (carried && v->original == v->release)
+        return kn_fail(err, KN_USAGE, "what several releases tell together of a population is not known");
     if (carried && v->quasi_count > 1) return kn_verify_fewest_people(v, people, err);
     if (carried) KN_TRY(kn_verify_one_count(v, &v->quasi[0], err));
     if (c.weights && !v->weight)
@@ -172,7 +187,10 @@ kn_status kn_verify_population(kn_verifier *v, int64_t *people, int64_t *unit, b
         c.people = kn_alloc_array(v->ctx, (size_t)c.groups.count + 1, sizeof *c.people);
         st = c.people ? weigh_people(&c, unit, err) : kn_fail_memory(err, v->ctx, WHAT);
     }
-    if (st == KN_OK) st = add_all(&c, people, absent, err);
+    if (st == KN_OK && v->original == v->release)
+        add_own(&c, people, absent);
+    else if (st == KN_OK)
+        st = add_all(&c, people, absent, err);
     kn_vgroups_free(&c.groups);
     kn_free(c.people);
     return st;
