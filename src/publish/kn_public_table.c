@@ -318,9 +318,9 @@ static kn_status judge_models(reading *r, kn_error *err)
     double        *reached = (double *)(uintptr_t)r->facts->in_release;
     kn_table      *typed = NULL;
     kn_status      st = KN_OK;
-    bool           kept = spec->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE; /* suppressed rows are a class like any other */
-    int64_t        rows = kn_table_total(r->table) - (kept ? 0 : r->suppressed), smallest = smallest_judged(r);
-    double         classes = (double)(kept ? r->freq->classes : r->facts->classes);
+    bool    kept = spec->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE; /* suppressed rows are a class like any other */
+    int64_t rows = kn_table_total(r->table) - (kept ? 0 : r->suppressed), smallest = smallest_judged(r);
+    double  classes = (double)(kept ? r->freq->classes : r->facts->classes);
     for (int i = 0; i < spec->model_count && st == KN_OK; i++) {
         const kn_model *m = &spec->models[i];
         if (smallest == 0) continue;

@@ -105,6 +105,17 @@ bool kn_table_run_has_new_value(const kn_table_run *run, int64_t row)
     return false;
 }
 
+bool kn_table_run_all_hidden(const kn_table_run *run, int q, kn_string label)
+{
+    const kn_spec           *spec = run->all.spec;
+    const kn_hierarchy_spec *rule = &spec->attributes[kn_spec_find(spec, run->quasi_names[q])].hierarchy;
+    const char              *mask = rule->mask ? rule->mask : "*";
+    size_t                   size = strlen(mask), at = 0;
+    if (rule->kind != KN_HIERARCHY_MASK) return false;
+    while (at + size <= label.size && memcmp(label.data + at, mask, size) == 0) at += size;
+    return at == label.size;
+}
+
 /* Takes a row out of its class. */
 static void suppress_row(const kn_table_run *run, int64_t row)
 {
@@ -247,11 +258,11 @@ static kn_status new_leaves(kn_table_run *run, const bool ***out, kn_error *err)
     return KN_OK;
 }
 
-/* Is there a class, and no suppressed row that would have to form one? */
+/* No suppressed row would have to form a class? */
 static bool keeps_suppressed(const kn_table_run *run)
 {
     bool shown = run->all.spec->suppressed == KN_SUPPRESSED_KEEP_SENSITIVE && run->plan->suppressed > 0;
-    return !shown && run->plan->classes > 0;
+    return !shown;
 }
 
 static kn_status apply_cuts(kn_table_run *run, kn_error *err)

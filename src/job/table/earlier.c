@@ -12,11 +12,15 @@
 #include "kn_text_table.h"
 
 /* Can the text be on the level? */
-static bool fits(const kn_hierarchy *h, uint32_t level, kn_string text, bool from_file)
+static bool fits(const kn_table_run *run, int q, kn_string text, bool from_file)
 {
-    bool elsewhere = false;
+    const kn_hierarchy *h = run->hierarchies[q];
+    uint32_t            level = (uint32_t)run->result->levels[q];
+    bool                elsewhere = false;
     if (text.size == 1 && text.data[0] == '*') return true; /* suppressed, or the root */
-    if (level == h->height) return false;
+    if (level == h->height)                                 /* masks are as long as the values were */
+        return kn_string_equal(text, kn_hierarchy_text(h, kn_hierarchy_root(h))) ||
+               kn_table_run_all_hidden(run, q, text);
     for (uint32_t node = 0; node < h->nodes; node++) {
         kn_string label = kn_hierarchy_text(h, node);
         if (node == h->leaves || label.size != text.size || memcmp(label.data, text.data, text.size) != 0) continue;
@@ -39,8 +43,7 @@ static kn_status check_labels(const kn_table_run *run, const kn_table *earlier, 
         const kn_column *column = &earlier->columns[kn_table_find(earlier, run->quasi_names[q])];
         bool             from_file = is_file(run, run->quasi_names[q]);
         for (uint32_t c = 0; c < column->dict.count; c++)
-            if (!fits(run->hierarchies[q], (uint32_t)run->result->levels[q], kn_dictionary_text(&column->dict, c),
-                      from_file))
+            if (!fits(run, q, kn_dictionary_text(&column->dict, c), from_file))
                 return kn_fail(err, KN_INPUT, "%s: column \"%s\" is not on the level of this recipe",
                                run->all.options->earlier, column->name);
     }

@@ -198,14 +198,22 @@ static bool find_places(joining *j)
     return j->places != NULL;
 }
 
-/* Does the leaf, or a node above it, have the label? */
-static bool below_label(const kn_hierarchy *h, uint32_t leaf, const char *label)
+/* The label of a cell in the hierarchy of these rows: where values are filled up to the longest one, what stands for all of them
+ * is as long as that. */
+static kn_string label_of(const joining *j, const kn_recipe_cell *c, int q)
 {
-    size_t size = strlen(label);
-    for (uint32_t node = leaf; node != KN_NODE_NONE; node = h->parent[node]) {
-        kn_string text = kn_hierarchy_text(h, node);
-        if (node != h->leaves && text.size == size && memcmp(text.data, label, size) == 0) return true;
-    }
+    const kn_spec      *spec = j->run->all.spec;
+    const kn_hierarchy *h = j->run->hierarchies[q];
+    bool                padded = spec->attributes[kn_spec_find(spec, j->run->quasi_names[q])].hierarchy.mask_pad;
+    kn_string           label = kn_string_of(c->label);
+    return padded && kn_table_run_all_hidden(j->run, q, label) ? kn_hierarchy_text(h, kn_hierarchy_root(h)) : label;
+}
+
+/* Does the leaf, or a node above it, have the label? */
+static bool below_label(const kn_hierarchy *h, uint32_t leaf, kn_string label)
+{
+    for (uint32_t node = leaf; node != KN_NODE_NONE; node = h->parent[node])
+        if (node != h->leaves && kn_string_equal(kn_hierarchy_text(h, node), label)) return true;
     return false;
 }
 
@@ -218,7 +226,7 @@ static bool covers(const joining *j, const kn_recipe_cell *c, int q, uint32_t co
     switch (c->cell.kind) {
     case KN_CELL_VALUE: return p->known[code] && at == c->cell.a;
     case KN_CELL_RANGE: return at <= c->cell.b && (p->known[code] ? at >= c->cell.a : at > c->cell.a);
-    case KN_CELL_NODE: return h && below_label(h, h->leaf_of_code[code], c->label);
+    case KN_CELL_NODE: return h && below_label(h, h->leaf_of_code[code], label_of(j, c, q));
     case KN_CELL_SET: break;
     default: return true;
     }
@@ -266,54 +274,53 @@ static uint32_t find_box(const joining *j)
     return found;
 }
 
+/* Can the rows of a combination show what the earlier ones did? Labels change where longer values fill up the others. */
+static bool can_follow(const joining *j, int64_t at)
+{
+    for (int64_t s = j->join->share_start[at]; s < j->join->share_start[at + 1]; s++)
+        if (j->join->shares[s].class >= 0 && !class_covers(j, j->join->shares[s].class)) return false;
+    return true;
+}
+
 /* Sends the rows of a combination to where the earlier ones went. */
-static kn_status send(joining *j, int64_t at, int64_t begin, int64_t end, kn_error *err)
+static void send(joining *j, int64_t at, int64_t begin, int64_t end)
 {
     const kn_recipe_join *join = j->join;
     int64_t               share = join->share_start[at], rows = 0, passed = 0;
-    for (int64_t s = share; s < join->share_start[at + 1]; s++) {
-        if (join->shares[s].class >= 0 && !class_covers(j, join->shares[s].class))
-            return kn_fail(err, KN_INPUT, "%s: a class of the recipe does not cover its own values",
-                           j->run->all.spec->path);
-        rows += join->shares[s].rows;
-    }
+    for (int64_t s = share; s < join->share_start[at + 1]; s++) rows += join->shares[s].rows;
     for (int64_t i = begin; i < end; i++) {
         kn_u128 from = (kn_u128)(2 * (i - begin) + 1) * (kn_u128)rows / (kn_u128)(2 * (end - begin));
         while (from >= (kn_u128)(passed + join->shares[share].rows)) passed += join->shares[share++].rows;
         j->class_of[i] = join->shares[share].class < 0 ? KN_CLASS_SUPPRESSED : (uint32_t)join->shares[share].class;
     }
-    return KN_OK;
 }
 
-static kn_status send_rows(joining *j, int64_t *unknown, kn_error *err)
+static void send_rows(joining *j, int64_t *unknown)
 {
     for (int64_t begin = 0, end = 0, total = kn_table_total(j->run->table); begin < total; begin = end) {
         end = end_of_combination(j->run, j->order, begin);
         for (int q = 0; q < j->quasi; q++) j->codes[q] = kn_column_code(column_of(j->run, q), j->order[begin]);
         bool    lacking = kn_table_run_has_new_value(j->run, j->order[begin]);
         int64_t at = lacking ? -1 : find_combination(j);
-        if (at >= 0) {
-            KN_TRY(send(j, at, begin, end, err));
+        if (at >= 0 && can_follow(j, at)) {
+            send(j, at, begin, end);
             continue;
         }
-        uint32_t box = lacking ? KN_CLASS_SUPPRESSED : find_box(j);
+        uint32_t box = lacking || at >= 0 ? KN_CLASS_SUPPRESSED : find_box(j);
         for (int64_t i = begin; i < end; i++) j->class_of[i] = box;
         if (!lacking && box == KN_CLASS_SUPPRESSED) *unknown += end - begin;
     }
-    return KN_OK;
 }
 
 /* ---- Cells ---- */
 
-/* The widest node of this level and label. */
-static uint32_t find_node(const kn_hierarchy *h, int level, const char *label)
+/* The widest node with the label on this level; -1: on any. */
+static uint32_t find_node(const kn_hierarchy *h, int level, kn_string label)
 {
-    size_t   size = strlen(label);
     uint32_t found = KN_NODE_NONE;
     for (uint32_t node = 0; node < h->nodes; node++) {
-        kn_string text = kn_hierarchy_text(h, node);
-        if (node == h->leaves || h->level[node] != level || text.size != size || memcmp(text.data, label, size) != 0)
-            continue;
+        if (node == h->leaves || (level >= 0 && h->level[node] != level)) continue;
+        if (!kn_string_equal(kn_hierarchy_text(h, node), label)) continue;
         if (found == KN_NODE_NONE || kn_hierarchy_cover(h, node) > kn_hierarchy_cover(h, found)) found = node;
     }
     return found;
@@ -354,9 +361,11 @@ static kn_status find_cell(joining *j, kn_cell *out, const kn_recipe_cell *c, in
     if (c->cell.kind == KN_CELL_VALUE && c->cell.a == j->recipe->columns[q].value_count)
         out->a = column_of(j->run, q)->dict.count;
     if (c->cell.kind != KN_CELL_NODE) return KN_OK;
-    out->a = find_node(j->run->hierarchies[q], c->level, c->label);
+    kn_string label = label_of(j, c, q);
+    out->a = find_node(j->run->hierarchies[q], c->level, label);
+    if (out->a == KN_NODE_NONE) out->a = find_node(j->run->hierarchies[q], -1, label); /* longer values, more levels */
     if (out->a != KN_NODE_NONE) return KN_OK;
-    return kn_fail(err, KN_INPUT, "column \"%s\": its hierarchy lacks a label on the level that the recipe has it on",
+    return kn_fail(err, KN_INPUT, "column \"%s\": its hierarchy lacks a label that the recipe has",
                    j->run->quasi_names[q]);
 }
 
@@ -453,7 +462,7 @@ static kn_status make_plan(joining *j, int64_t *unknown, kn_error *err)
     j->codes = kn_arena_array(&j->arena, (size_t)j->quasi + 1, sizeof *j->codes);
     j->class_of = kn_arena_array(&j->arena, (size_t)total + 1, sizeof *j->class_of);
     if (!find_places(j) || j->arena.failed) return no_memory(run, err);
-    KN_TRY(send_rows(j, unknown, err));
+    send_rows(j, unknown);
     KN_TRY(find_classes(j, err));
     KN_TRY(sort_rows(j, err));
     KN_TRY(kn_plan_create(&run->plan, run->all.ctx, run->table->rows, j->quasi, j->classes, err));

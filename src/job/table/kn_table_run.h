@@ -210,6 +210,9 @@ KN_CHECK kn_status kn_table_run_check_earlier(kn_table_run *run, kn_error *err);
 /* Does the row have a value that the recipe's hierarchies lack? */
 bool kn_table_run_has_new_value(const kn_table_run *run, int64_t row);
 
+/* Is the label one of a mask that hides every character? */
+bool kn_table_run_all_hidden(const kn_table_run *run, int q, kn_string label);
+
 /* Adds the column to a message about its hierarchy, after the place. */
 kn_status kn_table_run_at(const kn_table_run *run, const kn_attribute *attribute, kn_status st, kn_error *err);
 

@@ -290,8 +290,9 @@ static kn_status verify_together(kn_table_run *run, kn_error *err)
         run->result->together = both;
         st = kn_release_note(&run->all, err,
                              "every promise was counted on this release and the earlier one together, as nobody is in "
-                             "both: %lld rows, %lld classes, k = %lld",
-                             (long long)both->rows, (long long)both->classes, (long long)both->k);
+                             "both: %lld rows, %lld class%s, k = %lld",
+                             (long long)both->rows, (long long)both->classes, both->classes == 1 ? "" : "es",
+                             (long long)both->k);
     } else if (st == KN_OK) {
         snprintf(why, sizeof why, "this release keeps every promise, but not together with the earlier one: %s",
                  report->problem_count > 0 ? report->problems[0] : "it could not be decided");
