@@ -316,7 +316,8 @@ static bool needs_tree(const kn_verifier *v, const kn_attribute *a)
 
 static kn_status prepare_copy(kn_verifier *v, kn_vcopy *c, kn_error *err)
 {
-    kn_vrows rows = {v->original->rows, v->dropped};
+    kn_vrows rows = {v->original->rows,
+                     c->pseudonym ? NULL : v->dropped}; /* persons are numbered as entity_domain does */
     KN_TRY(kn_vdomain_make(&c->domain, v->ctx, v->spec, c->attribute, &rows, c->original, NULL, v->zone, err));
     c->of_release = kn_alloc_array(v->ctx, (size_t)c->release->count + 1, sizeof *c->of_release);
     if (!c->of_release) return no_memory(v, err);
