@@ -223,9 +223,10 @@ kn_status kn_vdomain_make(kn_vdomain *d, kn_context *ctx, const kn_spec *spec, c
                           const kn_vrows *rows, const kn_vcolumn *original, const kn_vcolumn *population,
                           const kn_timezone *zone, kn_error *err)
 {
-    /* Identifiers and kept columns are copied in their spelling. */
-    bool spelled =
-        attribute->role == KN_ROLE_IDENTIFIER || attribute->role == KN_ROLE_KEEP || attribute->role == KN_ROLE_SET;
+    /* Identifiers and kept columns are copied in their spelling; a person may be spelled in several ways. */
+    bool        spelled = attribute->role == KN_ROLE_IDENTIFIER
+                              ? !kn_spec_is_entity(spec, attribute->name)
+                              : attribute->role == KN_ROLE_KEEP || attribute->role == KN_ROLE_SET;
     kn_type     declared = attribute->type == KN_TYPE_AUTO && spelled ? KN_TYPE_TEXT : attribute->type;
     const char *other_format = NULL;
     values      v = {.room = {.ctx = ctx}};

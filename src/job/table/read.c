@@ -86,9 +86,11 @@ static kn_status check_declared(const kn_table_run *run, const kn_csv_names *nam
     return KN_OK;
 }
 
-static kn_type type_of(const kn_attribute *a)
+/* Identifiers are as they are spelled, unless they say whose row it is: 7 and 7.0 are one person. */
+static kn_type type_of(const kn_spec *spec, const kn_attribute *a)
 {
-    bool as_spelled = a->role == KN_ROLE_IDENTIFIER || a->role == KN_ROLE_KEEP || a->role == KN_ROLE_SET;
+    bool as_spelled = a->role == KN_ROLE_IDENTIFIER ? !kn_spec_is_entity(spec, a->name)
+                                                    : a->role == KN_ROLE_KEEP || a->role == KN_ROLE_SET;
     return a->type == KN_TYPE_AUTO && as_spelled ? KN_TYPE_TEXT : a->type;
 }
 
@@ -101,7 +103,7 @@ static kn_status column_types(kn_table_run *run, kn_csv_options *csv, kn_error *
     csv->type_count = 0;
     for (int i = 0; i < spec->attribute_count; i++)
         types[csv->type_count++] =
-            (kn_column_type){spec->attributes[i].name, type_of(&spec->attributes[i]), spec->attributes[i].format};
+            (kn_column_type){spec->attributes[i].name, type_of(spec, &spec->attributes[i]), spec->attributes[i].format};
     csv->types = types;
     return KN_OK;
 }
