@@ -490,7 +490,7 @@ typedef struct kn_vcopy {
     uint32_t           *exact; /* per text of the release: the original's text, or KN_V_NONE; NULL: each value has the one
                                   spelling that a release gives it                                 */
     kn_vtree           *tree;       /* sensitive: for the hierarchical distance; NULL: none      */
-    bool                pseudonym;
+    bool                pseudonym, repeats; /* `repeats`: an identifier is on several rows that are not left out */
 } kn_vcopy;
 
 /* The sets of items that the texts of a column stand for (table/items.c). */
@@ -653,6 +653,7 @@ KN_CHECK kn_status kn_verify_dependencies(kn_verifier *v, kn_error *err); /* tho
 
 /* Does the release show which rows belong to one person (table/linked.c)? Without an `entity` the persons are those
  * of the identifier whose pseudonym links rows. */
+KN_CHECK kn_status  kn_verify_find_repeats(const kn_verifier *v, kn_vcopy *c, kn_error *err);
 const kn_attribute *kn_verify_link_column(const kn_verifier *v); /* that identifier; NULL: none */
 KN_CHECK kn_status  kn_verify_find_links(kn_verifier *v, kn_error *err);
 

@@ -21,6 +21,9 @@ static bool fits(const kn_table_run *run, int q, kn_string text, bool from_file)
     if (level == h->height)                                 /* masks are as long as the values were */
         return kn_string_equal(text, kn_hierarchy_text(h, kn_hierarchy_root(h))) ||
                kn_table_run_all_hidden(run, q, text);
+    const kn_spec *spec = run->all.spec;
+    if (spec->attributes[kn_spec_find(spec, run->quasi_names[q])].hierarchy.kind == KN_HIERARCHY_PREFIX)
+        return true; /* a value that these rows do not have may be one of their prefixes */
     for (uint32_t node = 0; node < h->nodes; node++) {
         kn_string label = kn_hierarchy_text(h, node);
         if (node == h->leaves || label.size != text.size || memcmp(label.data, text.data, text.size) != 0) continue;

@@ -25,12 +25,19 @@
 
 /* ---- Which column links ---- */
 
-/* Is any value on more than one row of the original? */
-static bool repeats(const kn_verifier *v, const kn_vcopy *c)
+kn_status kn_verify_find_repeats(const kn_verifier *v, kn_vcopy *c, kn_error *err)
 {
-    bool missing = false;
-    for (uint32_t t = 0; t < c->original->count; t++) missing = missing || c->domain.of_original[t] == KN_V_MISSING;
-    return (int64_t)c->domain.count + missing < v->original->rows;
+    bool *seen = kn_alloc_array_zero(v->ctx, (size_t)c->domain.count + 1, sizeof *seen);
+    if (!seen) return kn_fail_memory(err, v->ctx, WHAT);
+    for (int64_t row = 0; row < v->original->rows && !c->repeats; row++) {
+        if (v->dropped && v->dropped[row]) continue;
+        uint32_t value = c->domain.of_original[kn_vcode(c->original, row)];
+        bool    *at = &seen[value == KN_V_MISSING ? c->domain.count : value];
+        c->repeats = *at;
+        *at = true;
+    }
+    kn_free(seen);
+    return KN_OK;
 }
 
 /* Groups original rows by up to two columns, without rows that are left out. */
@@ -141,7 +148,7 @@ static void refuse_models(kn_verifier *v)
 const kn_attribute *kn_verify_link_column(const kn_verifier *v)
 {
     for (int i = 0; i < v->copy_count; i++)
-        if (v->copies[i].pseudonym && repeats(v, &v->copies[i])) return v->copies[i].attribute;
+        if (v->copies[i].repeats) return v->copies[i].attribute;
     return NULL;
 }
 
@@ -151,7 +158,7 @@ kn_status kn_verify_find_links(kn_verifier *v, kn_error *err)
     if (!v->entity) return KN_OK;
     for (int i = 0; i < v->copy_count; i++) {
         const kn_vcopy *c = &v->copies[i];
-        if (!c->pseudonym || !repeats(v, c)) continue;
+        if (!c->repeats) continue;
         if (link)
             kn_vproblem(v->notes, "columns \"%s\" and \"%s\" both link rows; what a person shows cannot be judged",
                         link->attribute->name, c->attribute->name);

@@ -323,7 +323,7 @@ static kn_status prepare_copy(kn_verifier *v, kn_vcopy *c, kn_error *err)
     if (!c->of_release) return no_memory(v, err);
     for (uint32_t t = 0; t < c->release->count; t++)
         c->of_release[t] = kn_vdomain_find(&c->domain, c->release->texts[t]);
-    if (!c->pseudonym) KN_TRY(kn_verify_spelling(v, c, err));
+    KN_TRY(c->pseudonym ? kn_verify_find_repeats(v, c, err) : kn_verify_spelling(v, c, err));
     if (!needs_tree(v, c->attribute)) return KN_OK;
     if (!c->attribute->has_hierarchy)
         return kn_fail(err, KN_USAGE, "t-closeness: hierarchical distance on column \"%s\" needs a hierarchy",
