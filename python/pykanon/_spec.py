@@ -300,8 +300,9 @@ class Spec:
         attributes: Mapping[str, Any] | None,
         types: Mapping[str, str] | None,
     ) -> None:
-        for role, columns in (
-            ("quasi", qi),
+        said: dict[str, tuple[str, str]] = {}  # of each column: the keyword that names it, and its role
+        for keyword, columns in (
+            ("qi", qi),
             ("sensitive", sensitive),
             ("identifier", identifier),
             ("keep", keep),
@@ -309,6 +310,10 @@ class Spec:
             ("count", count),
         ):
             for name in _names(columns):
+                role = "quasi" if keyword == "qi" else keyword
+                other = said.setdefault(name, (keyword, role))[0]
+                if other != keyword:
+                    raise UsageError(f'column "{name}" is named by {other} and by {keyword}; a column has one role')
                 self._attribute(name)["role"] = role
                 above = columns[name] if isinstance(columns, Mapping) else None
                 if above is not None:
@@ -317,6 +322,9 @@ class Spec:
             self._describe(str(name), {"role": description} if isinstance(description, str) else description, True)
         for name, kind in (types or {}).items():
             self._attribute(str(name))["type"] = kind
+        for name, (keyword, role) in said.items():
+            if self._fields["attributes"][name].get("role") != role:
+                raise UsageError(f'column "{name}" is named by {keyword} and described with another role')
 
     def _attribute(self, name: str) -> dict[str, Any]:
         attributes: dict[str, Any] = self._fields.setdefault("attributes", {})

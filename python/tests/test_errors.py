@@ -53,6 +53,10 @@ SECRET = "Winterbottom"
         (lambda: kn.build_hierarchy(FRAME, "age", groups="order", fan_out=0), kn.UsageError, "fan_out must be at least 2"),
         (lambda: kn.anonymize(FRAME, qi={"age": "ranges"}, k=2), kn.UsageError, "kn.ranges(5, 10)"),
         (lambda: kn.anonymize(FRAME, qi={"age": "mask"}, k=2), kn.UsageError, "a file of that name is ./mask"),
+        (lambda: kn.Spec(qi=["age", "sex"], sensitive="age"), kn.UsageError, '"age" is named by qi and by sensitive'),
+        (lambda: kn.Spec(qi=["age", "sex"], keep="age"), kn.UsageError, "a column has one role"),
+        (lambda: kn.Spec(qi="age", attributes={"age": {"role": "keep"}}), kn.UsageError, "described with another role"),
+        (lambda: kn.Spec(qi={"age": {"role": "keep"}}), kn.UsageError, "described with another role"),
         (lambda: kn.anonymize(FRAME, qi="sex", k=2, methd="optimal"), kn.UsageError, "did you mean 'method'"),
         (lambda: kn.anonymize(FRAME, qi="sex", k=2, method="mondrain"), kn.UsageError, "did you mean 'mondrian'"),
         (lambda: kn.anonymize(FRAME, qi={"age": {"rnages": [5]}}, k=2), kn.UsageError, "did you mean 'ranges'"),
@@ -71,6 +75,16 @@ def test_refusals(call, kind, words):
         call()
     assert words in str(caught.value)
     assert SECRET not in str(caught.value)
+
+
+def test_later_roles_replace_earlier_ones():
+    spec = kn.Spec(qi=["age", "sex"], k=2).with_(sensitive="age")
+    assert kn.anonymize(FRAME, spec, method="mondrian").to_polars().columns == ["age", "sex"] and "'sensitive'" in repr(spec)
+
+
+def test_nan_is_missing_in_lists():
+    found = kn.profile({"a": ["x", float("nan"), None], "b": [1, float("nan"), 2], "c": [float("nan")] * 3})
+    assert [(column.type, column.missing) for column in found.columns] == [("text", 2), ("integer", 1), ("text", 3)]
 
 
 def test_no_rows_show_nothing():
