@@ -8,6 +8,7 @@ import datetime
 import decimal
 import io
 import json
+import numbers
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias, TypeGuard, cast, runtime_checkable
@@ -84,30 +85,39 @@ def options(
         _OPTIONS.progress = progress
 
 
+def _is_missing(value: Any) -> bool:
+    """None, NaN, and what pandas has for them: NA, NaT."""
+    if isinstance(value, (float, decimal.Decimal)):
+        return value != value
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
+
+
 def _text(value: Any) -> str:
     """A cell as a CSV file has it."""
-    if value is None:
+    if _is_missing(value):
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
-        return "" if value != value else (repr(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value))
+        return repr(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(float(value))
     if isinstance(value, (datetime.datetime, datetime.date, datetime.time)):
         return value.isoformat()
     return str(value)
 
 
-_PLAIN = (bool, int, float, str, decimal.Decimal, datetime.datetime, datetime.date, datetime.time)
+# Whole numbers of NumPy are Integral.
+_PLAIN = (bool, numbers.Integral, float, str, decimal.Decimal, datetime.datetime, datetime.date, datetime.time)
 
 
 def _check_column(name: str, column: Sequence[Any]) -> None:
-    kinds = {type(value) for value in column if value is not None}
+    kinds = {type(value) for value in column if not _is_missing(value)}
+    kinds = {int if kind is not bool and issubclass(kind, numbers.Integral) else kind for kind in kinds}
     for kind in kinds:
         if not issubclass(kind, _PLAIN):
             raise InputError(f'column "{name}": cells of type {kind.__name__} cannot be read; numbers, texts and dates can')
     if len(kinds) > 1 and kinds != {int, float}:
         names = ", ".join(sorted(kind.__name__ for kind in kinds))
-        raise InputError(f'column "{name}": its cells are of several types ({names}); make them one')
+        raise InputError(f'column "{name}": its cells are of several types ({names}); make them one, or leave it out')
 
 
 def columns_csv(columns: Mapping[str, Any]) -> bytes:
@@ -244,7 +254,11 @@ class Job:
 
 def _exported(table: Any) -> object:
     """The stream of a table. Polars first copies a data frame of several chunks into one; a column of structs, which is the
-    same stream, it exports chunk by chunk."""
+    same stream, it exports chunk by chunk. pandas hands on an index without a name, the numbers of the rows that were
+    chosen, as one more column: it is left out."""
+    if _is_of(table, "pandas", "DataFrame") and type(table.index).__name__ != "RangeIndex":
+        unnamed = [level for level, name in enumerate(table.index.names) if name is None]
+        table = table.reset_index(level=unnamed, drop=True) if unnamed else table
     if _is_of(table, "polars", "DataFrame") and table.n_chunks() > 1:
         table = table.to_struct()
     return table.__arrow_c_stream__()
@@ -291,7 +305,7 @@ def is_rows(data: Any) -> TypeGuard[Sequence[Mapping[str, Any]]]:
 
 
 def _is_flat(row: Mapping[str, Any]) -> bool:
-    return all(value is None or isinstance(value, _PLAIN) for value in row.values())
+    return all(_is_missing(value) or isinstance(value, _PLAIN) for value in row.values())
 
 
 def _columns_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
@@ -311,8 +325,14 @@ def _as_list(value: Any) -> Any:
 
 
 def _check_objects(table: Any) -> None:
-    """Of a pandas data frame: which column has cells of several types?"""
+    """Of a pandas data frame: which name stands twice, which column has cells of several types?"""
     if hasattr(table, "dtypes") and hasattr(table, "items"):
+        names: set[str] = set()
+        for name in map(str, table.columns):
+            if name in names:
+                raise InputError(f'two columns are called "{name}"; rename one')
+            names.add(name)
         for name, column in table.items():
-            if str(column.dtype) == "object":
-                _check_column(str(name), [None if value != value else value for value in column.tolist()])
+            cells = column.tolist() if str(column.dtype) == "object" else []
+            if not any(isinstance(value, (list, tuple, dict)) or hasattr(value, "tolist") for value in cells):
+                _check_column(str(name), cells)

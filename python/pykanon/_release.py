@@ -7,7 +7,7 @@ import io
 import json
 import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from . import _kanon
 from ._data import Data, Job
@@ -151,6 +151,9 @@ class Release:
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *self.answer})
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a release is neither pickled nor copied: pass on its rows (to_polars(), to_csv()) or its answer")
 
     def __repr__(self) -> str:
         return repr(self.answer)

@@ -145,6 +145,8 @@ def test_pickle():
     again = pickle.loads(pickle.dumps(one))
     assert again == one and again.to_dict() == one.to_dict() and again.report == one.report
     assert "<iframe" in one._repr_html_() and "<table" in kn.profile(FRAME)._repr_html_()
+    with pytest.raises(TypeError, match=r"pass on its rows \(to_polars\(\), to_csv\(\)\)"):
+        pickle.dumps(kn.anonymize(FRAME, qi="age", k=2, method="mondrian"))
 
 
 def test_a_table_that_changes_meanwhile():

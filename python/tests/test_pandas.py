@@ -16,6 +16,36 @@ def test_mixed_types_in_pandas():
     assert SECRET not in str(caught.value)
 
 
+def test_names_that_stand_twice_in_pandas():
+    with pytest.raises(kn.InputError, match='two columns are called "a"'):
+        kn.diagnose(pandas.DataFrame([[1, 2]], columns=["a", "a"]), "a")
+
+
+def test_the_column_of_several_types_is_named_not_one_of_lists():
+    frame = pandas.DataFrame({"lists": [[1], []], "a": [1, SECRET], "b": [1, 2]}, dtype=object)
+    with pytest.raises(kn.InputError, match=r'column "a".*several types'):
+        kn.diagnose(frame, "b")
+
+
+def test_an_index_without_a_name_is_no_column():
+    """The rows of a selection, or of a split for training, are numbered by one."""
+    frame = pandas.DataFrame(people(40, 3))
+    some = frame[frame["age"] > 30]
+    assert [column.name for column in kn.profile(some).columns] == list(frame.columns)
+    named = some.set_index(["job", some.index])
+    assert sorted(column.name for column in kn.profile(named).columns) == sorted(frame.columns)
+    kn.anonymize(frame, kn.init(some).spec, k=2)
+
+
+def test_what_is_missing_in_lists_of_pandas():
+    frame = pandas.DataFrame(
+        {"n": pandas.array([1, None, 2], dtype="Int64"), "d": pandas.to_datetime(["2024-01-01", None, None])}
+    )
+    for data in (frame, frame.to_dict("list"), frame.to_dict("records")):
+        found = kn.profile(data)
+        assert [(column.type, column.missing) for column in found.columns] == [("integer", 1), ("datetime", 2)]
+
+
 def test_pandas_types_come_back():
     frame = pandas.DataFrame(
         {
