@@ -186,12 +186,12 @@ static kn_status take_levels(kn_table_run *run, kn_error *err)
     return KN_OK;
 }
 
-static kn_status judge_levels(kn_table_run *run, kn_verdict *verdict, kn_error *err)
+kn_status kn_table_run_judge(kn_table_run *run, const int *levels, kn_verdict *verdict, kn_error *err)
 {
     kn_evaluator *evaluator = NULL;
     kn_classes   *classes = NULL;
     KN_TRY(kn_evaluator_make(&evaluator, run->all.ctx, &run->problem, err));
-    kn_status st = kn_classes_scan(&classes, evaluator, KN_ALL_ATTRIBUTES, run->result->levels, err);
+    kn_status st = kn_classes_scan(&classes, evaluator, KN_ALL_ATTRIBUTES, levels, err);
     if (st == KN_OK) st = kn_classes_judge(verdict, evaluator, classes, err);
     kn_classes_free(classes);
     kn_evaluator_free(evaluator);
@@ -208,18 +208,26 @@ static kn_status no_release(kn_table_run *run, const char *why, kn_error *err)
     return kn_release_none(&run->all, why, err);
 }
 
-/* Why there is no release: more rows would be suppressed than may be. */
-static kn_status too_many(kn_table_run *run, int64_t fresh, int64_t unknown, kn_error *err)
+/* Which rows the recipe cannot place, behind a number of suppressed ones. */
+static void say_which(char out[320], const kn_table_run *run, int64_t fresh, int64_t unknown)
 {
-    char text[500], why[2][160] = {"", ""};
+    char why[2][160] = {"", ""};
     if (fresh > 0 || !run->all.recipe->join.cells)
         snprintf(why[0], sizeof why[0], " (%lld for values that its hierarchies do not have)", (long long)fresh);
     if (unknown > 0)
         snprintf(why[1], sizeof why[1], " (%lld for combinations of values that none or several of its classes cover)",
                  (long long)unknown);
+    snprintf(out, 320, "%s%s", why[0], why[1]);
+}
+
+/* Why there is no release: more rows would be suppressed than may be. */
+static kn_status too_many(kn_table_run *run, int64_t fresh, int64_t unknown, kn_error *err)
+{
+    char text[500], which[320];
+    say_which(which, run, fresh, unknown);
     snprintf(text, sizeof text,
-             "by this recipe %lld of these rows would have to be suppressed%s%s, and the budget allows %lld",
-             (long long)run->plan->suppressed, why[0], why[1], (long long)run->budget);
+             "by this recipe %lld of these rows would have to be suppressed%s, and the budget allows %lld",
+             (long long)run->plan->suppressed, which, (long long)run->budget);
     return no_release(run, text, err);
 }
 
@@ -229,11 +237,17 @@ static kn_status settle(kn_table_run *run, bool good, int64_t unknown, kn_error 
 {
     const char *why = NULL;
     int64_t     fresh = 0;
+    char        which[320];
     KN_TRY(suppress_new_values(run, &fresh, &why, err));
     if (why) return no_release(run, why, err);
     if (run->plan->suppressed > run->budget) return too_many(run, fresh, unknown, err);
     if (!good) return no_release(run, "by this recipe these rows do not keep what is promised", err);
     run->result->head.found = true;
+    run->unplaced = fresh + unknown;
+    say_which(which, run, fresh, unknown);
+    if (run->unplaced > 0)
+        KN_TRY(kn_release_note(&run->all, err, "by this recipe %lld of these rows %s suppressed%s",
+                               (long long)run->plan->suppressed, run->plan->suppressed == 1 ? "is" : "are", which));
     if (run->all.options->earlier) return kn_table_run_check_earlier(run, err);
     return kn_release_note(&run->all, err,
                            "every promise was counted on these rows alone: what this release and an earlier one, taken "
@@ -294,7 +308,7 @@ kn_status kn_table_run_apply(kn_table_run *run, kn_error *err)
     if (kind != KN_RECIPE_LEVELS) return kind == KN_RECIPE_CUTS ? apply_cuts(run, err) : apply_join(run, err);
     run->problem = kn_table_run_problem(run);
     KN_TRY(take_levels(run, err));
-    KN_TRY(judge_levels(run, &verdict, err));
+    KN_TRY(kn_table_run_judge(run, run->result->levels, &verdict, err));
     KN_TRY(kn_fulldomain_plan(&run->plan, run->all.ctx, &run->problem, run->result->levels, err));
     return settle(run, verdict.good, 0, err);
 }

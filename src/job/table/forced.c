@@ -3,12 +3,13 @@
  *
  * Whoever knows the method knows that it stops at levels below which a promise fails (minimality: Wong et al.,
  * "Minimality attack in privacy preserving data publishing", VLDB 2007). Where k alone would still hold one level
- * below, or would show a row that is suppressed, some class breaks another promise, and somebody who knows the
- * quasi-identifiers may conclude whose. A note says for which columns and how many rows. Persons are counted as the
- * search counts them.
+ * below and another promise would not, or where k alone would show a row that is suppressed, some class breaks that
+ * promise, and somebody who knows the quasi-identifiers may conclude whose. A note says for which columns and how
+ * many rows. Levels that were asked for, or that a recipe has, say nothing, and neither do those of a method
+ * (datafly) that may stop above the lowest ones. Persons are counted as the search counts them.
  *
- * Cost: the table grouped once, then one roll-up for each column above level 0; nothing if only class sizes are
- * promised.
+ * Cost: the table grouped once, then one roll-up for each column above level 0, and the table grouped again for each
+ * where k alone would hold; nothing if only class sizes are promised.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kn_error.h"
@@ -66,13 +67,14 @@ static kn_status judge(const forcing *f, kn_verdict *verdict, kn_error *err)
 static kn_status look_at_levels(forcing *f, kn_error *err)
 {
     kn_table_run *run = f->run;
-    kn_verdict    verdict;
-    for (int q = 0; q < run->quasi_count; q++) {
-        if (f->levels[q] == 0) continue;
+    kn_verdict    sizes, all = {.good = true};
+    for (int q = 0; q < run->quasi_count && !run->all.recipe; q++) {
+        if (f->levels[q] == (run->low ? run->low[q] : 0)) continue;
         f->levels[q]--;
-        KN_TRY(judge(f, &verdict, err));
+        KN_TRY(judge(f, &sizes, err));
+        if (sizes.good) KN_TRY(kn_table_run_judge(run, f->levels, &all, err));
         f->levels[q]++;
-        if (verdict.good)
+        if (sizes.good && !all.good)
             KN_TRY(kn_release_note(
                 &run->all, err,
                 "\"%s\" is at level %d because of a promise beyond k: k alone would hold at level %d, and whoever "
@@ -87,7 +89,7 @@ static kn_status look_at_rows(const forcing *f, kn_error *err)
     kn_verdict verdict;
     KN_TRY(judge(f, &verdict, err));
     int64_t forced = f->run->plan->suppressed - verdict.sums.suppressed;
-    if (!verdict.good || forced <= 0) return KN_OK;
+    if (!verdict.good || forced <= 0 || f->run->unplaced > 0) return KN_OK;
     return kn_release_note(
         &f->run->all, err,
         "%lld %s suppressed because of a promise beyond k: k alone would show %s, and whoever knows the "

@@ -77,6 +77,7 @@ typedef struct kn_table_run {
     kn_partition_tree     tree;       /* the cuts of mondrian, where a recipe is kept */
     struct kn_recipe     *kept;       /* with the join table of the plan, where one is kept; NULL: none */
     bool                **new_values; /* by a recipe: per quasi-identifier and code, those that its hierarchy lacks; NULL: none. In scratch */
+    int64_t               unplaced;   /* rows that are suppressed since the recipe has no place for them */
     kn_table             *items; /* one column: the sets that the rows show; NULL: there is no column of sets, or not yet */
     const kn_table       *shown; /* the columns of `table`, with those sets: borrowed; NULL: `table` itself               */
     int64_t               good_rows; /* of the plan, once measured: in classes that keep every promise of a class */
@@ -181,8 +182,10 @@ KN_CHECK kn_status kn_table_run_warn_of_force(kn_table_run *run, kn_error *err);
 
 /* By a recipe: hierarchies that lack values of these rows are continued, before they are made; then plan and result, or why there
  * is none. And the recipe of a search. */
+struct kn_verdict;
 KN_CHECK kn_status kn_table_run_admit(kn_table_run *run, kn_error *err);
 KN_CHECK kn_status kn_table_run_apply(kn_table_run *run, kn_error *err);
+KN_CHECK kn_status kn_table_run_judge(kn_table_run *run, const int *levels, struct kn_verdict *verdict, kn_error *err);
 KN_CHECK kn_status kn_table_run_take_recipe(kn_table_run *run, kn_error *err); /* there is a plan */
 KN_CHECK kn_status kn_table_run_keep_recipe(kn_table_run *run, kn_error *err);
 
