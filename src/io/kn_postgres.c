@@ -84,15 +84,15 @@ static const kind *kind_of(const char *state)
         {"23", KN_INPUT, "a constraint does not hold"},
         {"25006", KN_IO, "the database is read-only"},
         {"28", KN_IO, "the server rejected the login"},
-        {"3F000", KN_IO, "there is no such schema"},
+        {"3F000", KN_INPUT, "there is no such schema"},
         {"40", KN_IO, "the server rolled the transaction back"},
         {"42501", KN_IO, "the server does not permit it"},
         {"42P06", KN_INPUT, "a schema of that name exists already; name another, or drop it first"},
-        {"42P01", KN_IO, "there is no such table"},
-        {"42P07", KN_IO, "a table of that name exists already"},
-        {"42703", KN_IO, "there is no such column"},
-        {"42", KN_IO, "the server does not understand the statement"},
-        {"2BP01", KN_IO, "something else depends on the table that would be replaced"},
+        {"42P01", KN_INPUT, "there is no such table"},
+        {"42P07", KN_INPUT, "a table of that name exists already"},
+        {"42703", KN_INPUT, "there is no such column"},
+        {"42", KN_INPUT, "the server does not understand the statement"},
+        {"2BP01", KN_INPUT, "something else depends on the table that would be replaced; name another"},
         {"54", KN_IO, "there are more columns than the server allows, or a row is too long for it"},
         {"53100", KN_IO, "the server's disk is full"},
         {"53", KN_IO, "the server is short of memory, space or connections"},
@@ -124,6 +124,8 @@ kn_status kn_pg_fail(kn_pg *pg, const PGresult *result, kn_error *err)
     add_place(&place, "table", field(pg, result, PG_DIAG_TABLE_NAME));
     add_place(&place, "column", field(pg, result, PG_DIAG_COLUMN_NAME));
     add_place(&place, "constraint", field(pg, result, PG_DIAG_CONSTRAINT_NAME));
+    long at = strtol(field(pg, result, PG_DIAG_STATEMENT_POSITION), NULL, 10) - pg->begins;
+    if (pg->begins > 0 && at > 0) kn_buffer_format(&place, ", the query's character %ld", at);
     const char *where = kn_buffer_text(&place);
     kn_status   status = kn_fail(err, k->status, "%s: %s (SQLSTATE %s%s)", pg->name ? pg->name : "postgresql", k->words,
                                  state, where ? where : "");

@@ -17,6 +17,7 @@ typedef struct kn_pg {
     char             *schema; /* NULL: not given                                 */
     char             *table;  /* the same: of "#schema.table"                     */
     char             *query;  /* the same: of "?query="                           */
+    int               begins; /* characters before it in the statement that runs; 0: it does not */
 } kn_pg;
 
 /* Connects; to be closed with kn_pg_close, even on failure. */

@@ -98,9 +98,9 @@ static kn_status find_schema(kn_pg *pg, const char *said, kn_error *err)
 kn_status kn_pg_list(void *state, kn_catalog *c, const kn_database_options *options, kn_error *err)
 {
     static const char sql[] =
-        "SELECT c.oid, c.relname, c.relkind IN ('r', 'p') FROM pg_catalog.pg_class c JOIN "
+        "SELECT c.oid, c.relname, c.relkind IN ('r', 'p') AND NOT c.relispartition FROM pg_catalog.pg_class c JOIN "
         "pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relkind IN "
-        "('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition ORDER BY c.relname COLLATE \"C\"";
+        "('r', 'p', 'v', 'm', 'f') ORDER BY c.relname COLLATE \"C\"";
     kn_pg    *pg = state;
     PGresult *result = NULL;
     kn_status status = KN_OK;

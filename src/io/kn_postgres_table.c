@@ -96,9 +96,11 @@ static kn_status run_one(kn_pg *pg, PGresult **out, const char *before, const ch
     kn_buffer_add(&sql, behind); /* it begins with a line end: the query may end in a comment */
     const char *text = kn_buffer_text(&sql);
     *out = text ? pg->pq.execParams(pg->conn, text, 0, NULL, NULL, NULL, NULL, 0) : NULL;
+    pg->begins = (int)strlen(before);
     kn_status status = !text                                         ? kn_fail_memory(err, pg->ctx, pg->name)
                        : *out && pg->pq.resultStatus(*out) == wanted ? KN_OK
                                                                      : kn_pg_fail(pg, *out, err);
+    pg->begins = 0;
     kn_buffer_free(&sql);
     return status;
 }

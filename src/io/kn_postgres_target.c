@@ -285,13 +285,16 @@ static kn_status sink_commit(void *state, kn_error *err)
 
 /* ---- The beginning ---- */
 
-/* Server, database and table of a connection; empty: there is no such table. */
+/* The kind, server, database and table of a connection; empty: there is no such table. The kind 'i' is that of a table
+ * with parts, or that is one, as a partition or by inheritance: who replaces it replaces rows of another, too. */
 static kn_status identify(kn_pg *pg, const char *table, char out[WHO], kn_error *err)
 {
     PGresult         *result = NULL;
     const char *const names[] = {pg->schema, table};
     KN_TRY(kn_pg_query(pg, &result,
-                       "SELECT c.relkind::text || ' ' || pg_catalog.pg_postmaster_start_time() || ' ' || "
+                       "SELECT CASE WHEN EXISTS (SELECT FROM pg_catalog.pg_inherits i WHERE c.oid IN (i.inhrelid, "
+                       "i.inhparent)) THEN 'i' ELSE c.relkind::text END || ' ' || "
+                       "pg_catalog.pg_postmaster_start_time() || ' ' || "
                        "pg_catalog.current_database() || ' ' || c.oid FROM pg_catalog.pg_class c JOIN "
                        "pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname = $2",
                        names, 2, err));
@@ -348,6 +351,9 @@ static kn_status begin(target *t, const kn_table_target *wanted, kn_error *err)
     KN_TRY(identify(&t->pg, t->pg.table, who, err));
     if (*who && !wanted->replace)
         return kn_fail(err, KN_USAGE, "%s#%s.%s: exists already; --replace replaces it, or name another table",
+                       t->pg.name, t->pg.schema, t->pg.table);
+    if (*who == 'i')
+        return kn_fail(err, KN_USAGE, "%s#%s.%s: exists, and has parts or is a part of another table; name another",
                        t->pg.name, t->pg.schema, t->pg.table);
     if (*who && *who != 'r' && *who != 'p')
         return kn_fail(err, KN_USAGE, "%s#%s.%s: exists and is not a table; name another", t->pg.name, t->pg.schema,
