@@ -337,10 +337,17 @@ static kn_status open_book(kn_workbook *b, const char *name, kn_error *err)
     if (!b->path || !b->name || (named && !b->sheet)) return kn_fail_memory(err, b->ctx, "reading a workbook");
     const char *path = kn_memory_path(b->ctx, b->path);
     FILE       *there = fopen(path, "rb");
+    char        begin[8] = "";
     if (!there) return kn_fail(err, KN_INPUT, "%s: cannot be opened", b->path);
+    bool other = fread(begin, 1, sizeof begin, there) == sizeof begin &&
+                 memcmp(begin, "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", sizeof begin) == 0;
     (void)fclose(there);
     b->zip = unzOpen64(path);
-    if (!b->zip) return kn_fail(err, KN_INPUT, "%s: not a workbook (.xlsx), or a damaged one", b->path);
+    if (!b->zip)
+        return kn_fail(
+            err, KN_INPUT, "%s: %s", b->path,
+            other ? "a workbook with a password, or of the older form .xls; save it as .xlsx without a password"
+                  : "not a workbook (.xlsx), or a damaged one");
     KN_TRY(find_sheet(b, err));
     KN_TRY(read_strings(b, err));
     return read_styles(b, err);

@@ -29,6 +29,7 @@ typedef struct sheet {
     int           used;   /* columns of the row, up to the last that is not empty */
     int           column; /* of the current cell                                  */
     long long     number; /* of the row                                           */
+    long long     names;  /* that of the row with the names                       */
     char          type;   /* s: shared, t: text, b: boolean, e: error, d: ISO date, n: number */
     kn_cell_style style;
     int           phonetic;
@@ -138,10 +139,18 @@ static void end_row(kn_part *p, sheet *s)
 {
     kn_status status = s->row.failed || s->text.failed ? kn_fail_memory(p->err, p->ctx, s->book->name) : KN_OK;
     if (s->used == 0 && status == KN_OK) return;
-    if (s->csv.columns == 0) s->csv.columns = s->used;
+    if (s->csv.columns == 0) {
+        s->csv.columns = s->used;
+        s->names = s->number;
+    }
     if (status == KN_OK && s->used > s->csv.columns) {
-        s->column = s->used - 1;
-        refuse(p, s, "a cell beyond the columns that have names");
+        int beyond = s->csv.columns;
+        while (s->cells[beyond].size == 0) beyond++;
+        kn_part_fail(p,
+                     kn_fail(p->err, KN_INPUT,
+                             "%s: row %lld, column %d: a cell beyond the columns that have names, which are those of "
+                             "row %lld, the first that is not empty; delete rows above the names",
+                             s->book->name, s->number, beyond + 1, s->names));
         return;
     }
     for (int c = 0; c < s->csv.columns && status == KN_OK; c++) {
