@@ -134,11 +134,26 @@ static kn_status fail_producer(const import *im, struct ArrowArrayStream *stream
 
 /* ---- Schema ---- */
 
+static kn_status fail_unsupported(kn_error *err, const char *label, const char *format)
+{
+    static const char *const kinds[][2] = {
+        {"tD", "durations"}, {"ti", "intervals"}, {"z", "bytes"},   {"Z", "bytes"},     {"vz", "bytes"},
+        {"w:", "bytes"},     {"+l", "lists"},     {"+L", "lists"},  {"+v", "lists"},    {"+w", "lists"},
+        {"+s", "structs"},   {"+m", "maps"},      {"+u", "unions"}, {"+r", "run ends"},
+    };
+    const char *kind = NULL;
+    for (size_t i = 0; format && i < sizeof kinds / sizeof *kinds && !kind; i++)
+        if (strncmp(format, kinds[i][0], strlen(kinds[i][0])) == 0) kind = kinds[i][1];
+    char what[120];
+    snprintf(what, sizeof what,
+             "kanon does not read such columns%s%s%s; leave it out, or make it text, numbers or dates",
+             kind ? " (" : "", kind ? kind : "", kind ? ")" : "");
+    return fail_format(err, label, format, what);
+}
+
 static kn_status parse_column(column *c, const struct ArrowSchema *schema, kn_error *err)
 {
-    const char *unsupported = "kanon does not read such columns";
-    if (!kn_arrow_format_parse(schema->format, &c->value))
-        return fail_format(err, c->label, schema->format, unsupported);
+    if (!kn_arrow_format_parse(schema->format, &c->value)) return fail_unsupported(err, c->label, schema->format);
     if (schema->n_children != 0)
         return fail_format(err, c->label, schema->format, "columns of this type have no children");
     if (!schema->dictionary) return KN_OK;
@@ -151,7 +166,7 @@ static kn_status parse_column(column *c, const struct ArrowSchema *schema, kn_er
     if (dictionary->dictionary)
         return fail_format(err, c->label, schema->format, "its dictionary has a dictionary of its own");
     if (!kn_arrow_format_parse(dictionary->format, &c->value) || dictionary->n_children != 0)
-        return fail_format(err, c->label, dictionary->format, unsupported);
+        return fail_unsupported(err, c->label, dictionary->format);
     return KN_OK;
 }
 
