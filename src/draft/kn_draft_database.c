@@ -477,6 +477,18 @@ static void write_links(base *b, const sheet *s)
     if (!first) kn_buffer_add(&b->d->text, "}\n");
 }
 
+/* Has a key of several columns one that names no other row? */
+static bool says_something(const sheet *s)
+{
+    int own = 0;
+    for (int i = 0; i < s->key_count; i++) {
+        bool names = false;
+        for (int l = 0; l < s->link_count; l++) names |= part_of(s->links[l].columns, s->links[l].count, s->key[i]);
+        own += !names;
+    }
+    return s->key_count > 1 && own > 0;
+}
+
 static kn_status write_table(base *b, const sheet *s, kn_error *err)
 {
     kn_buffer *to = &b->d->text;
@@ -491,7 +503,10 @@ static kn_status write_table(base *b, const sheet *s, kn_error *err)
     if (s->key_count > 0) {
         kn_buffer_add(to, "    ");
         write_names(b, s, "key", "key", s->key, s->key_count);
-        kn_buffer_char(to, '\n');
+        kn_buffer_add(to, says_something(s)
+                              ? "  # drawn anew: a column of it that says something (a date) needs a role, "
+                                "and a key without it (key: [] if there is no other)\n"
+                              : "\n");
     }
     if (s->depth > 0) {
         const link *l = &s->links[s->parent];

@@ -146,7 +146,7 @@ static kn_status note_reference(kn_database_run *run, const kn_database_table *t
     return KN_OK;
 }
 
-/* A key of several columns may say something: a date, a number within the parent. It becomes a number that means nothing. */
+/* A key of several columns may say something: a date, a number within the parent. It is drawn anew. */
 static kn_status note_key(kn_database_run *run, const kn_database_table *t, kn_error *err)
 {
     if (t->drawn_key)
@@ -157,10 +157,11 @@ static kn_status note_key(kn_database_run *run, const kn_database_table *t, kn_e
     for (int i = 0; t->key_count > 1 && i < t->key_count; i++) {
         const kn_database_column *c = &t->columns[t->key[i]];
         if (c->foreign || c->joined) continue;
-        KN_TRY(kn_release_note(&run->all, err,
-                               "column \"%s.%s\" is part of a key and becomes a number that means nothing; if it says "
-                               "something, give it a role and its table key: []",
-                               t->name, t->table->columns[t->key[i]].name));
+        KN_TRY(
+            kn_release_note(&run->all, err,
+                            "column \"%s.%s\" is part of a key, which is drawn anew and means nothing; if it says "
+                            "something, give it a role and its table a key without it (key: [] if there is no other)",
+                            t->name, t->table->columns[t->key[i]].name));
     }
     return KN_OK;
 }
