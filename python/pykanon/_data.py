@@ -63,6 +63,17 @@ class _Options:
 _OPTIONS = _Options()
 
 
+def _check_option(name: str, value: object) -> None:
+    """Types are only hints to whoever calls."""
+    if value is None:
+        return
+    if name == "progress":
+        if not callable(value) and not isinstance(value, bool):
+            raise UsageError(f"progress: True, False or a function is expected, not {type(value).__name__}")
+    elif not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise UsageError(f"{name}: a whole number is expected, 0 or more, not {value!r}")
+
+
 def options(
     *,
     threads: int | None = None,
@@ -77,6 +88,8 @@ def options(
     >>> kn.options(threads=2)
     >>> kn.options(threads=0)
     """
+    for name, value in (("threads", threads), ("memory_limit", memory_limit), ("progress", progress)):
+        _check_option(name, value)
     if threads is not None:
         _OPTIONS.threads = threads
     if memory_limit is not None:
