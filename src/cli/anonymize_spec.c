@@ -63,31 +63,64 @@ static void set_list(applying *a, const char *field, char *const *items, int cou
 
 /* ---- Columns ---- */
 
-static void set_roles(applying *a, const cli_list *names, kn_role role)
+/* What gives columns a role. */
+typedef struct naming {
+    const char *option;
+    kn_role     role;
+    cli_list    names;
+} naming;
+
+enum { NAMINGS = 6 };
+
+static void find_namings(naming out[NAMINGS], const cli_anonymizing *w)
+{
+    const cli_list weight = {(char **)(uintptr_t)&w->weight, w->weight != NULL};
+    const cli_list count = {(char **)(uintptr_t)&w->input.count, w->input.count != NULL};
+    const naming   all[NAMINGS] = {{"--qi", KN_ROLE_QUASI, w->qi},
+                                   {"--sensitive", KN_ROLE_SENSITIVE, w->sensitive},
+                                   {"--identifier", KN_ROLE_IDENTIFIER, w->identifier},
+                                   {"--keep", KN_ROLE_KEEP, w->keep},
+                                   {"--weight", KN_ROLE_WEIGHT, weight},
+                                   {"--count", KN_ROLE_COUNT, count}};
+    memcpy(out, all, sizeof all);
+}
+
+static void set_roles(applying *a, const naming *n)
 {
     kn_error err = KN_ERROR_INIT;
-    for (int i = 0; i < names->count && !a->code; i++) {
-        if (!names->items[i][0]) continue;
-        take(a, kn_spec_set_role(a->spec, names->items[i], role, &err), &err);
+    for (int i = 0; i < n->names.count && !a->code; i++) {
+        if (!n->names.items[i][0]) continue;
+        take(a, kn_spec_set_role(a->spec, n->names.items[i], n->role, &err), &err);
     }
 }
 
 /* Refuses a column with two roles: the later one would silently win. */
 static int check_roles(const cli_anonymizing *a)
 {
-    const cli_list  count = {(char **)(uintptr_t)&a->input.count, a->input.count != NULL};
-    const cli_list *lists[] = {&a->qi, &a->sensitive, &a->identifier, &a->keep, &count};
-    const char     *names[] = {"--qi", "--sensitive", "--identifier", "--keep", "--count"};
-    enum { LISTS = sizeof lists / sizeof *lists };
-    for (int i = 0; i < LISTS; i++)
-        for (int x = 0; x < lists[i]->count; x++)
-            for (int j = i; j < LISTS; j++)
-                for (int y = j == i ? x + 1 : 0; y < lists[j]->count; y++)
-                    if (lists[i]->items[x][0] && strcmp(lists[i]->items[x], lists[j]->items[y]) == 0)
-                        return i == j ? cli_usage(a->command, "%s: \"%s\" is named twice", names[i], lists[i]->items[x])
-                                      : cli_usage(a->command, "\"%s\" is named by %s and by %s", lists[i]->items[x],
-                                                  names[i], names[j]);
+    naming all[NAMINGS];
+    find_namings(all, a);
+    for (int i = 0; i < NAMINGS; i++)
+        for (int x = 0; x < all[i].names.count; x++)
+            for (int j = i; j < NAMINGS; j++)
+                for (int y = j == i ? x + 1 : 0; y < all[j].names.count; y++) {
+                    const char *name = all[i].names.items[x];
+                    if (!name[0] || strcmp(name, all[j].names.items[y]) != 0) continue;
+                    return i == j ? cli_usage(a->command, "%s: \"%s\" is named twice", all[i].option, name)
+                                  : cli_usage(a->command, "\"%s\" is named by %s and by %s", name, all[i].option,
+                                              all[j].option);
+                }
     return 0;
+}
+
+/* The same of one that --attribute gave another. */
+static void check_described(applying *a, const naming *n)
+{
+    for (int i = 0; i < n->names.count && !a->code; i++) {
+        int index = kn_spec_find(a->spec, n->names.items[i]);
+        if (index >= 0 && kn_spec_attribute_at(a->spec, index)->role != n->role)
+            a->code = cli_usage(a->command, "\"%s\" is named by %s and given another role by --attribute",
+                                n->names.items[i], n->option);
+    }
 }
 
 static bool declared(applying *a, const char *column, const char *what)
@@ -231,19 +264,15 @@ static void set_kmn(applying *a, const char *text)
 
 static void apply(applying *a, const cli_anonymizing *w, char *const *data, int data_count)
 {
-    const cli_list weight = {(char **)(uintptr_t)&w->weight, w->weight != NULL};
-    const cli_list count = {(char **)(uintptr_t)&w->input.count, w->input.count != NULL};
+    naming all[NAMINGS];
+    find_namings(all, w);
     if (data_count > 0) set_list(a, "input", data, data_count, "FILE");
     set_reading(a, &w->input);
     set_plain(a, "population", w->population, "--population");
-    set_roles(a, &w->qi, KN_ROLE_QUASI);
-    set_roles(a, &w->sensitive, KN_ROLE_SENSITIVE);
-    set_roles(a, &w->identifier, KN_ROLE_IDENTIFIER);
-    set_roles(a, &w->keep, KN_ROLE_KEEP);
-    set_roles(a, &weight, KN_ROLE_WEIGHT);
-    set_roles(a, &count, KN_ROLE_COUNT);
+    for (int i = 0; i < NAMINGS; i++) set_roles(a, &all[i]);
     if (w->entity.count > 0) set_list(a, "entity", w->entity.items, w->entity.count, "--entity");
     set_attributes(a, &w->attributes);
+    for (int i = 0; i < NAMINGS; i++) check_described(a, &all[i]);
     set_types(a, &w->input);
     set_hierarchies(a, &w->hierarchies);
     set_models(a, w);

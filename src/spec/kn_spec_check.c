@@ -210,9 +210,10 @@ static kn_status fill_in(kn_spec_inner *inner, kn_error *err)
         if (!of_a_column(m->kind)) continue;
         if (!m->attribute) m->attribute = only_sensitive(&state->spec);
         if (!m->attribute)
-            return kn_spec_fail_place(inner, place, err,
-                                      "%s does not say of which column: there is not exactly one sensitive one",
-                                      kn_model_name(m->kind));
+            return kn_spec_fail_place(
+                inner, place, err,
+                "%s does not say of which column (attribute: COLUMN): there is not exactly one sensitive one",
+                kn_model_name(m->kind));
     }
     return KN_OK;
 }
