@@ -113,13 +113,19 @@ void kn_columns_begin(kn_html_table *t, kn_buffer *to)
     kn_html_table_begin(t, to, "llw", titles);
 }
 
-static void coarser(kn_buffer *to, const kn_attribute *a, int level)
+static void coarser(kn_buffer *to, const kn_attribute *a, int level, kn_method method)
 {
     if (level == 0) {
         kn_buffer_add(to, "As it was.");
         return;
     }
     kn_buffer_add(to, level > 0 ? "Made coarser: " : "Made coarser as far as each class needs: ");
+    bool ordered = !a->has_hierarchy || a->cut_by_order;
+    if (level < 0 && ordered && kn_method_family(method) == KN_FAMILY_PARTITION) {
+        kn_buffer_add(to, "a value, or an interval or set that it lies in: <code>47 → [40, 49]</code>, "
+                          "<code>F → {F;M}</code>.");
+        return;
+    }
     if (a->has_hierarchy && kn_example(to, &a->hierarchy, level)) {
         kn_buffer_char(to, '.');
         return;
@@ -128,12 +134,14 @@ static void coarser(kn_buffer *to, const kn_attribute *a, int level)
     kn_buffer_add(to, a->has_hierarchy &&
                               (a->hierarchy.kind == KN_HIERARCHY_FILE || a->hierarchy.kind == KN_HIERARCHY_TAXONOMY)
                           ? "its hierarchy file."
-                      : level > 0 ? "its hierarchy."
-                                  : "a value, or an interval or set that it lies in: <code>47 → [40, 49]</code>, "
-                                    "<code>F → {F;M}</code>.");
+                      : level > 0 || a->has_hierarchy
+                          ? "its hierarchy."
+                          : "a hierarchy by its type: <code>47 → [40, 49]</code>, <code>20103 → 201**</code>, <code>F "
+                            "→ *</code>.");
 }
 
-void kn_columns_row(kn_html_table *t, const char *table, const kn_attribute *a, int level, bool anatomy)
+void kn_columns_row(kn_html_table *t, const char *table, const kn_attribute *a, int level, kn_method method,
+                    bool anatomy)
 {
     kn_buffer *to = t->to;
     kn_html_table_row(t);
@@ -151,7 +159,7 @@ void kn_columns_row(kn_html_table *t, const char *table, const kn_attribute *a, 
         if (anatomy)
             kn_buffer_add(to, "As it was.");
         else
-            coarser(to, a, level);
+            coarser(to, a, level, method);
         break;
     case KN_ROLE_SENSITIVE: kn_buffer_add(to, anatomy ? "Listed by groups." : "As it was."); break;
     case KN_ROLE_KEEP: kn_buffer_add(to, "As it was, covered by no promise."); break;

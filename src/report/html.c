@@ -260,8 +260,8 @@ static const char lists[] =
     ".run{display:block;font:13px/1.5 ui-monospace,'DejaVu Sans "
     "Mono',Menlo,Consolas,monospace;background:var(--note-soft);"
     "border-radius:8px;padding:8px 12px;margin:8px 0 0;white-space:pre-wrap;overflow-wrap:anywhere}"
-    "a{color:var(--safe)}td .name{overflow-wrap:break-word}td small "
-    ".name{font-weight:500;overflow-wrap:anywhere}.scroll+p{margin-top:12px}"
+    "a{color:var(--safe)}td .name{display:inline-block;max-width:30ch;overflow-wrap:break-word}td small "
+    ".name{display:inline;font-weight:500;overflow-wrap:anywhere}.scroll+p{margin-top:12px}"
     "b.open{display:inline-block;font-size:12px;line-height:1.6;letter-spacing:.03em;border:1.5px solid "
     "var(--risk);color:var(--risk-ink);"
     "background:var(--risk-soft);border-radius:6px;padding:0 7px;margin-right:6px}"
@@ -286,7 +286,7 @@ static const char phone[] =
     ".n3{grid-template-columns:minmax(0,1fr) repeat(2,auto)}.n4{font-size:14px;grid-template-columns:minmax(6.6em,1fr) "
     "repeat(3,auto)}"
     ":is(.n2,.n3,.n4) :is(thead,tbody,tr){display:contents}:is(.n2,.n3,.n4) th:last-child{display:none}"
-    ":is(.n2,.n3,.n4) td:not(.w){border-bottom:0;padding-bottom:2px}"
+    ":is(.n2,.n3,.n4) td:not(.w){border-bottom:0;padding-bottom:2px}:is(.n2,.n3,.n4) .name{display:inline}"
     ":is(.n2,.n3,.n4) td.w{grid-column:1/-1;padding-top:0;min-width:0;max-width:none;overflow-wrap:anywhere}"
     ":is(.n2,.n3,.n4) :is(td,th):nth-last-child(2){padding-right:0}}";
 

@@ -18,6 +18,7 @@ void kn_columns_begin(kn_html_table *t, kn_buffer *to);
 
 /* `table` may be NULL. `level` is that of the whole column; -1: each cell has its own, or there are none. `anatomy`: nothing is
  * made coarser. */
-void kn_columns_row(kn_html_table *t, const char *table, const kn_attribute *attribute, int level, bool anatomy);
+void kn_columns_row(kn_html_table *t, const char *table, const kn_attribute *attribute, int level, kn_method method,
+                    bool anatomy);
 
 #endif

@@ -13,6 +13,9 @@
 void kn_words_begin(kn_buffer *to, kn_shape shape, bool entity, bool anatomy);
 void kn_words_end(kn_buffer *to);
 
+/* `words` and the tables of a database that are references, as a sentence; false, and nothing: there are none. */
+bool kn_words_references(kn_buffer *to, const kn_spec *spec, const char *words);
+
 /* The role of a column. */
 const char *kn_words_role(kn_role role);
 

@@ -240,6 +240,17 @@ static void example(kn_buffer *to, const kn_hierarchy_spec *h)
         to->size = before;
 }
 
+/* Without a hierarchy, where the method took one by the type of the values. */
+static const char by_type[] =
+    "A value; an interval, a set, or a month, quarter or year that the value lies in; a code whose last characters are "
+    "hidden by *; or * where it is not shown.";
+
+static bool is_partitioned(const kn_public *p)
+{
+    return p->shape == KN_SHAPE_TABLE && !p->spec->method_auto &&
+           kn_method_family(p->spec->method) == KN_FAMILY_PARTITION;
+}
+
 static const char *column_words(const kn_public *p, const kn_public_part *part, const kn_public_column *c)
 {
     const kn_attribute *a = c->attribute;
@@ -261,11 +272,9 @@ static const char *column_words(const kn_public *p, const kn_public_part *part, 
     }
     if (is_anatomy(p)) return "As it is in the original.";
     if (a->has_hierarchy && !a->cut_by_order) return rule_words(&a->hierarchy);
-    if (!a->has_hierarchy && p->shape == KN_SHAPE_TABLE &&
-        (p->spec->method_auto || kn_method_family(p->spec->method) != KN_FAMILY_PARTITION))
-        return "A value; an interval, a set, or a month, quarter or year that the value lies in; a code whose last "
-               "characters are hidden by *; or * where it is not shown.";
-    return "A value; an interval or a set that the value lies in; or * where it is not shown.";
+    if (a->has_hierarchy || is_partitioned(p))
+        return "A value; an interval or a set that the value lies in; or * where it is not shown.";
+    return by_type;
 }
 
 /* The levels that were asked for, as asked. */
@@ -319,6 +328,8 @@ static void columns(kn_buffer *to, const kn_public *p)
     for (int i = 0; i < p->part_count; i++)
         for (int c = 0; c < p->parts[i].column_count; c++) column_row(&t, p, &p->parts[i], &p->parts[i].columns[c]);
     kn_html_table_end(&t);
+    if (kn_words_references(to, p->spec, "<p>References, copied, some with broader rows added: "))
+        kn_buffer_add(to, "</p>\n");
     if (p->suppressed > 0) {
         kn_buffer_add(to, "<p>");
         kn_html_count(to, p->suppressed, "row is suppressed: it shows", "rows are suppressed: they show");
@@ -350,7 +361,9 @@ static void classes_of_nodes(kn_buffer *to, const kn_public *p)
         kn_html_table_cell(&t);
         kn_html_text(to, c->sensitive ? "sensitive" : "quasi-identifier");
         kn_html_table_cell(&t);
-        kn_html_text(to, c->has_hierarchy ? rule_words(&c->hierarchy) : "A value, or * where it is not shown.");
+        kn_html_text(to, c->sensitive       ? "As it is in the original."
+                         : c->has_hierarchy ? rule_words(&c->hierarchy)
+                                            : by_type);
         if (c->has_hierarchy && !c->sensitive) example(to, &c->hierarchy);
     }
     kn_html_table_end(&t);

@@ -118,6 +118,19 @@ void kn_words_limits(kn_buffer *to, kn_shape shape, bool anatomy)
     kn_words_end(to);
 }
 
+bool kn_words_references(kn_buffer *to, const kn_spec *spec, const char *words)
+{
+    bool any = false;
+    for (int i = 0; i < spec->table_count; i++) {
+        if (!spec->tables[i].reference) continue;
+        kn_buffer_add(to, any ? ", " : words);
+        kn_html_name(to, spec->tables[i].name);
+        any = true;
+    }
+    if (any) kn_buffer_char(to, '.');
+    return any;
+}
+
 const char *kn_words_role(kn_role role)
 {
     static const char *const roles[] = {[KN_ROLE_QUASI] = "quasi-identifier",

@@ -148,13 +148,15 @@ static void columns(kn_buffer *to, const kn_spec *spec, const kn_database_result
         kn_columns_begin(&t, to);
         for (int i = 0; i < spec->table_count; i++)
             for (int c = 0; c < spec->tables[i].attribute_count; c++)
-                kn_columns_row(&t, spec->tables[i].name, &spec->tables[i].attributes[c], -1, spec->anatomy);
+                kn_columns_row(&t, spec->tables[i].name, &spec->tables[i].attributes[c], -1, r->head.method,
+                               spec->anatomy);
         kn_html_table_end(&t);
     }
     kn_release_dropped(to, &r->head, "Not declared, left out");
-    kn_buffer_add(to,
-                  "<p>Keys were drawn anew, the same wherever a key stands: the tables join as before, and no number "
-                  "is that of the original.</p>\n");
+    kn_buffer_add(to, "<p>Keys were drawn anew, the same wherever a key stands: the tables join as before, and none is "
+                      "that of the original.");
+    (void)kn_words_references(to, spec, " References are copied, their keys, too: ");
+    kn_buffer_add(to, "</p>\n");
     kn_html_section_end(to);
 }
 
@@ -177,7 +179,7 @@ kn_status kn_database_report_render(kn_buffer *to, const kn_spec *spec, const kn
     kn_spec counted = *spec;
     if (!counted.entity) counted.entity = "person";
     const kn_release_result like = {.head = r->head};
-    const kn_release_page   page = {&counted, &like, kn_release_largest_k(spec)};
+    const kn_release_page   page = {&counted, &like, kn_release_crowd(spec)};
     kn_html_begin(to, title);
     heading(to, r, title);
     verdict(to, spec, r);

@@ -192,7 +192,8 @@ static void borders(kn_buffer *to, const kn_report_input *in)
         kn_buffer_add(to, s->minimal_count == 1 ? " of columns is" : " of columns are");
         kn_buffer_add(to, " enough to narrow somebody down to a crowd smaller than ");
         kn_html_integer(to, k);
-        kn_buffer_add(to, ".</p>\n<p>And so is everything that includes one of them. ");
+        kn_buffer_add(to, s->minimal_count == 1 ? ".</p>\n<p>And so is everything that includes it. "
+                                                : ".</p>\n<p>And so is everything that includes one of them. ");
         if (s->minimal_violating[0].count > 0) {
             kn_buffer_add(to, "The smallest needs ");
             kn_html_count(to, s->minimal_violating[0].count, "column", "columns");

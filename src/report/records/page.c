@@ -219,7 +219,7 @@ kn_status kn_records_report_render(kn_buffer *to, const kn_spec *spec, const kn_
     if (!spec || !r) return kn_fail(err, KN_USAGE, "release report: the spec or the result is missing");
     const char             *title = r->head.found ? "Release report" : "Release report: no release";
     const kn_release_result like = {.head = r->head};
-    const kn_release_page   page = {spec, &like, 2};
+    const kn_release_page   page = {spec, &like, 0};
     kn_html_begin(to, title);
     heading(to, spec, r, title);
     verdict(to, spec, r);

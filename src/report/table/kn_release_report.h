@@ -15,7 +15,7 @@ KN_CHECK kn_status kn_release_report_render(kn_buffer *to, const kn_spec *spec, 
 typedef struct kn_release_page {
     const kn_spec           *spec;
     const kn_release_result *result;
-    int64_t                  asked; /* a class smaller than this is too small: the largest k asked for, at least 2 */
+    int64_t                  asked; /* the largest crowd asked for; below 2: none */
 } kn_release_page;
 
 /* "row" or "rows"; "person" or "persons" where an entity is given: what a class is counted in. */
@@ -29,8 +29,8 @@ void kn_release_figure(kn_buffer *to, double value);
 /* A file without its folder, which the reader need not know. NULL for standard output. */
 const char *kn_release_file_name(const char *path);
 
-/* The largest k that is promised, at least 2. */
-int64_t kn_release_largest_k(const kn_spec *spec);
+/* The largest crowd that is promised: k, or 1 divided by a highest risk; below 2: none. */
+int64_t kn_release_crowd(const kn_spec *spec);
 
 /* " · method NAME", and of method: auto among which. */
 void kn_release_method(kn_buffer *to, kn_method method, const kn_advice *advice);

@@ -85,8 +85,35 @@ static const char *meaning_of(kn_model_kind kind)
         [KN_MODEL_K_MAP] = "At least k people of the population look like each released row.",
         [KN_MODEL_PRESENCE] = "How sure somebody can be that a person of the population is in the table.",
         [KN_MODEL_MAX_RISK] = "Nobody is found with a greater chance.",
-        [KN_MODEL_AVERAGE_RISK] = "On average nobody is found with a greater chance."};
+        [KN_MODEL_AVERAGE_RISK] = "People are found with this chance at most, on average."};
     return meanings[kind];
+}
+
+static bool asks_average(const kn_release_head *h)
+{
+    for (int i = 0; i < h->model_count; i++)
+        if (h->models[i].model.kind == KN_MODEL_AVERAGE_RISK) return true;
+    return false;
+}
+
+/* What a column of sets promises. */
+static void items_row(kn_html_table *t, const kn_release_page *page)
+{
+    const kn_release_items *items = page->result->items;
+    kn_html_table_row(t);
+    kn_html_table_cell(t);
+    kn_buffer_add(t->to, "k-mn of ");
+    kn_html_name(t->to, items->name);
+    kn_html_table_cell(t);
+    kn_buffer_format(t->to, "k = %lld, m = %d", (long long)page->spec->kmn.k, items->m);
+    kn_html_table_cell(t);
+    kn_buffer_add(t->to, "–");
+    if (page->result->head.found) {
+        kn_html_table_cell(t);
+        kn_html_integer(t->to, items->k);
+    }
+    kn_html_table_cell(t);
+    kn_buffer_add(t->to, "Whoever also knows up to m items of a set finds at least k rows.");
 }
 
 void kn_release_models(kn_buffer *to, const kn_release_page *page)
@@ -95,7 +122,9 @@ void kn_release_models(kn_buffer *to, const kn_release_page *page)
     const kn_release_result *r = page->result;
     kn_html_table            t;
     kn_html_section(to, "What was asked, and what was reached");
-    kn_buffer_add(to, "<p>Each figure is that of the worst class.</p>\n");
+    kn_buffer_add(to, asks_average(&r->head)
+                          ? "<p>Each figure is that of the worst class, an average that of all.</p>\n"
+                          : "<p>Each figure is that of the worst class.</p>\n");
     kn_html_table_begin(&t, to, r->head.found ? "llrrw" : "llrw",
                         r->head.found ? titles : (const char *[]){titles[0], titles[1], titles[2], titles[4]});
     for (int i = 0; i < r->head.model_count; i++) {
@@ -107,7 +136,7 @@ void kn_release_models(kn_buffer *to, const kn_release_page *page)
         parameters(to, &m->model);
         kn_html_table_cell(&t);
         /* Estimated by weights, the worst class of the original may be one row, and the figure its weight. */
-        if (m->model.kind == KN_MODEL_K_MAP)
+        if (m->model.kind == KN_MODEL_K_MAP || isnan(m->original))
             kn_buffer_add(to, "–");
         else
             kn_release_figure(to, m->original);
@@ -118,6 +147,7 @@ void kn_release_models(kn_buffer *to, const kn_release_page *page)
         kn_html_table_cell(&t);
         kn_html_text(to, meaning_of(m->model.kind));
     }
+    if (r->items) items_row(&t, page);
     kn_html_table_end(&t);
     if (kn_spec_shape(page->spec) != KN_SHAPE_TABLE) {
         kn_html_section_end(to);

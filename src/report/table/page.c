@@ -52,13 +52,19 @@ const char *kn_release_file_name(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
-int64_t kn_release_largest_k(const kn_spec *spec)
+/* A highest risk asks for a crowd, too: its reciprocal. */
+static int64_t crowd_of(const kn_model *m)
 {
-    int64_t k = 2;
-    for (int i = 0; i < spec->model_count; i++) {
-        const kn_model *m = &spec->models[i];
-        if ((m->kind == KN_MODEL_K || m->kind == KN_MODEL_ALPHA_K) && m->k > k) k = m->k;
-    }
+    if (m->kind == KN_MODEL_K || m->kind == KN_MODEL_ALPHA_K) return m->k;
+    if (m->kind != KN_MODEL_MAX_RISK || m->bound.numerator == 0) return 0;
+    return (int64_t)((m->bound.denominator + m->bound.numerator - 1) / m->bound.numerator);
+}
+
+int64_t kn_release_crowd(const kn_spec *spec)
+{
+    int64_t k = 0;
+    for (int i = 0; i < spec->model_count; i++)
+        if (crowd_of(&spec->models[i]) > k) k = crowd_of(&spec->models[i]);
     return k;
 }
 
@@ -150,6 +156,40 @@ static void suppressed_words(kn_buffer *to, const kn_release_page *page)
                                               : ") stood out too much and were suppressed. ");
 }
 
+/* What was asked holds, and did not ask for crowds: a k of 1, a population that the release is a sample of. */
+static void somebody_alone(kn_buffer *to, const kn_release_page *page)
+{
+    open_verdict(to, "plain");
+    kn_buffer_add(to, "What was asked is kept, and it leaves somebody alone in the release.</p>\n<p>Whoever knows ");
+    quasi_names(to, page);
+    kn_buffer_add(to, " of such a person, and that the person is in the release, finds ");
+    kn_buffer_add(to, page->spec->entity ? "no rows but theirs. " : "the row. ");
+}
+
+/* Rows of one person need not be equally many: a chance can be told of rows alone. */
+static void everybody_hides(kn_buffer *to, const kn_release_page *page)
+{
+    const kn_release_head *h = &page->result->head;
+    bool                   persons = page->spec->entity != NULL;
+    open_verdict(to, "safe");
+    kn_buffer_add(to, "Everybody hides among at least ");
+    kn_html_count(to, h->k, kn_release_unit(page, 1), kn_release_unit(page, 2));
+    kn_buffer_add(to, ".</p>\n<p>Whoever knows ");
+    quasi_names(to, page);
+    kn_buffer_add(to, persons ? " of a person finds rows of at least "
+                              : " of a person guesses their row right with a chance of at most 1 in ");
+    kn_html_integer(to, h->k);
+    kn_buffer_add(to, persons ? " persons; in the original it was " : "; in the original it was 1 in ");
+    kn_html_integer(to, h->k_before);
+    kn_buffer_add(to, ". ");
+    if (!page->result->items) return;
+    kn_buffer_add(to, "Whoever also knows up to ");
+    kn_html_count(to, page->result->items->m, "item", "items");
+    kn_buffer_add(to, " of the person’s set still finds at least ");
+    kn_html_count(to, page->result->items->k, "row", "rows");
+    kn_buffer_add(to, ". ");
+}
+
 static void verdict(kn_buffer *to, const kn_release_page *page)
 {
     const kn_release_result *r = page->result;
@@ -157,20 +197,13 @@ static void verdict(kn_buffer *to, const kn_release_page *page)
         refused(to, page);
         return;
     }
-    open_verdict(to, "safe");
     if (r->head.classes == 0) {
+        open_verdict(to, "safe");
         kn_buffer_add(to, "Nobody can be found: the release shows no row that was not suppressed.</p>\n<p>");
-    } else {
-        kn_buffer_add(to, "Everybody hides among at least ");
-        kn_html_count(to, r->head.k, kn_release_unit(page, 1), kn_release_unit(page, 2));
-        kn_buffer_add(to, ".</p>\n<p>Whoever knows ");
-        quasi_names(to, page);
-        kn_buffer_add(to, " of a person guesses their row right with a chance of at most 1 in ");
-        kn_html_integer(to, r->head.k);
-        kn_buffer_add(to, "; in the original it was 1 in ");
-        kn_html_integer(to, r->head.k_before);
-        kn_buffer_add(to, ". ");
-    }
+    } else if (r->head.k < 2)
+        somebody_alone(to, page);
+    else
+        everybody_hides(to, page);
     suppressed_words(to, page);
     if (!r->head.complete)
         kn_buffer_add(to, "The time limit ended the search: a release that loses less may exist. ");
@@ -247,7 +280,7 @@ static void columns(kn_buffer *to, const kn_release_page *page)
         kn_columns_begin(&t, to);
         for (int i = 0; i < page->spec->attribute_count; i++) {
             const kn_attribute *a = &page->spec->attributes[i];
-            kn_columns_row(&t, NULL, a, level_of(page, a->name), false);
+            kn_columns_row(&t, NULL, a, level_of(page, a->name), page->result->head.method, false);
         }
         kn_html_table_end(&t);
     }
@@ -405,7 +438,7 @@ kn_status kn_release_report_render(kn_buffer *to, const kn_spec *spec, const kn_
                                    const char *version, kn_error *err)
 {
     if (!spec || !result) return kn_fail(err, KN_USAGE, "release report: the spec or the result is missing");
-    const kn_release_page page = {spec, result, kn_release_largest_k(spec)};
+    const kn_release_page page = {spec, result, kn_release_crowd(spec)};
     const char           *title = result->head.found ? "Release report" : "Release report: no release";
     kn_html_begin(to, title);
     write_heading(to, &page, title);

@@ -11,10 +11,16 @@
 
 enum { MOST_BINS = 64 };
 
+/* A class smaller than this is too small; where no crowd was asked for, one that stands alone. */
+static int64_t enough(const kn_release_page *page)
+{
+    return page->asked < 2 ? 2 : page->asked;
+}
+
 /* What a list of class sizes says. */
 typedef struct summary {
     int64_t rows, records, classes; /* records: persons where an entity is given */
-    int64_t below;                  /* rows in classes smaller than asked        */
+    int64_t below;                  /* rows in classes that are too small        */
     int64_t unique;                 /* rows of records that stand alone          */
     int64_t k;
 } summary;
@@ -77,21 +83,23 @@ void kn_release_risk(kn_buffer *to, const kn_release_page *page)
                persons ? "Those left out are not among them." : "Suppressed rows are not among them.",
         "Different looks on the quasi-identifiers.",
         "The smallest crowd that somebody hides in.",
-        persons ? "The chance to pick the right one of the smallest class."
-                : "The chance to pick the right row of the smallest class.",
+        persons              ? "The chance to pick the right one of the smallest class."
+        : page->spec->entity ? "1 divided by the persons in the smallest class."
+                             : "The chance to pick the right row of the smallest class.",
         "Of a hundred people looked for, so many would be found.",
         "How many are easier to find than was asked for.",
         "Whoever knows their quasi-identifiers finds them for sure.",
     };
     const kn_release_result *r = page->result;
-    summary                  before = sum_up(r->head.sizes_before, r->head.size_count_before, page->asked);
-    summary                  after = sum_up(r->head.sizes, r->head.size_count, page->asked);
+    summary                  before = sum_up(r->head.sizes_before, r->head.size_count_before, enough(page));
+    summary                  after = sum_up(r->head.sizes, r->head.size_count, enough(page));
     kn_html_table            t;
     if (r->head.size_count_before == 0) return;
     kn_html_section(to, "How likely is somebody found?");
     kn_html_table_begin(&t, to, r->head.found ? "lrrw" : "lrw",
                         r->head.found ? titles : (const char *[]){"Figure", "Now", titles[3]});
     for (int f = 0; f < FIGURES; f++) {
+        if (f == BELOW && page->asked < 2) continue;
         kn_html_table_row(&t);
         kn_html_table_cell(&t);
         figure_name(to, page, (figure)f);
@@ -142,8 +150,8 @@ static void fill(histogram *h, const kn_release_page *page)
     *h = (histogram){0};
     for (int64_t low = 1; i < r->head.size_count_before || j < r->head.size_count; low *= 2) {
         bin b = {.low = low, .high = low > INT64_MAX / 2 ? INT64_MAX : low * 2 - 1};
-        add_sizes(&b, 0, r->head.sizes_before, r->head.size_count_before, &i, page->asked);
-        add_sizes(&b, 1, r->head.sizes, r->head.size_count, &j, page->asked);
+        add_sizes(&b, 0, r->head.sizes_before, r->head.size_count_before, &i, enough(page));
+        add_sizes(&b, 1, r->head.sizes, r->head.size_count, &j, enough(page));
         h->total[0] += b.rows[0];
         h->total[1] += b.rows[1];
         if (b.rows[0] + b.rows[1] > 0 || h->count > 0) h->bins[h->count++] = b;
@@ -263,8 +271,9 @@ static void key_item(kn_buffer *to, const char *fill, const char *text)
                      fill, text);
 }
 
-static void key(kn_buffer *to, const histogram *h)
+static void key(kn_buffer *to, const kn_release_page *page, const histogram *h)
 {
+    bool asked = page->asked >= 2;
     bool below[2] = {false, false}, fine[2] = {false, false};
     for (int i = 0; i < h->count; i++)
         for (int which = 0; which < 2; which++) {
@@ -272,9 +281,9 @@ static void key(kn_buffer *to, const histogram *h)
             fine[which] |= h->bins[i].below[which] < h->bins[i].rows[which];
         }
     kn_buffer_add(to, "<ul class=\"key\">");
-    if (below[0]) key_item(to, "f1", "before, in classes too small");
-    if (fine[0]) key_item(to, "f3", "before, in classes large enough");
-    if (below[1]) key_item(to, "f0", "after, in classes smaller than k");
+    if (below[0]) key_item(to, "f1", asked ? "before, in classes too small" : "before, standing alone");
+    if (fine[0]) key_item(to, "f3", asked ? "before, in classes large enough" : "before, not alone");
+    if (below[1]) key_item(to, "f0", asked ? "after, in classes too small" : "after, standing alone");
     if (fine[1]) key_item(to, "f4", "after");
     kn_buffer_add(to, "</ul>\n");
 }
@@ -293,7 +302,7 @@ void kn_release_sizes(kn_buffer *to, const kn_release_page *page)
                      of_persons(page) ? "Persons" : "Rows", of_persons(page) ? "persons are" : "rows are");
     draw(to, page, &h, true);
     draw(to, page, &h, false);
-    key(to, &h);
+    key(to, page, &h);
     kn_buffer_add(to, "</figure>\n");
     kn_html_section_end(to);
 }
