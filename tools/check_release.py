@@ -641,6 +641,16 @@ def differences(path, told, found):
         yield f"{path[:-1]}: the certificate says {json.dumps(told)}, the release {json.dumps(found, default=float)}"
 
 
+def summary(figures):
+    """The figures that others cite, as they were found."""
+    yield f"equal: {figures['rows']} rows, {figures['classes']} classes"
+    shown = [("suppressed", figures.get("suppressed")), ("smallest class", figures["k"]), ("lm", figures["metrics"]["lm"])]
+    for model in figures["models"]:
+        variant, column = model.get("kind", model.get("distance")), model.get("attribute")
+        shown.append((model["model"] + (f" {variant}" if variant else "") + (f" of {column}" if column else ""), model["in_release"]))
+    yield from (f"  {name}: {float(value):.6g}" for name, value in shown if value is not None)
+
+
 def main(arguments=None):
     parser = argparse.ArgumentParser(description="Does a table's certificate say what the release shows?",
                                      epilog="Exit codes: 0 equal, 1 something differs, 2 it cannot be read.")
@@ -652,7 +662,8 @@ def main(arguments=None):
     try:
         certificate = read_certificate(given.certificate)
         release = Release(certificate, given.release, dict(h.split("=", 1) for h in given.hierarchy))
-        found = list(differences("", certificate, release.figures())) + list(release.broken())
+        figures = release.figures()
+        found = list(differences("", certificate, figures)) + list(release.broken())
     except Unreadable as error:
         print(f"check_release: {error}", file=sys.stderr)
         return 2
@@ -660,7 +671,7 @@ def main(arguments=None):
         print(f"check_release: {given.certificate}: not the form of a certificate ({type(error).__name__}: {error})", file=sys.stderr)
         return 2
     if not given.quiet:
-        print("\n".join(found) if found else f"equal: {release.rows} rows, {len(release.sizes)} classes")
+        print("\n".join(found or summary(figures)))
     return 1 if found else 0
 
 
