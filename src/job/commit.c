@@ -60,7 +60,7 @@ static kn_status put_private(kn_release_run *run, kn_error *err)
         KN_TRY(kn_digest_wait(run->originals.digests, &input.input_digests, err));
         KN_TRY(kn_release_unchanged(run, err)); /* or they might be of other bytes, in columns that nobody verifies */
     }
-    run->shape->describe(run, &input);
+    if (run->shape->describe) run->shape->describe(run, &input);
     kn_buffer_init(&text, run->ctx);
     kn_status st = kn_private_render(&text, &input, err);
     return kn_job_put(run->set, KN_SET_PRIVATE, NULL, &text, st, err);

@@ -97,7 +97,7 @@ typedef struct kn_release_shape {
     kn_status (*write)(kn_release_run *run, kn_error *err);
     kn_status (*verify)(kn_release_run *run, kn_error *err);
     kn_status (*publish)(kn_release_run *run, kn_error *err); /* NULL: `write` did it, while what was read back was at hand */
-    void (*describe)(kn_release_run *run, kn_private_input *out); /* what the private file has of this shape   */
+    void (*describe)(kn_release_run *run, kn_private_input *out); /* what the private file has of this shape; NULL: nothing */
     kn_status (*map)(kn_release_run *run, kn_output *to, kn_error *err);
     kn_status (*report)(kn_buffer *to, kn_release_run *run, kn_error *err); /* the owner's; also without a release */
     void (*end_search)(kn_release_run *run); /* frees what search and measure made    */

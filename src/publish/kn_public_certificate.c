@@ -25,6 +25,7 @@ static const kn_field_row option_rows[] = {
     KN_VALUE("entity", OPTION(KN_F_BOOLEAN), "true: several rows may belong to one person"),
     KN_VALUE("anatomy", OPTION(KN_F_BOOLEAN),
              "of a database: true: values stand as they were, sensitive ones by groups"),
+    KN_VALUE("references", OPTION(KN_F_TEXTS), "of a database: tables that were copied, some with broader rows added"),
     KN_VALUE_WORDS("semantics", kn_semantics_name, KN_SEMANTICS - 1, OPTION(0),
                    "of records: what somebody may know of relations: 'pairs' or 'paths'"),
     KN_VALUE("strict-structure", OPTION(KN_F_BOOLEAN), "of records: whether rare positions count too"),
@@ -166,6 +167,18 @@ const kn_fields kn_certificate_of_records =
 
 /* ---- The request ---- */
 
+static void put_references(kn_to o, const kn_spec *spec)
+{
+    kn_to list;
+    bool  any = false;
+    for (int i = 0; i < spec->table_count; i++) {
+        if (!spec->tables[i].reference) continue;
+        if (!any) list = kn_put_list(o, "references");
+        kn_append_text(list, spec->tables[i].name);
+        any = true;
+    }
+}
+
 static void put_options(kn_to o, const kn_public *p)
 {
     const kn_spec *spec = p->spec;
@@ -178,6 +191,7 @@ static void put_options(kn_to o, const kn_public *p)
         if (p->linked) kn_put_boolean(o, "entity", true);
     }
     if (p->shape == KN_SHAPE_DATABASE && spec->anatomy) kn_put_boolean(o, "anatomy", true);
+    if (p->shape == KN_SHAPE_DATABASE) put_references(o, spec);
     if (p->shape == KN_SHAPE_RECORDS) {
         kn_put_text(o, "semantics", kn_semantics_name(spec->semantics));
         kn_put_boolean(o, "strict-structure", spec->strict_structure);

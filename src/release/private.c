@@ -184,6 +184,16 @@ static void put_reached(kn_to o, const kn_release_head *h, kn_shape shape)
 
 /* ---- Tables ---- */
 
+static const kn_field_row reading_rows[] = {
+    KN_VALUE("delimiter", KN_F_TEXT | KN_F_OPTIONAL, "what stands between cells, where it was given"),
+    KN_VALUE("header", KN_F_BOOLEAN | KN_F_OPTIONAL, "false: the first line is data"),
+    KN_VALUE("encoding", KN_F_TEXT | KN_F_OPTIONAL, "the encoding, where it is not UTF-8"),
+    KN_VALUE("decimal", KN_F_TEXT | KN_F_OPTIONAL, "the decimal mark, where it is a comma"),
+    KN_VALUE("timezone", KN_F_TEXT | KN_F_OPTIONAL, "the zone of times that carry none, where it was given"),
+    KN_VALUE("na", KN_F_TEXTS | KN_F_OPTIONAL, "how a missing cell is spelled, where it was given"),
+};
+static const kn_fields reading_part = KN_FIELDS_PUT("reading", reading_rows);
+
 static const kn_field_row table_option_rows[] = {
     KN_VALUE_WORDS("utility", kn_metric_name, KN_METRICS - 1, 0, "the metric that is minimized"),
     KN_VALUE_WORDS("suppressed", kn_suppressed_name, KN_SUPPRESSED_KEEP_SENSITIVE, 0,
@@ -194,6 +204,8 @@ static const kn_field_row table_option_rows[] = {
     KN_VALUE("force", KN_F_BOOLEAN, "whether what would be refused was asked for all the same"),
     LIMIT_ROW,
     KN_VALUE("entity", KN_F_TEXT | KN_F_OPTIONAL, "the column that says whose row it is"),
+    KN_VALUE_OF("reading", KN_F_OBJECT | KN_F_OPTIONAL, &reading_part,
+                "how the inputs were read, where that was not as usual"),
 };
 static const kn_fields table_options_part = KN_FIELDS_PUT("options", table_option_rows);
 
@@ -265,6 +277,22 @@ static void put_columns(kn_to to, const kn_spec *spec, const kn_release_result *
     }
 }
 
+static void put_reading(kn_to to, const kn_csv_options *csv)
+{
+    const char delimiter[2] = {csv->delimiter, '\0'};
+    if (!csv->delimiter && !csv->no_header && csv->encoding == KN_ENCODING_UTF8 && csv->decimal != ',' &&
+        !csv->timezone && !csv->na)
+        return;
+    kn_to o = kn_put_object(to, "reading");
+    if (csv->delimiter) kn_put_text(o, "delimiter", csv->delimiter == '\t' ? "tab" : delimiter);
+    if (csv->no_header) kn_put_boolean(o, "header", false);
+    if (csv->encoding != KN_ENCODING_UTF8)
+        kn_put_text(o, "encoding", csv->encoding == KN_ENCODING_LATIN_1 ? "latin-1" : "windows-1252");
+    if (csv->decimal == ',') kn_put_text(o, "decimal", ",");
+    if (csv->timezone) kn_put_text(o, "timezone", csv->timezone);
+    if (csv->na) kn_put_texts(o, "na", csv->na, csv->na_count);
+}
+
 static void put_table(kn_to o, kn_to options, const kn_private_input *in)
 {
     const kn_release_result *r = (const kn_release_result *)(const void *)in->head;
@@ -277,6 +305,7 @@ static void put_table(kn_to o, kn_to options, const kn_private_input *in)
     kn_put_boolean(options, "force", spec->force);
     put_limit(options, spec);
     if (spec->entity) kn_put_text(options, "entity", spec->entity);
+    put_reading(options, &spec->csv);
     kn_put_struct(o, r);
     if (r->level_count == 0) {
         kn_put_null(o, "node");

@@ -252,12 +252,6 @@ static kn_status judge(kn_release_run *all, kn_advice_candidate *out, kn_error *
     return KN_OK;
 }
 
-static void describe(kn_release_run *all, kn_private_input *out)
-{
-    out->input_count = 1;
-    out->inputs = (const char *const *)&kn_database_run_of(all)->db->source;
-}
-
 static kn_status report(kn_buffer *to, kn_release_run *all, kn_error *err)
 {
     return kn_database_report_render(to, all->spec, kn_database_run_of(all)->result, all->options->version, err);
@@ -287,7 +281,6 @@ const kn_release_shape kn_database_shape = {.run_size = sizeof(kn_database_run),
                                             .spread = kn_database_run_spread,
                                             .write = kn_database_run_write,
                                             .verify = kn_database_run_verify,
-                                            .describe = describe,
                                             .map = kn_database_run_map,
                                             .report = report,
                                             .end_search = kn_database_run_end_search,

@@ -6,6 +6,7 @@
  * is left open (Cohen and Nissim 2020 on k-anonymity).
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <math.h>
 #include <string.h>
 
 #include "kn_compliance.h"
@@ -30,14 +31,16 @@ static void of_role(kn_buffer *to, const kn_compliance *c, const char *role, con
 
 /* ---- Singling out ---- */
 
-static bool promised(const kn_compliance *c, const char *name)
+static double threshold(const kn_compliance *c, const char *model, const char *key)
 {
-    value *models = kn_document_find(c->certificate, "requested.models");
-    for (int64_t i = 0; i < kn_document_count(models); i++) {
-        const char *found = kn_document_text_of(kn_document_member(kn_document_at(models, i), "model"));
-        if (found && strcmp(found, name) == 0) return true;
-    }
-    return false;
+    value *m = kn_compliance_promised(c, model);
+    return m ? kn_document_number_of(kn_document_member(m, key)) : NAN;
+}
+
+/* Does a promise ask for company in the release? */
+static bool bounds_crowds(const kn_compliance *c)
+{
+    return !c->anatomy && (c->asked >= 2 || threshold(c, "max-risk", "risk") < 1);
 }
 
 static void crowd(kn_buffer *to, const kn_compliance *c)
@@ -50,7 +53,8 @@ static void crowd(kn_buffer *to, const kn_compliance *c)
         return;
     }
     if (c->asked < 2) {
-        kn_buffer_add(to, "<p>No size of a crowd was promised.</p>\n");
+        if (!(threshold(c, "max-risk", "risk") < 1))
+            kn_buffer_add(to, "<p>No size of a crowd in the release was promised.</p>\n");
         return;
     }
     if (c->shape == KN_SHAPE_RECORDS) {
@@ -79,7 +83,7 @@ static void crowd(kn_buffer *to, const kn_compliance *c)
         int64_t k = 0;
         (void)kn_document_integer(c->secret, "k_before", &k);
         kn_buffer_add(to, " In the original the smallest class had ");
-        kn_html_integer(to, k);
+        kn_html_count(to, k, kn_compliance_unit(c, 1), kn_compliance_unit(c, 2));
         kn_compliance_cite(to, c, KN_E_BEFORE);
         kn_buffer_add(to, ".");
     }
@@ -98,20 +102,32 @@ static void crowd(kn_buffer *to, const kn_compliance *c)
 
 static void singling_out(kn_buffer *to, kn_compliance *c)
 {
-    bool bounded = !c->anatomy && (c->asked >= 2 || promised(c, "k-map") || promised(c, "max-risk"));
+    double people = threshold(c, "k-map", "k"), highest = threshold(c, "max-risk", "risk");
     kn_buffer_add(to, "<h3>Singling out: can one person be isolated?</h3>\n");
-    state(to, bounded, "Bounded by a promise, not excluded.", "No promise bounds it.");
+    state(to, bounds_crowds(c) || people >= 2, "Bounded by a promise, not excluded.", "No promise bounds it.");
     crowd(to, c);
-    if (promised(c, "k-map"))
-        kn_buffer_add(to, "<p>Of the population that was given, at least k people look like each class (k-map).</p>\n");
-    if (promised(c, "max-risk")) kn_buffer_add(to, "<p>A bound on the highest risk was promised (max-risk).</p>\n");
-    if (promised(c, "average-risk"))
+    if (people >= 2) {
+        kn_buffer_add(to, "<p>Of the population, as it was given or is estimated by weights, at least ");
+        kn_html_count(to, (int64_t)people, "person", "persons");
+        kn_buffer_add(to, " look like each class of the release (k-map).</p>\n");
+    }
+    if (highest < 1) {
+        kn_buffer_add(to, "<p>By the quasi-identifiers alone nobody is found with a chance above ");
+        kn_html_percent(to, highest);
+        kn_buffer_add(to, " (max-risk).</p>\n");
+    }
+    if (threshold(c, "average-risk", "risk") < 1)
         kn_buffer_add(
             to, "<p>A bound on the average risk was promised (average-risk): single persons may be above it.</p>\n");
     of_role(to, c, "keep", "Shown as they were, and covered by no promise",
             "Whoever knows one of these of a person may isolate that person.");
     of_role(to, c, "sensitive", c->anatomy ? "Listed by groups" : "Sensitive, shown as they were",
             "Whoever already knows such a value may isolate a person by it.");
+    if (kn_compliance_references(NULL, c) > 0) {
+        kn_buffer_add(to, "<p>References, copied and covered by no promise: ");
+        (void)kn_compliance_references(to, c);
+        kn_buffer_add(to, ".</p>\n");
+    }
     of_role(to, c, "weight", "Sampling weights, shown as they were", "A rare weight may isolate a person.");
     kn_buffer_add(
         to, "<p>k-anonymity does not prevent predicate singling out: whoever sees the release may be able to write "
@@ -121,14 +137,16 @@ static void singling_out(kn_buffer *to, kn_compliance *c)
         to, c,
         "Which of what is shown as it was might somebody know of a person in the data, and how likely is "
         "it that they use it?");
-    kn_compliance_open(to, c, "Is anybody so well known, or so unusual, that being in a class already says who it is?");
+    kn_compliance_open(
+        to, c,
+        "Is anybody so well known, or so unusual, that being among those who look alike already says who it is?");
 }
 
 /* ---- Linkability ---- */
 
 static void attack_words(kn_buffer *to, const kn_compliance *c)
 {
-    int64_t people = 0, found = 0, below = 0;
+    int64_t people = 0, found = 0, below = 0, k = 0;
     if (!c->attack) {
         kn_buffer_add(to, "<p>No linking attack is part of this evidence.");
         if (c->owner)
@@ -139,6 +157,7 @@ static void attack_words(kn_buffer *to, const kn_compliance *c)
     (void)kn_document_integer(c->attack, "people", &people);
     (void)kn_document_integer(c->attack, "after.unique", &found);
     (void)kn_document_integer(c->attack, "after.below_k", &below);
+    (void)kn_document_integer(c->attack, "k", &k);
     kn_buffer_add(to, "<p>In the attack, of ");
     kn_html_count(to, people, "person", "people");
     kn_buffer_add(to, " of another table, ");
@@ -148,7 +167,8 @@ static void attack_words(kn_buffer *to, const kn_compliance *c)
     kn_compliance_cite(to, c, KN_E_FOUND);
     kn_buffer_add(to, " and ");
     kn_html_integer(to, below);
-    kn_buffer_add(to, below == 1 ? " matches fewer than k" : " match fewer than k");
+    kn_buffer_add(to, below == 1 ? " matches fewer than " : " match fewer than ");
+    kn_html_integer(to, k);
     kn_compliance_cite(to, c, KN_E_BELOW);
     kn_buffer_add(
         to,
@@ -161,7 +181,7 @@ static void attack_words(kn_buffer *to, const kn_compliance *c)
 static void linkability(kn_buffer *to, kn_compliance *c)
 {
     kn_buffer_add(to, "<h3>Linkability: can records about one person be joined?</h3>\n");
-    state(to, !c->anatomy && !c->pseudonym && c->asked >= 2,
+    state(to, !c->pseudonym && bounds_crowds(c),
           c->shape == KN_SHAPE_RECORDS
               ? "Bounded for somebody who joins by what the promise allows to be known; not excluded."
               : "Bounded for somebody who joins by the quasi-identifiers; not excluded.",
@@ -192,7 +212,7 @@ static void linkability(kn_buffer *to, kn_compliance *c)
     attack_words(to, c);
     kn_buffer_add(
         to,
-        "<p>Two releases about the same persons may be joined class by class, and the common part be smaller than k. "
+        "<p>Two releases about the same persons may be joined, and those who look alike in both be fewer than in each. "
         "Nothing was promised about that.</p>\n");
     kn_compliance_open(
         to, c, "Which other data about the same persons are public, or in the hands of those who receive this?");
@@ -287,29 +307,42 @@ static void certain(kn_buffer *to, const kn_compliance *c)
     kn_buffer_add(to, ".</p>\n");
 }
 
+bool kn_compliance_covered(const kn_compliance *c, const char *table, const char *name)
+{
+    value *models = kn_document_find(c->certificate, "requested.models");
+    for (int64_t i = 0; i < kn_document_count(models); i++) {
+        value      *m = kn_document_at(models, i);
+        const char *of = kn_document_text_of(kn_document_member(m, "attribute")), *dot = of ? strrchr(of, '.') : NULL;
+        if (!of || says_nothing(m)) continue;
+        if (strcmp(of, name) == 0) return true;
+        if (!table || !dot || strcmp(dot + 1, name) != 0) continue;
+        if (c->anatomy || ((size_t)(dot - of) == strlen(table) && strncmp(of, table, strlen(table)) == 0)) return true;
+    }
+    return false;
+}
+
 static void inference(kn_buffer *to, kn_compliance *c)
 {
-    bool bounded = inference_promises(NULL, c) > 0;
+    bool some = kn_compliance_columns(NULL, c, "covered") > 0, all = kn_compliance_columns(NULL, c, "uncovered") == 0;
     kn_buffer_add(to, "<h3>Inference: can a value of a person be concluded?</h3>\n");
-    state(to, bounded, "Bounded by the promises listed here, not excluded.", "No promise bounds it.");
-    if (bounded)
-        (void)inference_promises(to, c);
-    else
+    state(to, some,
+          all ? "Bounded by the promises listed here, not excluded."
+              : "Bounded for some columns, by the promises listed here; not excluded.",
+          "No promise bounds it.");
+    (void)inference_promises(to, c);
+    if (!some)
         kn_buffer_add(
             to, "<p>k says how many look alike, and nothing of what they have in common: where all of them have the "
                 "same value, it is known of each.</p>\n");
-    of_role(to, c, "sensitive", "Sensitive columns",
-            bounded ? "A promise is about the column it names, and about each column by itself."
-                    : "No promise bounds what is learned of them.");
+    of_role(to, c, "covered", "Sensitive columns", "A promise is about the column it names, by itself.");
+    of_role(to, c, "uncovered", "Sensitive columns", "No promise bounds what is learned of them.");
     certain(to, c);
-    kn_buffer_add(
-        to,
-        "<p>What a class shares may be concluded of its members; what the whole release teaches may be concluded of "
-        "people who are not in it. No promise here is about that.</p>\n");
-    kn_compliance_open(
-        to, c,
-        "What could be concluded of a person from a class, or of a group from the release, and whom would "
-        "that harm?");
+    kn_buffer_add(to, "<p>What those who look alike have in common may be concluded of each of them; what the whole "
+                      "release teaches may be "
+                      "concluded of people who are not in it. No promise here is about that.</p>\n");
+    kn_compliance_open(to, c,
+                       "What could be concluded of a person from those who look alike, or of a group from the release, "
+                       "and whom would that harm?");
 }
 
 void kn_compliance_eu(kn_buffer *to, kn_compliance *c)

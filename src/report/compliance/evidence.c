@@ -89,8 +89,15 @@ static kn_status file(kn_buffer *to, kn_compliance *c, kn_error *err)
     const char *digest = kn_document_text(c->certificate, "sha256");
     list        l;
     if (!digest && !files) return KN_OK;
-    KN_TRY(open_list(&l, to, c, KN_RUN_DIGEST, "Which release this is about",
-                     "Anybody who has the release can run this. Another result: the page is about other bytes.", err));
+    if (kn_compliance_in_sqlite(c)) /* no command prints it */
+        KN_TRY(open_list(&l, to, c, KN_RUN_NOTHING, "Which release this is about",
+                         "Of the CSV file that the rows of the table make, with commas, LF and no needless quotes. "
+                         "Another digest: the page is about other rows.",
+                         err));
+    else
+        KN_TRY(open_list(&l, to, c, KN_RUN_DIGEST, "Which release this is about",
+                         "Anybody who has the release can run this. Another result: the page is about other bytes.",
+                         err));
     if (digest) {
         kn_html_name(begin(&l, KN_E_FILE, "SHA-256 of the released file"), digest);
         (void)value_of(&l);
@@ -145,9 +152,10 @@ static void promises(list *l, kn_evidence which, value *models, const char *titl
     for (int64_t i = 0; i < kn_document_count(models); i++) {
         value     *model = kn_document_at(models, i), *found = kn_document_member(model, key);
         kn_buffer *to = begin(l, which, title);
+        bool       average = strcmp(kn_document_text_of(kn_document_member(model, "model")), "average-risk") == 0;
         promise_name(to, model);
         kn_buffer_add(to, ". ");
-        kn_html_text(to, words);
+        kn_html_text(to, average && which == KN_E_REACHED ? "What all classes reach together." : words);
         (void)value_of(l);
         if (kn_document_kind_of(found) == KN_DOCUMENT_NULL)
             kn_buffer_add(to, "–");
@@ -185,7 +193,8 @@ static void loss(list *l)
 /* A table that the checker of certificates reads: CSV. */
 static bool is_text(const kn_compliance *c)
 {
-    return c->shape == KN_SHAPE_TABLE && !(c->certificate_name && strstr(c->certificate_name, ".parquet"));
+    return c->shape == KN_SHAPE_TABLE && !kn_compliance_in_sqlite(c) &&
+           !(c->certificate_name && strstr(c->certificate_name, ".parquet"));
 }
 
 static kn_status seen(kn_buffer *to, kn_compliance *c, kn_error *err)
@@ -246,32 +255,40 @@ static kn_status risk_of_release(kn_buffer *to, kn_compliance *c, kn_error *err)
 
 /* ---- The owner's ---- */
 
-/* Of k^(m,n): the fewest that somebody finds, and how many combinations were counted. */
+/* Of k^(m,n): the fewest that somebody finds. */
 static void found_records(list *l, const kn_document *from)
 {
-    int64_t k = 0, combinations = 0;
-    if (kn_document_integer(from, "k", &k)) {
-        kn_buffer_format(begin(l, KN_E_SMALLEST, "Fewest that somebody finds"),
-                         "Who knows up to %lld values and %lld relations; asked: %lld.", (long long)l->c->m,
-                         (long long)l->c->n, (long long)l->c->asked);
-        kn_html_count(value_of(l), k, "record", "records");
-    }
-    if (kn_document_integer(from, "combinations", &combinations))
-        count(l, KN_EVIDENCES, "Combinations counted", combinations,
-              "Of values and relations that occur in the release.");
+    int64_t k = 0;
+    if (!kn_document_integer(from, "k", &k)) return;
+    kn_buffer *to = begin(l, KN_E_SMALLEST, "Fewest that somebody finds");
+    kn_buffer_add(to, "Who knows up to ");
+    kn_html_count(to, l->c->m, "value", "values");
+    kn_buffer_add(to, " and ");
+    kn_html_count(to, l->c->n, "relation", "relations");
+    kn_buffer_add(to, "; asked: ");
+    kn_html_integer(to, l->c->asked);
+    kn_buffer_char(to, '.');
+    kn_html_count(value_of(l), k, "record", "records");
 }
 
 static kn_status verified(kn_buffer *to, kn_compliance *c, kn_error *err)
 {
     list               l;
+    bool               map = false;
     int64_t            left = 0;
     double             largest = NAN, lm = NAN;
     const kn_document *from = c->verify ? c->verify : c->secret;
     if (!from) return KN_OK;
+    if (c->secret) (void)kn_document_boolean(c->secret, "rowmap", &map);
     KN_TRY(
         open_list(&l, to, c, KN_RUN_VERIFY, "Checked against the original",
-                  "The owner can run this. Everything is derived again from the two files, by code that shares nothing "
-                  "with what made the release.",
+                  !c->entity || map
+                      ? "The owner can run this. Everything is derived again from the two files, by code that shares "
+                        "nothing with what made the release."
+                      : "The owner can run this. Everything is derived again from the two files, by code that shares "
+                        "nothing with what made the release. Persons can be counted again only with a row map "
+                        "(--keep-rowmap), unless the release itself shows which rows are one person’s: without "
+                        "either, the command leaves open what was promised of them.",
                   err));
     if (c->verify)
         kn_html_text(figure(&l, KN_E_VERIFIED, "Outcome", "Whether every promise holds and nothing was invented."),
@@ -281,7 +298,9 @@ static kn_status verified(kn_buffer *to, kn_compliance *c, kn_error *err)
              "What the worst class reaches.");
     if (kn_document_integer(from, c->shape == KN_SHAPE_RECORDS ? "left_out" : "suppressed", &left) ||
         kn_document_integer(from, "dropped", &left))
-        count(&l, KN_E_LEFT_OUT, "Suppressed or left out", left, "Of the original; they are not in the classes.");
+        count(&l, KN_E_LEFT_OUT, "Suppressed or left out", left,
+              c->shape == KN_SHAPE_RECORDS ? "Of the original; they are not in the release."
+                                           : "Of the original; they are not in the classes.");
     if (c->shape == KN_SHAPE_DATABASE && kn_document_number(from, "metrics.lm", &lm) && !isnan(lm))
         share(&l, KN_E_LOSS, "Lost (lm)", lm, "Of the quasi-identifiers; a deleted cell counts in full.");
     if (kn_document_number(from, "largest_share", &largest) && !isnan(largest))
@@ -296,6 +315,7 @@ static kn_status before(kn_buffer *to, kn_compliance *c, kn_error *err)
     list    l;
     int64_t k = 0;
     if (!c->secret || !kn_document_integer(c->secret, "k_before", &k) || k <= 0) return KN_OK;
+    if (c->entity && c->pseudonym) return KN_OK; /* of persons with all their rows: no diagnosis shows it */
     KN_TRY(open_list(&l, to, c, KN_RUN_BEFORE, "The original", "The owner can run this.", err));
     crowd(&l, KN_E_BEFORE, "Smallest class before", k, "On the same quasi-identifiers, as they were.");
     share(&l, KN_EVIDENCES, "Highest risk before", 1.0 / (double)k, "1 divided by the smallest class.");
@@ -334,8 +354,10 @@ static kn_status attacked(kn_buffer *to, kn_compliance *c, kn_error *err)
     if (!c->attack) return KN_OK;
     KN_TRY(
         open_list(&l, to, c, KN_RUN_ATTACK, "The linking attack",
-                  "Whoever has the other table can run this. It was linked over everything that both have; its answer "
-                  "names no release, so that only its size was compared with this one.",
+                  kn_document_text(c->attack, "sha256")
+                      ? "Whoever has the other table can run this. It was linked over everything that both have."
+                      : "Whoever has the other table can run this. It was linked over everything that both have; its "
+                        "answer names no release, so that only its size was compared with this one.",
                   err));
     (void)kn_document_integer(c->attack, "people", &people);
     count(&l, KN_EVIDENCES, "People looked for", people, "Of the table that an attacker was taken to have.");
@@ -384,6 +406,11 @@ kn_status kn_compliance_evidence(kn_buffer *to, kn_compliance *c, kn_error *err)
               "named.</p>\n"
             : "Run the commands where the release is. Words in capitals stand for files that this page does not name: "
               "ORIGINAL and RELEASE.yaml are the owner’s.</p>\n");
+    if (kn_compliance_inputs(c) > KN_INPUTS_NAMED) {
+        kn_buffer_add(to, "<p>ORIGINAL stands for the ");
+        kn_html_count(to, kn_compliance_inputs(c), "file", "files");
+        kn_buffer_add(to, " that the private file names (inputs).</p>\n");
+    }
     KN_TRY(file(to, c, err));
     KN_TRY(seen(to, c, err));
     KN_TRY(risk_of_release(to, c, err));

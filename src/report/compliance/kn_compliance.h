@@ -59,9 +59,18 @@ typedef struct kn_compliance {
 /* "row", "rows", "person", ... of what a class is counted in. */
 const char *kn_compliance_unit(const kn_compliance *c, int64_t count);
 
-/* The released columns, or classes of nodes, of a role ("keep"; "pseudonym" is that of a keyed code): how many there are; `to`
- * (NULL: none) gets their names. */
+/* The released columns, or classes of nodes, of a role ("keep"; "pseudonym" is that of a keyed code; "covered" and "uncovered"
+ * are sensitive, with and without a promise that bears on them): how many there are; `to` (NULL: none) gets their names. */
 int kn_compliance_columns(kn_buffer *to, const kn_compliance *c, const char *role);
+
+/* Does a promise that says something of a sensitive column name this one? `table`: of a database; else NULL. */
+bool kn_compliance_covered(const kn_compliance *c, const char *table, const char *name);
+
+/* The tables of a database that are references, likewise. */
+int kn_compliance_references(kn_buffer *to, const kn_compliance *c);
+
+/* Of a promised model its thresholds; NULL: it was not promised. */
+const kn_document_value *kn_compliance_promised(const kn_compliance *c, const char *model);
 
 /* " (E4)", a link; nothing where there is no such figure. */
 void kn_compliance_cite(kn_buffer *to, const kn_compliance *c, kn_evidence figure);
@@ -77,8 +86,16 @@ typedef enum kn_command {
     KN_RUN_VERIFY,
     KN_RUN_BEFORE,    /* the original                                       */
     KN_RUN_ATTACK,
-    KN_RUN_GIVEN_RISK /* the diagnosis that was given                       */
+    KN_RUN_GIVEN_RISK, /* the diagnosis that was given                      */
+    KN_RUN_NOTHING     /* there is no command                               */
 } kn_command;
+/* Is the release a table of a SQLite file? By the name of its certificate. */
+bool kn_compliance_in_sqlite(const kn_compliance *c);
+
+/* How many inputs the private file names; commands name as many as this. */
+enum { KN_INPUTS_NAMED = 8 };
+int64_t kn_compliance_inputs(const kn_compliance *c);
+
 KN_CHECK kn_status kn_compliance_command(kn_buffer *to, const kn_compliance *c, kn_command command, kn_error *err);
 
 /* evidence.c: all figures, numbered. */

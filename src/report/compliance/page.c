@@ -5,6 +5,7 @@
  * certificate holds. Every other document makes it the owner's. Equal documents give equal bytes. Cost: linear in the documents.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <math.h>
 #include <string.h>
 
 #include "kn_compliance.h"
@@ -41,11 +42,21 @@ static bool is(value *object, const char *key, const char *text)
     return found && strcmp(found, text) == 0;
 }
 
-static void columns_of(kn_buffer *to, value *columns, const char *table, const char *role, int *count)
+static bool has_role(const kn_compliance *c, value *column, const char *table, const char *role)
+{
+    bool covered = strcmp(role, "covered") == 0;
+    if (strcmp(role, "pseudonym") == 0) return is(column, "released", role);
+    if (!covered && strcmp(role, "uncovered") != 0) return is(column, "role", role);
+    return is(column, "role", "sensitive") &&
+           kn_compliance_covered(c, table, kn_document_text_of(kn_document_member(column, "name"))) == covered;
+}
+
+static void columns_of(kn_buffer *to, const kn_compliance *c, value *columns, const char *table, const char *role,
+                       int *count)
 {
     for (int64_t i = 0; i < kn_document_count(columns); i++) {
         value *column = kn_document_at(columns, i);
-        if (!is(column, strcmp(role, "pseudonym") == 0 ? "released" : "role", role)) continue;
+        if (!has_role(c, column, table, role)) continue;
         if (to && *count > 0) kn_buffer_add(to, ", ");
         ++*count;
         if (!to) continue;
@@ -61,14 +72,32 @@ int kn_compliance_columns(kn_buffer *to, const kn_compliance *c, const char *rol
 {
     value *tables = kn_document_find(c->certificate, "tables");
     int    count = 0;
-    columns_of(to, kn_document_find(c->certificate, "columns"), NULL, role, &count);
-    columns_of(to, kn_document_find(c->certificate, "classes_of_nodes"), NULL, role, &count);
+    columns_of(to, c, kn_document_find(c->certificate, "columns"), NULL, role, &count);
+    columns_of(to, c, kn_document_find(c->certificate, "classes_of_nodes"), NULL, role, &count);
     for (int64_t i = 0; i < kn_document_count(tables); i++) {
         value *table = kn_document_at(tables, i);
-        columns_of(to, kn_document_member(table, "columns"), kn_document_text_of(kn_document_member(table, "name")),
+        columns_of(to, c, kn_document_member(table, "columns"), kn_document_text_of(kn_document_member(table, "name")),
                    role, &count);
     }
     return count;
+}
+
+value *kn_compliance_promised(const kn_compliance *c, const char *model)
+{
+    value *models = kn_document_find(c->certificate, "requested.models");
+    for (int64_t i = 0; i < kn_document_count(models); i++)
+        if (is(kn_document_at(models, i), "model", model)) return kn_document_at(models, i);
+    return NULL;
+}
+
+int kn_compliance_references(kn_buffer *to, const kn_compliance *c)
+{
+    value *names = kn_document_find(c->certificate, "options.references");
+    for (int64_t i = 0; to && i < kn_document_count(names); i++) {
+        if (i > 0) kn_buffer_add(to, ", ");
+        kn_html_name(to, kn_document_text_of(kn_document_at(names, i)));
+    }
+    return (int)kn_document_count(names);
 }
 
 void kn_compliance_cite(kn_buffer *to, const kn_compliance *c, kn_evidence figure)
@@ -213,6 +242,45 @@ static bool fits_risk(kn_compliance *c)
     return c->risk_original;
 }
 
+/* Of a promise the threshold that the verifier holds against what it finds. */
+static double asked_of(value *model)
+{
+    static const char *const keys[] = {"c", "l", "t", "alpha", "beta", "delta", "max", "risk", "k"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (kn_document_member(model, keys[i])) return kn_document_number_of(kn_document_member(model, keys[i]));
+    return NAN;
+}
+
+static bool same_promise(value *promised, value *found)
+{
+    const char *variant = kn_document_text_of(kn_document_member(promised, "kind")),
+               *of = kn_document_text_of(kn_document_member(promised, "attribute"));
+    double asked = asked_of(promised);
+    if (!variant) variant = kn_document_text_of(kn_document_member(promised, "distance"));
+    return is(found, "model", kn_document_text_of(kn_document_member(promised, "model"))) &&
+           (!variant || is(found, "variant", variant)) && (!of || is(found, "attribute", of)) &&
+           fabs(asked - kn_document_number_of(kn_document_member(found, "asked"))) <= 1e-9 * fmax(1, asked);
+}
+
+/* Did the verifier check what the certificate promises, and nothing else? */
+static bool same_promises(const kn_compliance *c)
+{
+    value *promised = kn_document_find(c->certificate, "requested.models"),
+          *found = kn_document_find(c->verify, "models");
+    int64_t count = kn_document_count(promised);
+    if (c->shape == KN_SHAPE_RECORDS &&
+        (count_at(c->verify, "k_mn.k", 0) != c->asked || count_at(c->verify, "k_mn.m", 0) != c->m ||
+         count_at(c->verify, "k_mn.n", 0) != c->n))
+        return false;
+    if (kn_document_count(found) != count) return false;
+    for (int64_t i = 0; i < count; i++) {
+        bool met = false;
+        for (int64_t k = 0; k < count; k++) met |= same_promise(kn_document_at(promised, i), kn_document_at(found, k));
+        if (!met) return false;
+    }
+    return true;
+}
+
 static kn_status check(kn_compliance *c, const kn_shape shapes[], kn_error *err)
 {
     for (int i = 0; i < c->in->document_count; i++) {
@@ -225,6 +293,9 @@ static kn_status check(kn_compliance *c, const kn_shape shapes[], kn_error *err)
         if (!fits)
             return kn_fail(err, KN_INPUT, "%s: it is about another release than %s", name_of(c->in, i),
                            c->certificate_name ? c->certificate_name : "the certificate");
+        if (doc == c->verify && !same_promises(c))
+            return kn_fail(err, KN_INPUT, "%s: it checked other promises than %s makes; verify the release with these",
+                           name_of(c->in, i), c->certificate_name ? c->certificate_name : "the certificate");
     }
     return KN_OK;
 }

@@ -42,8 +42,15 @@ static void columns(kn_buffer *to, const kn_compliance *c)
         (void)kn_compliance_columns(to, c, all[i].role);
         kn_buffer_add(to, ".</p>\n");
     }
-    kn_buffer_add(to, c->shape == KN_SHAPE_RECORDS ? "<p>Nothing else of the original is in the release.</p>\n"
-                                                   : "<p>No other column of the original is in the release.</p>\n");
+    if (kn_compliance_references(NULL, c) > 0) {
+        kn_buffer_add(to, "<p>References, copied: ");
+        (void)kn_compliance_references(to, c);
+        kn_buffer_add(to, ".</p>\n");
+    }
+    kn_buffer_add(to, c->shape == KN_SHAPE_RECORDS    ? "<p>Nothing else of the original is in the release.</p>\n"
+                      : c->shape == KN_SHAPE_DATABASE ? "<p>Of the tables of persons and what belongs to them no other "
+                                                        "column of the original is in the release.</p>\n"
+                                                      : "<p>No other column of the original is in the release.</p>\n");
 }
 
 static void risk(kn_buffer *to, const kn_compliance *c)
