@@ -77,9 +77,8 @@ static void promise_of_table(kn_buffer *to, const kn_public *p)
             "others may know of a person; they are marked below. ");
         return;
     }
-    kn_buffer_add(
-        to, " that look alike.</p>\n<p>Quasi-identifiers are the columns that others may know of a person; they are "
-            "marked below. ");
+    kn_buffer_add(to, persons ? " who look alike.</p>\n<p>" : " that look alike.</p>\n<p>");
+    kn_buffer_add(to, "Quasi-identifiers are the columns that others may know of a person; they are marked below. ");
 }
 
 static void promise_of_database(kn_buffer *to, const kn_public *p)

@@ -108,10 +108,10 @@ void kn_words_limits(kn_buffer *to, kn_shape shape, bool anatomy)
     kn_release_word(
         to, "Values that are nearly equal",
         "Three salaries within one per cent count as three different values, unless closeness by order is promised.");
-    kn_release_word(to, "How the method decides",
-                    "Whoever knows the method knows that it blurs no more than the promises need, and may conclude "
-                    "something from the "
-                    "fact that less blurring would not have kept them.");
+    kn_release_word(
+        to, "How the method decides",
+        "Whoever knows the method knows that it looks for little blurring, and may conclude something from the "
+        "fact that less was not chosen.");
     kn_release_word(to, "Other releases", "What somebody else publishes about the same persons was not looked at.");
     kn_release_word(to, "Singling out by a description",
                     "k-anonymity does not prevent that somebody guesses a description that fits exactly one person.");

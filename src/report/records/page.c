@@ -115,7 +115,7 @@ static void loss(kn_buffer *to, const kn_spec *spec, const kn_records_result *r)
     static const char *const moved[KN_DISASSOCIATES] = {
         "the lower one moved up", "the lower one moved up, with all that was below it",
         "the upper one left the path, and what had led to the lower one moved up"};
-    static const char *const titles[] = {"", "Original", "Release", "As they were"};
+    static const char *const titles[] = {"Figure", "Original", "Release", "As they were"};
     kn_html_table            t;
     if (!r->head.found) return;
     kn_html_section(to, "What became of values and relations");
