@@ -129,16 +129,17 @@ static void print_words(const cli_value *answer)
     };
     int64_t classes = cli_integer(answer, "classes"), k = cli_integer(answer, "k");
     bool    linked = cli_true(answer, "linked");
+    char    number[CLI_NUMBER_SIZE];
     cli_verdict_print(answer);
     printf("%s, ", cli_rows_of(cli_integer(answer, "rows")).text);
     if (linked)
-        printf("%s", cli_count_of(classes, "group of rows that look alike", "groups of rows that look alike").text);
+        printf("%s", cli_count_of(classes, "class of rows that look alike", "classes of rows that look alike").text);
     else
-        printf("%s", cli_count_of(classes, "group of people who look alike", "groups of people who look alike").text);
-    if (k > 0 && !linked) printf(", the smallest of %s", cli_count_of(k, "person", "persons").text);
+        printf("%s", cli_count_of(classes, "class of those who look alike", "classes of those who look alike").text);
+    if (k > 0 && !linked) printf(", the smallest of %s", cli_format_integer(number, k));
     printf("; %s suppressed.\n", cli_rows_of(cli_integer(answer, "suppressed")).text);
     if (linked && k > 0)
-        printf("It shows which rows are one person's; the smallest group of persons who look alike with all their rows "
+        printf("It shows which rows are one person's; the smallest class of persons who look alike with all their rows "
                "has %s.\n",
                cli_count_of(k, "member", "members").text);
     print_items(kn_document_member(answer, "items"));
