@@ -91,13 +91,16 @@ static void promise_of_database(kn_buffer *to, const kn_public *p)
                 "saying which row has which. The list keeps the promises below. ");
         return;
     }
-    kn_buffer_add(to,
-                  "Whoever knows the quasi-identifiers of a person, in whichever table, finds nobody, or at least ");
-    kn_html_count(to, p->k, "person", "persons");
-    kn_buffer_add(
-        to,
-        " whose rows all look alike.</p>\n<p>Rows of a person that the others of a class have no counterpart for are "
-        "not in the release, and keys were drawn anew. ");
+    if (p->k < 2)
+        kn_buffer_add(to, "This release keeps the promises listed below");
+    else {
+        kn_buffer_add(
+            to, "Whoever knows the quasi-identifiers of a person, in whichever table, finds nobody, or at least ");
+        kn_html_count(to, p->k, "person", "persons");
+        kn_buffer_add(to, " whose rows all look alike");
+    }
+    kn_buffer_add(to, ".</p>\n<p>Rows of a person that the others of a class have no counterpart for are "
+                      "not in the release, and keys were drawn anew. ");
 }
 
 static void promise_of_records(kn_buffer *to, const kn_public *p)
@@ -112,8 +115,8 @@ static void promise_of_records(kn_buffer *to, const kn_public *p)
         kn_html_count(to, kmn.n, "relation", "relations");
         kn_buffer_add(to, " between them (which stands above which),");
     }
-    kn_buffer_add(to, " finds nobody, or at least ");
-    kn_html_count(to, kmn.k, "record", "records");
+    kn_buffer_add(to, kmn.k < 2 ? " may find a single record" : " finds nobody, or at least ");
+    if (kmn.k >= 2) kn_html_count(to, kmn.k, "record", "records");
     kn_buffer_add(to, ".</p>\n<p>A relation that is not there says nothing: it may have been taken away. ");
 }
 

@@ -59,7 +59,11 @@ static void verdict_of_anatomy(kn_buffer *to, const kn_database_result *r)
 
 static void verdict(kn_buffer *to, const kn_spec *spec, const kn_database_result *r)
 {
-    kn_buffer_format(to, "<div class=\"verdict %s\">\n<p class=\"answer\">", r->head.found ? "safe" : "risk");
+    bool alone = !spec->anatomy && r->head.k < 2;
+    kn_buffer_format(to, "<div class=\"verdict %s\">\n<p class=\"answer\">",
+                     !r->head.found ? "risk"
+                     : alone        ? "plain"
+                                    : "safe");
     if (!r->head.found) {
         kn_buffer_add(to, "No: there is no release that keeps what was asked.</p>\n<p>");
         kn_html_text(to, r->head.reason);
@@ -69,6 +73,11 @@ static void verdict(kn_buffer *to, const kn_spec *spec, const kn_database_result
     }
     if (spec->anatomy)
         verdict_of_anatomy(to, r);
+    else if (alone)
+        kn_buffer_add(to,
+                      "What was asked is kept, and it leaves somebody alone in the release.</p>\n<p>Whoever knows "
+                      "everything about such a person that stands in the quasi-identifiers, in whichever table, and "
+                      "that the person is in the release, finds their rows. ");
     else {
         kn_buffer_add(to, "Everybody hides among at least ");
         kn_html_count(to, r->head.k, "person", "persons");

@@ -42,7 +42,11 @@ static void knowledge(kn_buffer *to, const kn_spec *spec, kn_kmn kmn)
 
 static void verdict(kn_buffer *to, const kn_spec *spec, const kn_records_result *r)
 {
-    kn_buffer_format(to, "<div class=\"verdict %s\">\n<p class=\"answer\">", r->head.found ? "safe" : "risk");
+    bool alone = r->head.k == 1;
+    kn_buffer_format(to, "<div class=\"verdict %s\">\n<p class=\"answer\">",
+                     !r->head.found ? "risk"
+                     : alone        ? "plain"
+                                    : "safe");
     if (!r->head.found) {
         kn_buffer_add(to, "No: there is no release that keeps what was asked.</p>\n<p>");
         kn_html_text(to, r->head.reason);
@@ -54,8 +58,8 @@ static void verdict(kn_buffer *to, const kn_spec *spec, const kn_records_result 
     } else {
         kn_buffer_add(to, "Whoever knows ");
         knowledge(to, spec, r->kmn);
-        kn_buffer_add(to, " finds nobody, or at least ");
-        kn_html_count(to, r->head.k, "record", "records");
+        kn_buffer_add(to, alone ? " may find a single record" : " finds nobody, or at least ");
+        if (!alone) kn_html_count(to, r->head.k, "record", "records");
     }
     kn_buffer_add(to, ".</p>\n<p>");
     bool absent = false;
