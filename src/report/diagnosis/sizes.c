@@ -515,8 +515,10 @@ void kn_report_staircase(kn_buffer *to, const kn_report_input *in)
     } else {
         kn_buffer_add(
             to, "<p>Taking out the rows in the smallest crowds makes the smallest crowd left larger. Each step of "
-                "the line is a class size: follow it to the right to see how many rows it costs to go up. Somebody "
-                "who finds a crowd of k guesses right with a chance of 1 in k.</p>\n<figure>\n");
+                "the line is a class size: follow it to the right to see how many rows it costs to go up.");
+        kn_buffer_add(to, in->entity ? "</p>\n<figure>\n"
+                                     : " Somebody who finds a crowd of k guesses right with a chance of 1 in "
+                                       "k.</p>\n<figure>\n");
         draw_staircase(to, in, true);
         draw_staircase(to, in, false);
         kn_buffer_add(to, "<figcaption>The scale on the left is logarithmic: equal distances mean equal "

@@ -46,6 +46,15 @@ static void crowd_of(kn_buffer *to, const kn_report_input *in, int64_t size)
     kn_html_count(to, size, kn_report_unit(in, 1), kn_report_unit(in, 2));
 }
 
+/* A chance can be told of rows alone: one person may have most rows of a crowd. */
+static void found_among(kn_buffer *to, const kn_report_input *in, int64_t k)
+{
+    kn_buffer_add(to, in->entity ? " of a person finds rows of at least "
+                                 : " of a person guesses their row right with a chance of at most 1 in ");
+    kn_html_integer(to, k);
+    if (in->entity) kn_buffer_add(to, " persons");
+}
+
 /* No k was asked for: say what the table's own k means. */
 static void own_k(kn_buffer *to, const kn_report_input *in)
 {
@@ -62,8 +71,7 @@ static void own_k(kn_buffer *to, const kn_report_input *in)
         crowd_of(to, in, d->k);
         kn_buffer_add(to, ".</p>\n<p>Whoever knows ");
         column_names(to, in->quasi, in->quasi_count);
-        kn_buffer_add(to, " of a person guesses their row right with a chance of at most 1 in ");
-        kn_html_integer(to, d->k);
+        found_among(to, in, d->k);
         kn_buffer_add(to, ".</p>\n");
     }
     if (in->suppress_mode == KN_SUPPRESS_GIVEN) {
@@ -96,8 +104,7 @@ static void at_least(kn_buffer *to, const kn_report_input *in)
         }
         kn_buffer_add(to, "Whoever knows ");
         column_names(to, in->quasi, in->quasi_count);
-        kn_buffer_add(to, " of a person guesses their row right with a chance of at most 1 in ");
-        kn_html_integer(to, now ? d->k : d->k_after);
+        found_among(to, in, now ? d->k : d->k_after);
         kn_buffer_add(to, ".</p>\n</div>\n");
         return;
     }
@@ -229,7 +236,7 @@ void kn_report_verdict(kn_buffer *to, const kn_report_input *in)
             borders(to, in);
         return;
     }
-    if (in->k == 0)
+    if (in->k == 0 || (in->k == 1 && !in->at_most)) /* every table keeps a k of 1 */
         own_k(to, in);
     else if (in->at_most)
         at_most(to, in);
@@ -315,7 +322,10 @@ void kn_report_words(kn_buffer *to, const kn_report_input *in)
                "whoever looks for one person is left with at least 5."
              : "The number of rows in the smallest crowd. A table is 5-anonymous when every crowd has at least 5 rows: "
                "whoever looks for one person is left with at least 5 rows to choose from.");
-    word(to, "Risk", "The chance to pick the right row of a crowd: 1 in 5 in a crowd of 5, certainty in a crowd of 1.");
+    word(to, "Risk",
+         in->entity
+             ? "1 divided by the persons in a crowd: 1 in 5 in a crowd of 5, certainty in a crowd of 1."
+             : "The chance to pick the right row of a crowd: 1 in 5 in a crowd of 5, certainty in a crowd of 1.");
     if (in->sets) word(to, "Combination", "A set of columns that somebody might know, one or several of those listed.");
     kn_buffer_add(to, "</dl>\n");
     kn_html_section_end(to);
