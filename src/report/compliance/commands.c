@@ -396,12 +396,26 @@ static void population(kn_buffer *to, const kn_compliance *c)
         kn_buffer_add(to, " --population POPULATION");
 }
 
+/* Columns that name the person together stand in the private file with ", " between them. */
 static void entity(kn_buffer *to, const kn_compliance *c)
 {
     const char *columns = c->secret ? kn_document_text(c->secret, "options.entity") : NULL;
+    kn_buffer   list, one;
     if (!columns) return;
-    kn_buffer_add(to, " --entity");
-    word(to, columns);
+    kn_buffer_init(&list, to->ctx);
+    kn_buffer_init(&one, to->ctx);
+    for (const char *end; columns; columns = end ? end + 2 : NULL) {
+        end = strstr(columns, ", ");
+        kn_buffer_clear(&one);
+        kn_buffer_append(&one, columns, end ? (size_t)(end - columns) : strlen(columns));
+        const char *name = kn_buffer_text(&one);
+        if (name)
+            item(&list, name);
+        else
+            list.failed = true;
+    }
+    kn_buffer_free(&one);
+    option(to, "--entity", &list);
 }
 
 /* What was asked: by the release file, or in options. Promises and the budget are always written: a run may have asked for others
