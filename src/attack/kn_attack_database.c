@@ -18,6 +18,8 @@
 #include "kn_attack.h"
 #include "kn_context.h"
 #include "kn_database_known.h"
+#include "kn_database_roles.h"
+#include "kn_database_write.h"
 #include "kn_demo.h"
 #include "kn_error.h"
 #include "kn_options.h"
@@ -43,10 +45,11 @@ typedef struct job {
     const kn_attack_options *options;
     kn_attack_report        *to;
     kn_timezone             *zone;
-    kn_database             *known;
-    kn_forest               *persons; /* of the external database                                        */
-    int                      width;   /* the most quasi-identifiers of its tables, at least 1            */
-    link                    *links;   /* table × width + place among its quasi-identifiers               */
+    kn_database *schema; /* whose keys the release has, without cells; NULL: they are in its catalog or the spec */
+    kn_database *known;
+    kn_forest   *persons; /* of the external database                                        */
+    int          width;   /* the most quasi-identifiers of its tables, at least 1            */
+    link        *links;   /* table × width + place among its quasi-identifiers               */
 } job;
 
 /* A database that is attacked. */
@@ -82,6 +85,7 @@ static kn_status choose_attacked(job *j, bool released, kn_spec_table **out, int
         const kn_database_table *t = known >= 0 ? &j->known->tables[known] : NULL;
         if (!list) return KN_MEMORY;
         if (released) to->ignored_count = 0; /* old keys are not released */
+        if (released && j->schema) KN_TRY(kn_known_keys(to, j->arena, j->schema, err));
         for (int a = 0; a < said->attribute_count; a++) {
             bool linked = false;
             for (int q = 0; t && q < t->quasi_count; q++)
@@ -96,6 +100,13 @@ static kn_status choose_attacked(job *j, bool released, kn_spec_table **out, int
 
 /* ---- Reading ---- */
 
+/* In the files of a release an empty text and a missing cell are the same: so they are in the databases compared with it. */
+static kn_status like_release(const char ***na, kn_csv_options *csv, const job *j, const char *path, kn_error *err)
+{
+    if (kn_database_kind_of(j->options->release) != KN_DATABASE_FOLDER || !kn_database_named(path)) return KN_OK;
+    return kn_csv_empty_is_missing(na, j->ctx, path, csv, err);
+}
+
 static kn_status external_csv(kn_csv_options *csv, const job *j, kn_error *err)
 {
     *csv = j->spec->csv;
@@ -109,8 +120,12 @@ static kn_status external_csv(kn_csv_options *csv, const job *j, kn_error *err)
 static kn_status read_known(job *j, kn_error *err)
 {
     kn_csv_options csv;
+    const char   **na = NULL;
     KN_TRY(external_csv(&csv, j, err));
-    KN_TRY(kn_database_read_known(&j->known, &j->persons, j->arena, j->options->external, &csv, j->spec, err));
+    KN_TRY(like_release(&na, &csv, j, j->options->external, err));
+    kn_status st = kn_database_read_known(&j->known, &j->persons, j->arena, j->options->external, &csv, j->spec, err);
+    kn_free(na);
+    if (st != KN_OK) return st;
     j->to->people = j->persons->entities;
     j->width = 1;
     for (int t = 0; t < j->known->table_count; t++)
@@ -119,20 +134,36 @@ static kn_status read_known(job *j, kn_error *err)
     return j->links ? KN_OK : kn_fail_memory(err, j->ctx, what);
 }
 
+/* A folder has no catalog: if the original has one, the keys of its release are there. */
+static kn_status read_schema(job *j, const char *original, kn_error *err)
+{
+    kn_database_options reading = KN_DATABASE_OPTIONS_INIT;
+    kn_spec_table      *tables = NULL;
+    if (kn_database_kind_of(j->options->release) != KN_DATABASE_FOLDER ||
+        kn_database_kind_of(original) == KN_DATABASE_FOLDER)
+        return KN_OK;
+    KN_TRY(choose_attacked(j, false, &tables, &reading.table_count, err));
+    reading.tables = tables;
+    reading.csv = &j->spec->csv;
+    KN_TRY(kn_database_read(&j->schema, j->ctx, original, &reading, err));
+    KN_TRY(kn_database_choose(j->schema, j->spec->entity_table, err));
+    kn_database_forget(j->schema, -1);
+    return KN_OK;
+}
+
 static kn_status read_target(target *t, job *j, const char *path, bool released, kn_error *err)
 {
-    kn_csv_options csv = j->spec->csv;
+    kn_csv_options csv = released ? kn_known_release_csv(j->spec, path) : j->spec->csv;
     kn_spec_table *tables = NULL;
+    const char   **na = NULL;
     int            count = 0;
     t->path = path;
-    if (released) { /* UTF-8 with a header, whatever the original was */
-        csv = (kn_csv_options)KN_CSV_OPTIONS_INIT;
-        csv.na = j->spec->csv.na;
-        csv.na_count = j->spec->csv.na_count;
-        csv.guarded = j->spec->spreadsheet_safe;
-    }
     KN_TRY(choose_attacked(j, released, &tables, &count, err));
-    return kn_database_read_trees(&t->db, &t->forest, j->ctx, path, &csv, j->spec->entity_table, tables, count, err);
+    if (!released) KN_TRY(like_release(&na, &csv, j, path, err));
+    kn_status st =
+        kn_database_read_trees(&t->db, &t->forest, j->ctx, path, &csv, j->spec->entity_table, tables, count, err);
+    kn_free(na);
+    return st;
 }
 
 /* ---- Links ---- */
@@ -394,6 +425,7 @@ static kn_status run(job *j, kn_error *err)
     const char *original = o->original ? o->original : j->spec->input_count > 0 ? j->spec->inputs[0] : NULL;
     if (j->spec->csv.timezone) KN_TRY(kn_timezone_open(&j->zone, j->ctx, j->spec->csv.timezone, err));
     KN_TRY(read_known(j, err));
+    if (!o->no_original && original) KN_TRY(read_schema(j, original, err));
     KN_TRY(attack(&j->to->after, j, o->release, true, err));
     if (o->no_original || !original) return KN_OK;
     KN_TRY(attack(&j->to->before, j, original, false, err));
@@ -413,6 +445,7 @@ kn_status kn_attack_database(kn_attack_report *to, kn_arena *arena, const kn_spe
     for (int i = 0; j.links && i < j.known->table_count * j.width; i++) kn_hierarchy_free(j.links[i].hierarchy);
     kn_forest_free(j.persons);
     kn_database_free(j.known);
+    kn_database_free(j.schema);
     kn_timezone_free(j.zone);
     return st;
 }

@@ -556,7 +556,7 @@ kn_status kn_reference_prepare(kn_database *db, int table, int column, kn_error 
     const kn_foreign_key *f = kn_reference_link(t, column);
     if (!db->references->tables[f->reference].labels) return KN_OK;
     if (f->column_count > 1 && t->columns[column].whole < 0) {
-        KN_TRY(kn_tuple_column(db->ctx, t->table, f->columns, f->column_count, err));
+        KN_TRY(kn_tuple_column(db->ctx, t->table, f->columns, f->column_count, -1, err));
         for (int i = 0; i < f->column_count; i++) {
             t->columns[f->columns[i]].whole = column;
             t->columns[f->columns[i]].part = i;

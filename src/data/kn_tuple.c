@@ -37,7 +37,7 @@ kn_string kn_tuple_part(kn_string text, int part)
 }
 
 static kn_status code_rows(kn_builder *b, kn_context *ctx, const kn_table *table, const int *columns, int count,
-                           kn_error *err)
+                           int label, kn_error *err)
 {
     uint32_t *ids = kn_alloc_array(ctx, (size_t)table->rows + 1, sizeof *ids);
     int64_t   first = 0;
@@ -46,7 +46,8 @@ static kn_status code_rows(kn_builder *b, kn_context *ctx, const kn_table *table
     kn_status st = ids ? KN_OK : kn_fail_memory(err, ctx, WHAT);
     for (int64_t row = 0; st == KN_OK && row < table->rows; row++) {
         ids[row] = KN_ID_MISSING;
-        if (kn_tuple_text(&text, table, columns, count, row))
+        if ((label >= 0 && kn_tuple_text(&text, table, &label, 1, row)) ||
+            kn_tuple_text(&text, table, columns, count, row))
             ids[row] =
                 text.failed ? KN_ID_FAILED : kn_intern(kn_builder_interner(b, 0, 0), (kn_string){text.data, text.size});
         if (ids[row] == KN_ID_FAILED) st = kn_fail_memory(err, ctx, WHAT);
@@ -58,7 +59,7 @@ static kn_status code_rows(kn_builder *b, kn_context *ctx, const kn_table *table
     return st;
 }
 
-kn_status kn_tuple_column(kn_context *ctx, kn_table *table, const int *columns, int count, kn_error *err)
+kn_status kn_tuple_column(kn_context *ctx, kn_table *table, const int *columns, int count, int label, kn_error *err)
 {
     kn_column      *c = &table->columns[columns[0]];
     kn_string       name = {c->name, strlen(c->name)};
@@ -67,7 +68,7 @@ kn_status kn_tuple_column(kn_context *ctx, kn_table *table, const int *columns, 
     kn_builder     *b = NULL;
     kn_table       *made = NULL;
     KN_TRY(kn_builder_create(&b, ctx, &name, 1, 1, err));
-    kn_status st = code_rows(b, ctx, table, columns, count, err);
+    kn_status st = code_rows(b, ctx, table, columns, count, label, err);
     if (st != KN_OK) {
         kn_builder_free(b);
         return st;

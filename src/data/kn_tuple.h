@@ -15,7 +15,8 @@ bool kn_tuple_text(kn_buffer *out, const kn_table *table, const int *columns, in
 /* A part of a text of several columns. */
 kn_string kn_tuple_part(kn_string text, int part);
 
-/* Replaces the cells of the first column by the texts of all. */
-KN_CHECK kn_status kn_tuple_column(kn_context *ctx, kn_table *table, const int *columns, int count, kn_error *err);
+/* Replaces the cells of the first column by the texts of all; with `label`, a column, by its text where it has one (-1: there is none). */
+KN_CHECK kn_status kn_tuple_column(kn_context *ctx, kn_table *table, const int *columns, int count, int label,
+                                   kn_error *err);
 
 #endif

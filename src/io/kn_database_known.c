@@ -9,6 +9,7 @@
 
 #include "kn_alloc.h"
 #include "kn_database_roles.h"
+#include "kn_database_write.h"
 #include "kn_error.h"
 
 static const char what[] = "reading a database";
@@ -47,6 +48,45 @@ void kn_known_add(kn_spec_table *to, kn_attribute *list, const kn_attribute *a, 
     if (!text) return;
     copy->type = KN_TYPE_TEXT;
     copy->format = NULL;
+}
+
+kn_csv_options kn_known_release_csv(const kn_spec *spec, const char *release)
+{
+    static const char *const empty = "";
+    kn_csv_options           csv = KN_CSV_OPTIONS_INIT;
+    csv.guarded = spec->spreadsheet_safe;
+    if (kn_database_kind_of(release) != KN_DATABASE_FOLDER) return csv;
+    csv.na = &empty;
+    csv.na_count = 1;
+    return csv;
+}
+
+static const char *const *copy_names(kn_arena *arena, const kn_database_table *t, const int *columns, int count)
+{
+    const char **names = kn_arena_array(arena, (size_t)count + 1, sizeof *names);
+    for (int i = 0; names && i < count; i++) {
+        const char *name = t->table->columns[columns[i]].name;
+        names[i] = kn_arena_strndup(arena, name, strlen(name));
+    }
+    return names;
+}
+
+kn_status kn_known_keys(kn_spec_table *to, kn_arena *arena, const kn_database *db, kn_error *err)
+{
+    int at = kn_database_find(db, to->name);
+    if (at < 0) return KN_OK;
+    const kn_database_table *t = &db->tables[at];
+    to->has_key = true;
+    to->key_count = t->key_count;
+    to->key = copy_names(arena, t, t->key, t->key_count);
+    if (t->link >= 0) {
+        const kn_foreign_key *f = &t->foreign[t->link];
+        const char           *parent = db->tables[t->parent].name;
+        to->parent = kn_arena_strndup(arena, parent, strlen(parent));
+        to->parent_column_count = f->column_count;
+        to->parent_columns = copy_names(arena, t, f->columns, f->column_count);
+    }
+    return arena->failed ? kn_fail_memory(err, arena->ctx, what) : KN_OK;
 }
 
 /* The tables of the spec that there are, with the quasi-identifiers that there are. */

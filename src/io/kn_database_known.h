@@ -26,6 +26,13 @@ KN_CHECK kn_status kn_database_read_trees(kn_database **db, kn_forest **forest, 
 kn_attribute *kn_known_table(kn_spec_table *to, kn_arena *arena, const kn_spec_table *from, kn_error *err);
 void          kn_known_add(kn_spec_table *to, kn_attribute *list, const kn_attribute *a, bool text);
 
+/* Gives a table the key that other rows refer to, and the parent, that `db` has, whose persons are chosen: a release may be a folder,
+ * which has no catalog. Names are copied. */
+KN_CHECK kn_status kn_known_keys(kn_spec_table *to, kn_arena *arena, const kn_database *db, kn_error *err);
+
+/* How the files of a release are read: UTF-8 with a header, whatever the original was; in a folder an empty cell alone is missing. */
+kn_csv_options kn_known_release_csv(const kn_spec *spec, const char *release);
+
 /* Does a column hold keys of a reference, by the release file or by a catalog? */
 bool kn_known_refers(const kn_spec *spec, const kn_spec_table *t, const kn_database *db, const char *column);
 

@@ -11,13 +11,17 @@
 #include <string.h>
 
 #include "kn_alloc.h"
+#include "kn_broader.h"
 #include "kn_context.h"
+#include "kn_database_known.h"
 #include "kn_database_roles.h"
+#include "kn_database_write.h"
 #include "kn_error.h"
 #include "kn_measuring.h"
 #include "kn_options.h"
 #include "kn_plan.h"
 #include "kn_spec_of_database.h"
+#include "kn_tuple.h"
 
 static const char what[] = "measuring a release";
 
@@ -49,15 +53,14 @@ void kn_database_measure_report_free(kn_database_measure_report *public_part)
 
 /* ---- Reading ---- */
 
-/* A junction whose key refers to a reference: the release has another key, which nothing refers to. */
-static bool has_drawn_key(const kn_database *original, const char *name)
+/* Is a column part of a key of which another one holds all of it? */
+static bool is_part(const kn_database_table *t, const char *name)
 {
-    for (int t = 0; t < original->table_count; t++)
-        if (strcmp(original->tables[t].name, name) == 0) return original->tables[t].drawn_key != NULL;
-    return false;
+    int c = kn_table_find(t->table, name);
+    return c >= 0 && t->columns[c].whole >= 0 && t->columns[c].whole != c;
 }
 
-/* The quasi-identifiers as text; the rest is keys. */
+/* The quasi-identifiers as text; keys are where the original has them. */
 static kn_status released_tables(job *j, kn_spec_table *tables, int *count, kn_error *err)
 {
     for (int i = 0; i < j->spec->table_count; i++) {
@@ -69,12 +72,10 @@ static kn_status released_tables(job *j, kn_spec_table *tables, int *count, kn_e
         *to = *said;
         to->attributes = list;
         to->attribute_count = to->link_count = to->ignored_count = 0;
-        if (has_drawn_key(j->original, said->name)) {
-            to->has_key = true;
-            to->key_count = 0;
-        }
+        KN_TRY(kn_known_keys(to, &j->to->arena, j->original, err));
+        const kn_database_table *from = &j->original->tables[kn_database_find(j->original, said->name)];
         for (int a = 0; a < said->attribute_count; a++) {
-            if (said->attributes[a].role != KN_ROLE_QUASI) continue;
+            if (said->attributes[a].role != KN_ROLE_QUASI || is_part(from, said->attributes[a].name)) continue;
             kn_attribute *copy = &list[to->attribute_count++];
             *copy = said->attributes[a];
             copy->has_hierarchy = false;
@@ -85,21 +86,45 @@ static kn_status released_tables(job *j, kn_spec_table *tables, int *count, kn_e
     return KN_OK;
 }
 
-/* A release has a header and is UTF-8, whatever its original was. */
+static kn_status find_column(int *to, const job *j, const char *table, const kn_table *release, const char *name,
+                             kn_error *err)
+{
+    *to = kn_table_find(release, name);
+    if (*to < 0) return kn_fail(err, KN_INPUT, "%s: table \"%s\" has no column \"%s\"", j->path, table, name);
+    return KN_OK;
+}
+
+/* Where groups are shown in a column of their own, or keys of several columns are one quasi-identifier, all of it is put together,
+ * as it is in the original. */
+static kn_status join_labels(job *j, const kn_database_table *t, kn_error *err)
+{
+    kn_table *release = j->release->tables[kn_database_find(j->release, t->name)].table;
+    for (int q = 0; q < t->quasi_count; q++) {
+        const char *label = t->columns[t->quasi[q]].label;
+        if (!label) continue;
+        const kn_foreign_key *f = kn_reference_link(t, t->quasi[q]);
+        int                  *columns = kn_arena_array(&j->to->arena, (size_t)f->column_count, sizeof *columns), at;
+        if (!columns) return kn_fail_memory(err, j->ctx, what);
+        for (int i = 0; i < f->column_count; i++)
+            KN_TRY(find_column(&columns[i], j, t->name, release, t->table->columns[f->columns[i]].name, err));
+        KN_TRY(find_column(&at, j, t->name, release, label, err));
+        KN_TRY(kn_tuple_column(j->ctx, release, columns, f->column_count, at, err));
+    }
+    return KN_OK;
+}
+
 static kn_status read_release(job *j, kn_error *err)
 {
     kn_database_options reading = KN_DATABASE_OPTIONS_INIT;
-    kn_csv_options      csv = KN_CSV_OPTIONS_INIT;
+    kn_csv_options      csv = kn_known_release_csv(j->spec, j->path);
     kn_spec_table      *tables = kn_arena_array(&j->to->arena, (size_t)j->spec->table_count + 1, sizeof *tables);
     if (!tables) return kn_fail_memory(err, j->ctx, what);
     KN_TRY(released_tables(j, tables, &reading.table_count, err));
-    csv.na = j->spec->csv.na;
-    csv.na_count = j->spec->csv.na_count;
-    csv.guarded = j->spec->spreadsheet_safe;
     reading.tables = tables;
     reading.csv = &csv;
     KN_TRY(kn_database_read(&j->release, j->ctx, j->path, &reading, err));
     KN_TRY(kn_database_choose(j->release, j->spec->entity_table, err));
+    for (int t = 0; t < j->original->table_count; t++) KN_TRY(join_labels(j, &j->original->tables[t], err));
     KN_TRY(kn_database_roles(j->release, tables, reading.table_count, err));
     return kn_forest_build(&j->after, j->ctx, j->release, err);
 }
@@ -168,11 +193,8 @@ static kn_status prepare(job *j, kn_measuring *m, const kn_database_table *t, kn
 /* Where the columns of the original are in the release. */
 static kn_status find_columns(const job *j, int *to, const kn_database_table *t, const kn_table *release, kn_error *err)
 {
-    for (int q = 0; q < t->quasi_count; q++) {
-        const char *name = t->table->columns[t->quasi[q]].name;
-        to[q] = kn_table_find(release, name);
-        if (to[q] < 0) return kn_fail(err, KN_INPUT, "%s: table \"%s\" has no column \"%s\"", j->path, t->name, name);
-    }
+    for (int q = 0; q < t->quasi_count; q++)
+        KN_TRY(find_column(&to[q], j, t->name, release, t->table->columns[t->quasi[q]].name, err));
     return KN_OK;
 }
 
@@ -318,10 +340,22 @@ static void tell_classes(job *j)
     }
 }
 
+/* As it was read when it was released: in files an empty text and a missing cell are the same. */
+static kn_status read_original(job *j, const char *original, kn_error *err)
+{
+    kn_spec      own = *j->spec;
+    const char **na = NULL;
+    if (kn_database_kind_of(j->path) == KN_DATABASE_FOLDER)
+        KN_TRY(kn_csv_empty_is_missing(&na, j->ctx, original, &own.csv, err));
+    kn_status st = kn_database_read_persons(&j->original, &j->before, j->ctx, original, &own, err);
+    kn_free(na);
+    return st;
+}
+
 static kn_status run(job *j, const char *original, kn_error *err)
 {
     if (j->spec->csv.timezone) KN_TRY(kn_timezone_open(&j->zone, j->ctx, j->spec->csv.timezone, err));
-    KN_TRY(kn_database_read_persons(&j->original, &j->before, j->ctx, original, j->spec, err));
+    KN_TRY(read_original(j, original, err));
     KN_TRY(read_release(j, err));
     tell_classes(j);
     return measure_tables(j, err);
