@@ -77,8 +77,8 @@ kn_status kn_known_keys(kn_spec_table *to, kn_arena *arena, const kn_database *d
     if (at < 0) return KN_OK;
     const kn_database_table *t = &db->tables[at];
     to->has_key = true;
-    to->key_count = t->key_count;
-    to->key = copy_names(arena, t, t->key, t->key_count);
+    to->key_count = t->link < 0 || t->child_count > 0 ? t->key_count : 0; /* others may not be keys of the release */
+    to->key = copy_names(arena, t, t->key, to->key_count);
     if (t->link >= 0) {
         const kn_foreign_key *f = &t->foreign[t->link];
         const char           *parent = db->tables[t->parent].name;
