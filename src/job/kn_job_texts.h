@@ -17,9 +17,9 @@ KN_CHECK kn_status kn_job_add_note(kn_context *ctx, kn_arena *arena, const char 
                                    const char *format, va_list args) KN_PRINTF(6, 0);
 
 /* The note for a release in which a verifier must search for originals one by one, and may give up. */
-#define KN_JOB_MAP_NEEDED                                                                                              \
-    "without its row map a release of this size may stay undecided when it is verified later; --keep-rowmap keeps the "  \
-    "map, for its owner alone"
+#define KN_JOB_MAP_NEEDED(which)                                                                                       \
+    "without its row map a release " which                                                                             \
+    " may stay undecided when it is verified later; --keep-rowmap keeps the map, for its owner alone"
 
 /* The note for a column with cells that a spreadsheet would execute. */
 typedef struct kn_formulas_note {

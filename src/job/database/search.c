@@ -217,7 +217,7 @@ kn_status kn_database_run_measure(kn_release_run *all, kn_error *err)
         KN_TRY(kn_release_note(all, err, "%lld %s not released", (long long)suppressed,
                                suppressed == 1 ? "person is" : "persons are"));
     if (run->result->persons <= MANY_PERSONS || all->spec->keep_rowmap) return KN_OK;
-    return kn_release_note(all, err, KN_JOB_MAP_NEEDED);
+    return kn_release_note(all, err, KN_JOB_MAP_NEEDED("of this size"));
 }
 
 void kn_database_run_end_search(kn_release_run *all)

@@ -15,6 +15,7 @@
 #include "kn_error.h"
 #include "kn_forest.h"
 #include "kn_hash.h"
+#include "kn_job_texts.h"
 #include "kn_records_files.h"
 #include "kn_records_report.h"
 #include "kn_targets.h"
@@ -227,6 +228,29 @@ static kn_status count_values(kn_records_run *run, const kn_records *records, in
     return KN_OK;
 }
 
+/* Single nodes were given up, of values that a record may show at several nodes: only the map tells how many of these it lacks. */
+static kn_status note_map(kn_records_run *run, kn_error *err)
+{
+    const kn_records_plan *plan = run->found->plan;
+    const kn_records      *from = run->records;
+    if (!plan->in_some || run->all.spec->keep_rowmap) return KN_OK;
+    bool    *some = kn_alloc_array_zero(run->all.ctx, (size_t)plan->values + 1, sizeof *some);
+    int64_t *last = kn_alloc_array_zero(run->all.ctx, (size_t)plan->values + 1, sizeof *last);
+    bool     single = false, several = run->found->left_out > 0, made = some && last;
+    for (uint32_t v = 0; made && v < plan->values; v++)
+        if (plan->in_some[v]) some[plan->image[v]] = single = true;
+    for (int64_t r = 0; made && single && r < from->count; r++)
+        for (uint64_t i = from->start[r]; i < from->start[r + 1]; i++) {
+            uint32_t shown = plan->image[from->value[i]];
+            several = several || (some[shown] && last[shown] == r + 1);
+            last[shown] = r + 1;
+        }
+    KN_FREE(some, last);
+    if (!made) return kn_fail_memory(err, run->all.ctx, "making a release");
+    return single && several ? kn_release_note(&run->all, err, KN_JOB_MAP_NEEDED("of which single nodes were given up"))
+                             : KN_OK;
+}
+
 static kn_status measure(kn_release_run *all, kn_error *err)
 {
     kn_records_run         *run = kn_records_run_of(all);
@@ -258,6 +282,7 @@ static kn_status measure(kn_release_run *all, kn_error *err)
     r->disassociations = run->found->plan->disassociation_count;
     KN_TRY(count_values(run, run->records, &r->values_original, err));
     KN_TRY(count_values(run, run->released, &r->values, err));
+    KN_TRY(note_map(run, err));
     return kn_release_set_models(all, NULL, NULL, err); /* the verifier derives what they reach   */
 }
 

@@ -285,7 +285,7 @@ static kn_status warn_of_classes(kn_table_run *run, kn_error *err)
     if (st == KN_OK) st = warn_of_kept(run, err);
     if (st == KN_OK && !kn_table_run_full_domain(run) && run->plan->rows > MANY_ROWS && !run->table->counts &&
         !run->all.spec->keep_rowmap)
-        st = kn_release_note(&run->all, err, KN_JOB_MAP_NEEDED);
+        st = kn_release_note(&run->all, err, KN_JOB_MAP_NEEDED("of this size"));
     if (st == KN_OK) st = kn_table_run_warn_of_hierarchies(run, err);
     return st == KN_OK ? warn_of_levels(run, err) : st;
 }

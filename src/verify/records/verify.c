@@ -149,7 +149,8 @@ static kn_status check(kn_records_verifier *v, kn_error *err)
     kn_vnotes_judge(v->notes, r->decided);
     if (r->assignment == KN_ASSIGNMENT_UNDECIDED)
         kn_vopen(v->notes,
-                 "whether every released record is one of the original, each another one; give the row map (--map)");
+                 "whether every released record is one of the original, each another one%s; give the row map (--map)",
+                 v->spare_nodes > 0 ? ", with no more given up than the suppression budget allows" : "");
     return KN_OK;
 }
 
