@@ -36,12 +36,14 @@ void cli_text_table_figure(cli_text_table *t, double value)
         cli_text_table_format(t, "%.6g", value);
 }
 
+/* Null is not known, or about nothing: "none" would be an answer. */
 static void add_reached(cli_text_table *t, const cli_value *m, const char *key, const char *unbounded)
 {
-    if (cli_true(m, unbounded))
-        cli_text_table_text(t, "no bound");
+    double value = cli_number(m, key);
+    if (cli_true(m, unbounded) || isnan(value))
+        cli_text_table_text(t, cli_true(m, unbounded) ? "no bound" : "-");
     else
-        cli_text_table_figure(t, cli_number(m, key));
+        cli_text_table_figure(t, value);
 }
 
 void cli_models_print(const cli_value *answer, FILE *out)

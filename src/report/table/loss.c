@@ -116,6 +116,15 @@ static void items_row(kn_html_table *t, const kn_release_page *page)
     kn_buffer_add(t->to, "Whoever also knows up to m items of a set finds at least k rows.");
 }
 
+/* What is not known, or about nothing, has no figure. */
+static void put_reached(kn_buffer *to, double value)
+{
+    if (isnan(value))
+        kn_buffer_add(to, "–");
+    else
+        kn_release_figure(to, value);
+}
+
 void kn_release_models(kn_buffer *to, const kn_release_page *page)
 {
     static const char *const titles[] = {"Promise", "Asked", "Original", "Release", "What it means"};
@@ -136,13 +145,10 @@ void kn_release_models(kn_buffer *to, const kn_release_page *page)
         parameters(to, &m->model);
         kn_html_table_cell(&t);
         /* Estimated by weights, the worst class of the original may be one row, and the figure its weight. */
-        if (m->model.kind == KN_MODEL_K_MAP || isnan(m->original))
-            kn_buffer_add(to, "–");
-        else
-            kn_release_figure(to, m->original);
+        put_reached(to, m->model.kind == KN_MODEL_K_MAP ? NAN : m->original);
         if (r->head.found) {
             kn_html_table_cell(&t);
-            kn_release_figure(to, m->reached);
+            put_reached(to, m->reached);
         }
         kn_html_table_cell(&t);
         kn_html_text(to, meaning_of(m->model.kind));
