@@ -232,7 +232,10 @@ static kn_status put_record(writing *w, piece **room, kn_error *err)
 {
     for (uint32_t i = 0; i < w->count; i++)
         if (w->r->vocabulary->cls[w->r->value[w->first + i]] == KN_VOCABULARY_NO_CLASS)
-            return kn_fail(err, KN_USAGE, "a value without a class (\"*\") is in no resource: it cannot be written");
+            return kn_fail(err, KN_USAGE,
+                           "a value without a class (\"*\") is in no resource: it cannot be written; give hierarchies "
+                           "with more levels, "
+                           "allow suppression, or ask for less");
     KN_TRY(put_resource(w, ROOT, room, err));
     for (uint32_t i = 0; i < w->count; i++)
         if (is_head(w, i)) KN_TRY(put_resource(w, i, room, err));
