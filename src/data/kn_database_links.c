@@ -95,7 +95,7 @@ kn_status kn_database_use_one_link(kn_database *db, kn_error *err)
             if (column->old_key && (column->key || column->joined))
                 return kn_fail(err, KN_INPUT,
                                "%s: the key of table \"%s\" has column \"%s\", which refers to rows of a table that is "
-                               "not its parent; name a key without it (key:)",
+                               "not its parent; name a key without it (key: [] if there is no other)",
                                db->source, db->tables[t].name, db->tables[t].table->columns[c].name);
         }
     return KN_OK;

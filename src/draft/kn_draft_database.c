@@ -489,6 +489,22 @@ static bool says_something(const sheet *s)
     return s->key_count > 1 && own > 0;
 }
 
+/* Is part of its key left out, since it names a row elsewhere, and is there no table whose rows need the key? */
+static bool loses_key(const base *b, const sheet *s)
+{
+    bool elsewhere = false;
+    for (int t = 0; t < b->count; t++)
+        if (b->sheets[t].depth > 0 && b->sheets[t].links[b->sheets[t].parent].target == s - b->sheets) return false;
+    for (int i = 0; s->depth > 0 && i < s->link_count; i++)
+        for (int c = 0; b->sheets[s->links[i].target].depth >= 0 && c < s->links[i].count; c++) {
+            const link *own = &s->links[s->parent];
+            int         column = s->links[i].columns[c];
+            elsewhere =
+                elsewhere || (part_of(s->key, s->key_count, column) && !part_of(own->columns, own->count, column));
+        }
+    return elsewhere;
+}
+
 static kn_status write_table(base *b, const sheet *s, kn_error *err)
 {
     kn_buffer *to = &b->d->text;
@@ -500,7 +516,9 @@ static kn_status write_table(base *b, const sheet *s, kn_error *err)
     kn_buffer_add(to, s->depth == 0 ? ":  # the persons\n"
                       : owners > 1  ? ":  # a link: its rows are their parent's\n"
                                     : ":  # rows of persons\n");
-    if (s->key_count > 0) {
+    if (loses_key(b, s))
+        kn_buffer_add(to, "    key: []  # part of it names a row elsewhere\n");
+    else if (s->key_count > 0) {
         kn_buffer_add(to, "    ");
         write_names(b, s, "key", "key", s->key, s->key_count);
         kn_buffer_add(to, says_something(s)

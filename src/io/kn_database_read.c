@@ -77,7 +77,7 @@ static kn_status check_left_out(const reading *r, const kn_catalog_table *t, con
             return kn_fail(
                 err, KN_INPUT,
                 "%s: the key of table \"%s\" has column \"%s\", which refers to rows of \"%s\" and not of its parent; "
-                "name a key without it (key:)",
+                "name a key without it (key: [] if there is no other)",
                 r->source->name, t->name, column, link->target);
         for (int a = 0; a < said->attribute_count; a++)
             if (strcmp(said->attributes[a].name, column) == 0 && said->attributes[a].role != KN_ROLE_IDENTIFIER)
