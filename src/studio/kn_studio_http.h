@@ -13,7 +13,7 @@
 /* The functions, without their MHD_; the table has a member for each. */
 #define KN_STUDIO_HTTP_FUNCTIONS(each)                                                                                 \
     each(add_response_header) each(create_response_from_buffer) each(create_response_from_callback)                    \
-    each(destroy_response) each(lookup_connection_value) each(queue_response) each(start_daemon) each(stop_daemon)
+    each(destroy_response) each(get_connection_values) each(queue_response) each(start_daemon) each(stop_daemon)
 
 typedef struct kn_studio_http {
     void *handle; /* NULL: not loaded */

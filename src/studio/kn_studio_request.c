@@ -134,6 +134,7 @@ static int check_rows(kn_studio_request *out, const kn_studio_raw *raw)
 int kn_studio_admit(kn_studio_request *out, const kn_studio_raw *raw, const kn_studio_door *door)
 {
     *out = (kn_studio_request){0};
+    if (raw->twice || (raw->content_length && raw->transfer_encoding)) return 400;
     if (!raw->host || strcmp(raw->host, door->host) != 0) return 421;
     /* Following a link to the page is no request of another page's script: it has no Origin, and a site of its own. */
     int status = find_route(out, raw->method, raw->path);

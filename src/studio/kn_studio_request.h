@@ -37,8 +37,9 @@ typedef enum kn_studio_route {
 /* What came. Texts are borrowed; NULL: there is no such header or parameter. */
 typedef struct kn_studio_raw {
     const char *method, *path;
-    const char *host, *origin, *site, *authorization, *content_type, *content_length;
+    const char *host, *origin, *site, *authorization, *content_type, *content_length, *transfer_encoding;
     const char *offset, *count;
+    bool        twice; /* one of them came more than once: which one is meant? */
 } kn_studio_raw;
 
 /* Who may ask. */
@@ -56,7 +57,7 @@ typedef struct kn_studio_request {
 
 /* Looks at everything but the body. Returns 200, or the HTTP status of a refusal: 421 another Host (a name that was made to
  * point here), 403 another Origin, 401 no token or a wrong one, 404, 405, 413 a body that says it is too large, 415 a body
- * that is not JSON, 400 numbers that are none. */
+ * that is not JSON, 400 numbers that are none, a part that came twice, a body with two ways to tell where it ends. */
 int kn_studio_admit(kn_studio_request *out, const kn_studio_raw *raw, const kn_studio_door *door);
 
 /* The body as an object; NULL: it is none, is too large, nests too deeply or says a key twice. */

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -304,14 +305,30 @@ typedef struct upload {
     size_t            size, room;
 } upload;
 
-static const char *header(const caller *from, const char *name)
+/* Puts a header or an argument where it belongs. */
+static enum MHD_Result take_value(void *user, enum MHD_ValueKind kind, const char *name, const char *value)
 {
-    return from->http->lookup_connection_value(from->connection, MHD_HEADER_KIND, name);
-}
-
-static const char *argument(const caller *from, const char *name)
-{
-    return from->http->lookup_connection_value(from->connection, MHD_GET_ARGUMENT_KIND, name);
+    kn_studio_raw *raw = user;
+    const struct {
+        enum MHD_ValueKind kind;
+        const char        *name, **to;
+    } parts[] = {
+        {MHD_HEADER_KIND, "Host", &raw->host},
+        {MHD_HEADER_KIND, "Origin", &raw->origin},
+        {MHD_HEADER_KIND, "Sec-Fetch-Site", &raw->site},
+        {MHD_HEADER_KIND, "Authorization", &raw->authorization},
+        {MHD_HEADER_KIND, "Content-Type", &raw->content_type},
+        {MHD_HEADER_KIND, "Content-Length", &raw->content_length},
+        {MHD_HEADER_KIND, "Transfer-Encoding", &raw->transfer_encoding},
+        {MHD_GET_ARGUMENT_KIND, "offset", &raw->offset},
+        {MHD_GET_ARGUMENT_KIND, "count", &raw->count},
+    };
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        if (kind != parts[i].kind || strcasecmp(name, parts[i].name) != 0) continue;
+        raw->twice = raw->twice || *parts[i].to;
+        *parts[i].to = value ? value : "";
+    }
+    return MHD_YES;
 }
 
 /* False: too large, or memory ran out; the connection is closed. */
@@ -332,18 +349,11 @@ static bool take_part(upload *u, const char *bytes, size_t size)
 
 static enum MHD_Result begin(kn_studio *studio, const caller *from, const char *path, const char *method, void **state)
 {
-    kn_studio_raw raw = {.method = method,
-                         .path = path,
-                         .host = header(from, "Host"),
-                         .origin = header(from, "Origin"),
-                         .site = header(from, "Sec-Fetch-Site"),
-                         .authorization = header(from, "Authorization"),
-                         .content_type = header(from, "Content-Type"),
-                         .content_length = header(from, "Content-Length"),
-                         .offset = argument(from, "offset"),
-                         .count = argument(from, "count")};
+    kn_studio_raw raw = {.method = method, .path = path};
     upload       *u = calloc(1, sizeof *u);
     if (!u) return MHD_NO;
+    (void)from->http->get_connection_values(from->connection, MHD_HEADER_KIND | MHD_GET_ARGUMENT_KIND, take_value,
+                                            &raw);
     int status = kn_studio_admit(&u->request, &raw, &studio->door);
     if (status != 200) {
         free(u);
