@@ -113,9 +113,11 @@ static bool is_json(const char *type)
     return type[sizeof json - 1] == '\0' || type[sizeof json - 1] == ';';
 }
 
-static int check_body(const kn_studio_raw *raw)
+static int check_body(const kn_studio_request *out, const kn_studio_raw *raw)
 {
     int64_t size;
+    if (!out->has_body)
+        return raw->transfer_encoding || (raw->content_length && strcmp(raw->content_length, "0") != 0) ? 413 : 200;
     if (!is_json(raw->content_type)) return 415;
     if (!raw->content_length) return 200; /* in chunks: counted as they come */
     const char *end = read_number(raw->content_length, &size);
@@ -138,11 +140,11 @@ int kn_studio_admit(kn_studio_request *out, const kn_studio_raw *raw, const kn_s
     if (!raw->host || strcmp(raw->host, door->host) != 0) return 421;
     /* Following a link to the page is no request of another page's script: it has no Origin, and a site of its own. */
     int status = find_route(out, raw->method, raw->path);
-    if (status == 200 && out->route == KN_STUDIO_PAGE && !raw->origin) return 200;
+    if (status == 200 && out->route == KN_STUDIO_PAGE && !raw->origin) return check_body(out, raw);
     if (!same_origin(raw, door)) return 403;
-    if (status == 200 && out->route <= KN_STUDIO_STYLE) return 200;
+    if (status == 200 && out->route <= KN_STUDIO_STYLE) return check_body(out, raw);
     if (!has_token(raw, door)) return 401;
-    if (status == 200 && out->has_body) status = check_body(raw);
+    if (status == 200) status = check_body(out, raw);
     if (status == 200 && out->route == KN_STUDIO_ROWS) status = check_rows(out, raw);
     return status;
 }

@@ -56,7 +56,7 @@ typedef struct kn_studio_request {
 } kn_studio_request;
 
 /* Looks at everything but the body. Returns 200, or the HTTP status of a refusal: 421 another Host (a name that was made to
- * point here), 403 another Origin, 401 no token or a wrong one, 404, 405, 413 a body that says it is too large, 415 a body
+ * point here), 403 another Origin, 401 no token or a wrong one, 404, 405, 413 a body that says it is too large, or where none is taken, 415 a body
  * that is not JSON, 400 numbers that are none, a part that came twice, a body with two ways to tell where it ends. */
 int kn_studio_admit(kn_studio_request *out, const kn_studio_raw *raw, const kn_studio_door *door);
 
