@@ -33,6 +33,12 @@ const char *kn_name_duckdb(const char *name)
     return behind(name, "duckdb:");
 }
 
+const char *kn_name_file(const char *name)
+{
+    const char *file = kn_name_sqlite(name);
+    return file ? file : kn_name_duckdb(name);
+}
+
 const char *kn_name_engine(const char *name)
 {
     return behind(name, "engine:");
@@ -126,7 +132,7 @@ void kn_hide_secrets(char *text, size_t room)
 
 static bool has_schema(const char *name)
 {
-    return kn_name_sqlite(name) || kn_name_duckdb(name) || kn_name_server(name);
+    return kn_name_file(name) || kn_name_server(name);
 }
 
 const char *kn_name_query(const char *name)

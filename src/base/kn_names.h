@@ -11,6 +11,7 @@
 const char *kn_name_sqlite(const char *name); /* the file; NULL: not such a name                             */
 const char *kn_name_duckdb(const char *name); /* the same for a table or a query of DuckDB; NULL            */
 const char *kn_name_engine(const char *name); /* "engine:NAME#TABLE" of an engine of the program; NULL       */
+const char *kn_name_file(const char *name);   /* the file of any name whose scheme has one: of the first two; NULL     */
 const char *kn_name_server(const char *name); /* what follows "postgresql:" or "postgres:"; NULL             */
 
 /* "?query=" in the name of a database; NULL: it has no query. */

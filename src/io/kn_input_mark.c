@@ -102,7 +102,7 @@ static uint64_t mark_files(kn_context *ctx, const char *name)
     char        path[4096];
     struct stat info;
     if (kn_memory_is(ctx, name)) return mark_memory(ctx, name);
-    if (kn_name_sqlite(name) || kn_name_duckdb(name)) return mark_engine(file.data, file.size);
+    if (kn_name_file(name)) return mark_engine(file.data, file.size);
     if (kn_parts_folder(name) || name[kn_parts_root(name)]) return mark_parts(name);
     snprintf(path, sizeof path, "%.*s", (int)(file.size < sizeof path ? file.size : sizeof path), file.data);
     return stat(name, &info) == 0 && S_ISDIR(info.st_mode) ? mark_folder(name) : mark_file(AT_FDCWD, path);

@@ -54,7 +54,7 @@ kn_table_kind kn_table_kind_of(const char *name)
 
 kn_string kn_table_file(const char *name)
 {
-    const char *file = kn_name_sqlite(name) ? kn_name_sqlite(name) : kn_name_duckdb(name);
+    const char *file = kn_name_file(name);
     kn_string   source = kn_table_name_split(name).source;
     if (kn_name_server(name)) return (kn_string){name, 0};
     if (file) return (kn_string){file, source.size - (size_t)(file - name)};

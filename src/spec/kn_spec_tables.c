@@ -282,8 +282,7 @@ kn_status kn_read_place(kn_reader *r, const kn_yaml *value, void *target)
 {
     size_t before = strlen(r->folder);
     if (value->kind != KN_YAML_TEXT) return kn_read_path(r, value, target);
-    const char *text = value->text, *file = kn_name_sqlite(text);
-    if (kn_name_duckdb(text)) file = kn_name_duckdb(text);
+    const char *text = value->text, *file = kn_name_file(text);
     if (kn_name_server(text)) return kn_read_text(r, value, "a database", target);
     if (!file) return kn_read_path(r, value, target);
     if (*file == '\0') return kn_field_fail(r, value, "%.*s must be followed by a file", (int)(file - text), text);
