@@ -314,17 +314,12 @@ static void populations_equal_counting(void **state)
         specs[1].kind = KN_HIERARCHY_SUPPRESS;
         for (int i = 0; i < 2; i++)
             assert_ok(kn_hierarchy_make_over(&h[i], &leaves[i], ctx, x, i, y, i, &specs[i], false, &err), err);
-        kn_population_set         *p = NULL, *q = NULL;
+        kn_population_set         *p = NULL;
         const kn_hierarchy *const *trees = (const kn_hierarchy *const *)h;
         assert_ok(kn_population_set_of_leaves(&p, ctx, y, columns, trees, (const uint32_t *const *)leaves, 2, &err),
                   err);
         check_population(p, y, (const uint32_t *const *)leaves, NULL);
         assert_int_equal(p->unit, 1);
-        assert_ok(kn_population_set_of_table(&q, ctx, y, columns, trees, 2, '.', &err), err);
-        assert_int_equal(q->count, p->count);
-        assert_memory_equal(q->leaves, p->leaves, (size_t)p->count * 2 * sizeof *p->leaves);
-        assert_memory_equal(q->counts, p->counts, (size_t)p->count * sizeof *p->counts);
-        kn_population_set_free(q);
         kn_population_set_free(p);
         for (int i = 0; i < 2; i++) {
             kn_hierarchy_free(h[i]);
@@ -345,13 +340,11 @@ static void a_population_without_a_leaf(void **state)
     kn_table         *y = table_of(ctx, TEXTS("a1", "hidden"), KN_TYPE_AUTO, NULL);
     kn_hierarchy_spec spec = KN_HIERARCHY_SPEC_INIT;
     kn_hierarchy     *h = NULL;
-    const int         columns[] = {0};
+    uint32_t         *leaves = NULL;
     spec.kind = KN_HIERARCHY_SUPPRESS;
     assert_ok(kn_hierarchy_make(&h, ctx, x, 0, &spec, false, &err), err);
-    kn_population_set *p = NULL;
-    assert_int_equal(kn_population_set_of_table(&p, ctx, y, columns, (const kn_hierarchy *const *)&h, 1, '.', &err),
-                     KN_INPUT);
-    assert_null(p);
+    assert_int_equal(kn_hierarchy_match(&leaves, h, &y->columns[0], y->rows, '.', false, &err), KN_INPUT);
+    assert_null(leaves);
     assert_null(strstr(err.message, "hidden"));
     kn_hierarchy_free(h);
     kn_table_free(x);
@@ -628,7 +621,7 @@ static kn_status work(kn_context *ctx, const kn_table *x, const kn_table *y, kn_
     kn_hierarchy_spec  specs[2] = {KN_HIERARCHY_SPEC_INIT, KN_HIERARCHY_SPEC_INIT};
     kn_hierarchy      *h[2] = {NULL, NULL};
     uint32_t          *leaves[2] = {NULL, NULL};
-    kn_population_set *p = NULL, *q = NULL, *w = NULL;
+    kn_population_set *p = NULL, *w = NULL;
     kn_table          *chosen = NULL;
     const int          columns[] = {0, 1};
     const int64_t      rows[] = {0, 2, 3};
@@ -639,12 +632,10 @@ static kn_status work(kn_context *ctx, const kn_table *x, const kn_table *y, kn_
     const kn_hierarchy *const *trees = (const kn_hierarchy *const *)h;
     if (st == KN_OK)
         st = kn_population_set_of_leaves(&p, ctx, y, columns, trees, (const uint32_t *const *)leaves, 2, err);
-    if (st == KN_OK) st = kn_population_set_of_table(&q, ctx, y, columns, trees, 2, '.', err);
     if (st == KN_OK) st = kn_population_set_of_weights(&w, ctx, x, columns, trees, 2, 2, err);
     if (st == KN_OK) st = kn_table_select(&chosen, ctx, y, rows, 3, err);
     kn_table_free(chosen);
     kn_population_set_free(p);
-    kn_population_set_free(q);
     kn_population_set_free(w);
     for (int i = 0; i < 2; i++) {
         kn_hierarchy_free(h[i]);

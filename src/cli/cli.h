@@ -162,8 +162,6 @@ typedef struct cli_table_options {
     "                           text, integer, decimal, date or datetime instead of the type\n"                        \
     "                           found; FORMAT is for dates (%d/%m/%Y); repeatable\n"
 
-/* Does a name begin with a scheme ("sqlite:", "postgres"), in any letter case? */
-bool cli_has_scheme(const char *name, const char *scheme);
 
 /* Reads the files (same columns; "-" is standard input) as one table with these columns only (NULL: all). On failure
  * prints why, sets *exit_code and returns false. Checks the table options first: a mistake there is reported before

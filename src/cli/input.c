@@ -176,7 +176,8 @@ static bool read_files(kn_table **out, kn_context *ctx, char *const *paths, int 
     return false;
 }
 
-bool cli_has_scheme(const char *name, const char *scheme)
+/* Does a name begin with a scheme ("sqlite:", "postgres"), in any letter case? */
+static bool has_scheme(const char *name, const char *scheme)
 {
     for (; *scheme; scheme++, name++)
         if (*name != *scheme && !(*name >= 'A' && *name <= 'Z' && *name + ('a' - 'A') == *scheme)) return false;
@@ -189,7 +190,7 @@ static bool schema_missing(char *const *paths, int count)
 {
     for (int i = 0; i < count; i++) {
         const char *mark = strrchr(paths[i], '#');
-        bool        server = cli_has_scheme(paths[i], "postgresql://") || cli_has_scheme(paths[i], "postgres://");
+        bool        server = has_scheme(paths[i], "postgresql://") || has_scheme(paths[i], "postgres://");
         if (!server || !mark || !mark[1] || strpbrk(mark, ".@/?=")) continue; /* behind these it is no table's name */
         return !complain("a table of a server is named with its schema: write #public.TABLE instead of #TABLE");
     }
@@ -199,8 +200,7 @@ static bool schema_missing(char *const *paths, int count)
 /* Only a scheme makes it a database here; a folder may be something else. */
 static bool is_database(const char *path)
 {
-    bool scheme =
-        cli_has_scheme(path, "sqlite:") || cli_has_scheme(path, "postgresql:") || cli_has_scheme(path, "postgres:");
+    bool scheme = has_scheme(path, "sqlite:") || has_scheme(path, "postgresql:") || has_scheme(path, "postgres:");
     return scheme && kn_database_named(path);
 }
 

@@ -57,13 +57,6 @@ static int compare_members(const uint64_t *a, const uint64_t *b, int words)
     return 0;
 }
 
-int kn_set_compare(const uint64_t *a, const uint64_t *b, int words)
-{
-    size_t na = kn_bitset_count(a, (size_t)words), nb = kn_bitset_count(b, (size_t)words);
-    if (na != nb) return na < nb ? -1 : 1;
-    return compare_members(a, b, words);
-}
-
 static int tie(const void *arg, uint64_t a, uint64_t b)
 {
     const kn_set_list *list = arg;

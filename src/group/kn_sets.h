@@ -29,10 +29,7 @@ static inline const uint64_t *kn_set_list_get(const kn_set_list *list, int64_t i
     return list->sets + i * list->words;
 }
 
-/* Smaller sets first, those of one size as sequences of ascending columns: {7}, {0,1}, {0,2}, {1,2}. */
-int kn_set_compare(const uint64_t *a, const uint64_t *b, int words);
-
-/* Sorts in that order and drops repetitions. */
+/* Sorts, smaller sets first, those of one size as sequences of ascending columns: {7}, {0,1}, {0,2}, {1,2}; drops repetitions. */
 KN_CHECK kn_status kn_set_list_sort(kn_set_list *list, kn_error *err);
 
 /* Keeps only the sets that contain no other one of the list; leaves it sorted. */

@@ -93,24 +93,6 @@ kn_status kn_population_set_of_leaves(kn_population_set **out, kn_context *ctx, 
     return st;
 }
 
-kn_status kn_population_set_of_table(kn_population_set **out, kn_context *ctx, const kn_table *population,
-                                     const int *columns, const kn_hierarchy *const *hierarchies, int quasi_count,
-                                     char decimal, kn_error *err)
-{
-    *out = NULL;
-    uint32_t **leaves = kn_alloc_array_zero(ctx, (size_t)quasi_count, sizeof *leaves);
-    kn_status  st = leaves ? KN_OK : kn_fail_memory(err, ctx, WHAT);
-    for (int q = 0; q < quasi_count && st == KN_OK; q++)
-        st = kn_hierarchy_match(&leaves[q], hierarchies[q], &population->columns[columns[q]], population->rows, decimal,
-                                false, err);
-    if (st == KN_OK)
-        st = kn_population_set_of_leaves(out, ctx, population, columns, hierarchies, (const uint32_t *const *)leaves,
-                                         quasi_count, err);
-    for (int q = 0; q < quasi_count && leaves; q++) kn_free(leaves[q]);
-    kn_free(leaves);
-    return st;
-}
-
 /* ---- Weights ---- */
 
 /* The file's decimal mark is unknown here, but a text that was read as a number has only one meaning. */

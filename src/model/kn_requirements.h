@@ -166,14 +166,8 @@ static inline int64_t kn_population_both(int64_t some, int64_t others, int64_t t
     return some > total - others ? some - (total - others) : 0;
 }
 
-/* One row of `population` is one person. `columns`: of the population table, one per quasi-identifier. A value without a
- * leaf is KN_INPUT. Leaves are found by spelling, numbers and dates (as YYYY-MM-DD) by value too; hierarchies that were
- * built over both tables know better: see the next one. */
-KN_CHECK kn_status kn_population_set_of_table(kn_population_set **out, kn_context *ctx, const kn_table *population,
-                                              const int *columns, const kn_hierarchy *const *hierarchies, int quasi_count,
-                                              char decimal, kn_error *err);
-
-/* The same with the leaf of each code of the population's columns (kn_hierarchy_make_over), `values + 1` of them each. */
+/* One row of `population` is one person. `columns`: of the population table, one per quasi-identifier; `leaf_of_code`: the leaf of
+ * each code of these (kn_hierarchy_make_over), `values + 1` of them each. */
 KN_CHECK kn_status kn_population_set_of_leaves(kn_population_set **out, kn_context *ctx, const kn_table *population,
                                                const int *columns, const kn_hierarchy *const *hierarchies,
                                                const uint32_t *const *leaf_of_code, int quasi_count, kn_error *err);
