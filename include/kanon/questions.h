@@ -12,7 +12,7 @@
  *   8  δ           S and k      the same
  *   9  k, S        δ            kn_diagnosis_removal
  *  10  k           S and δ      kn_diagnose_sets with KN_SUPPRESS_ASKED, sets[].removed
- *  11  S           δ and k      kn_diagnosis_staircase
+ *  11  S           δ and k      kn_diagnosis_step
  *  12              S, δ and k   kn_diagnose_sets with KN_SUPPRESS_ASKED, sets[].steps
  *
  * "k-anonymous" means at least k; `at_most` asks for at most k instead.

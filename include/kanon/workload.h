@@ -117,7 +117,7 @@ typedef struct kn_workload_report {
 KN_API const kn_answer *kn_workload_answer_at(const kn_workload_report *report, int index); /* NULL: none */
 
 /* Answers every query on both tables. The release may be of any method, made by kanon or not; cells are read as
- * kn_measure reads them. `summary` (NULL: none): a file of published means and ranges (kn_summary_columns says which
+ * kn_measure reads them. `summary` (NULL: none): a file of published means and ranges (docs/workload.md says which
  * columns it has). KN_INPUT beyond those of kn_measure: a column that one of the tables lacks, a value that is not of
  * its column's type, SUM and the like of something that is not a number (each with line and column of the workload);
  * a summary that does not fit the release. `options` may be NULL. */

@@ -17,7 +17,7 @@ void kn_svg_begin(kn_buffer *to, const char *class_name, double width, double he
                   const char *description);
 void kn_svg_end(kn_buffer *to);
 
-/* A rectangle, open for a <title>: close it with kn_svg_close. `radius` 0: square corners. */
+/* A rectangle, open for a <title>: then append "</rect>". `radius` 0: square corners. */
 void kn_svg_rect_open(kn_buffer *to, const char *class_name, double x, double y, double width, double height,
                       double radius);
 void kn_svg_rect(kn_buffer *to, const char *class_name, double x, double y, double width, double height, double radius);
