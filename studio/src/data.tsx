@@ -25,7 +25,7 @@ function List({found, spread}: {found: Profile; spread: StudioDistributions | nu
               <p class="how">{column.type} · {texts.data.distinct(column.distinct)}{column.missing > 0 && ` · ${texts.data.missing(column.missing)}`}</p>
             </div>
             {bars && (column.unique_rows === found.rows && !bars.ordered
-              ? <p class="how spread-none">{texts.data.every}</p>
+              ? <p class="how">{texts.data.every}</p>
               : <Spread label={(bars.ordered ? texts.data.spread : texts.data.most)(column.name)} title={texts.data.bar}
                   bars={bars.bars.map((bar) => ({label: bar.to !== undefined && bar.to !== bar.label ? `${bar.label} – ${bar.to}` : (bar.label ?? texts.data.empty), rows: bar.rows}))} />)}
             <div class="role">
@@ -71,7 +71,7 @@ function Tables() {
         {(schema) => (
           <>
             <Schema schema={schema} />
-            <ul class="legend roles-legend">{OF_TABLES.map((role) => <li key={role}><span class={role} aria-hidden="true" /> {texts.roles.short[role]}</li>)}</ul>
+            <ul class="legend">{OF_TABLES.map((role) => <li key={role}><span class={role} aria-hidden="true" /> {texts.roles.short[role]}</li>)}</ul>
             <ul class="tables">
               {schema.tables.map((table) => (
                 <li key={table.name} class={table.place}>
