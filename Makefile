@@ -22,7 +22,7 @@ all: ## build the program, build/kanon
 	@scripts/build
 
 .PHONY: demo
-demo: all ## walk through the stories of examples/; reports in build/demo
+demo: all ## walk through the stories of examples/ (build/demo)
 	@scripts/demo build/kanon
 
 .PHONY: test
@@ -31,26 +31,26 @@ test: ## run every test in every build
 	@scripts/test --sample --fetch plain asan tsan
 
 .PHONY: test-full
-test-full: ## run every test with all its rounds, in every build: hours
+test-full: ## run every test with all its rounds: hours
 	@scripts/setup test
 	@scripts/test --full --fetch plain asan tsan
 
 .PHONY: quick
-quick: ## run the unit and style tests of the plain build: two minutes
+quick: ## run the unit and style tests: two minutes
 	@scripts/setup test
 	@scripts/test quick
 
 .PHONY: big
-big: ## test Parquet, tables that do not fit and a server's: a quarter of an hour
+big: ## test Parquet, what does not fit, servers: 15 minutes
 	@scripts/setup test
 	@scripts/test --fetch big
 
 .PHONY: real
-real: all ## release known databases: make real DATA=folder (tests/wellknown/real)
+real: all ## release known databases: make real DATA=folder
 	@tests/wellknown/real build/kanon "$(DATA)"
 
 .PHONY: explore
-explore: ## draw fresh seeds for the seeded tests: make explore SECONDS=600
+explore: ## draw fresh seeds for the seeded tests: SECONDS=600
 	@scripts/setup test
 	@scripts/test --build plain
 	@scripts/explore $(SECONDS)
@@ -60,7 +60,7 @@ check: ## run the tests of the plain build only
 	@scripts/setup test
 	@scripts/test --sample --fetch plain
 
-asan: ## run the tests under the address and undefined-behaviour sanitizers
+asan: ## run the tests under the address and undefined sanitizers
 	@scripts/setup test
 	@scripts/test --fetch asan
 
@@ -68,7 +68,7 @@ tsan: ## run the threaded tests under the thread sanitizer
 	@scripts/setup test
 	@scripts/test tsan
 
-lean: ## build without what can be left out, and run the tests that are left
+lean: ## build without what can be left out, and test that
 	@scripts/setup test
 	@scripts/test lean
 
@@ -79,7 +79,7 @@ test-browser: all ## look at reports in headless Chromium: build/browser
 	@tests/browser/run build/tests/report_samples build/browser
 
 .PHONY: studio
-studio: all ## rebuild the studio's page, compare it, walk through it in headless Chromium
+studio: all ## rebuild the studio's page, walk through it in Chromium
 	@scripts/setup studio
 	@scripts/studio
 
@@ -88,22 +88,22 @@ wheel: all ## build the Python package: build/python/dist
 	@scripts/setup python
 	@scripts/wheel --source
 
-python: all ## build the Python package, and test it on two versions of Python
+python: all ## build the Python package, test it on two versions
 	@scripts/setup python
 	@scripts/python
 
 .PHONY: spark
-spark: all ## test pykanon.spark on a cluster in this machine: a quarter of an hour
+spark: all ## test pykanon.spark on a cluster here: 15 minutes
 	@scripts/setup spark
 	@scripts/spark
 
 .PHONY: deb
-deb: ## build the Debian packages of the last commit, lintian looks at them: build/deb
+deb: ## build the Debian packages of the last commit: build/deb
 	@scripts/setup deb
 	@scripts/deb
 
 .PHONY: docs
-docs: ## put the pages together as a book, and check their links: build/docs
+docs: ## put the pages together as a book, check their links
 	@scripts/setup docs
 	@scripts/docs
 
@@ -130,7 +130,7 @@ coverage: ## measure what the tests reach: build-coverage/coverage.html
 	@scripts/coverage
 
 .PHONY: mutants
-mutants: ## does a test notice each of 1,000 small faults? hours; goes on where it stopped
+mutants: ## does a test notice each of 1,000 small faults? hours
 	@scripts/setup dev
 	@scripts/mutants
 
@@ -140,26 +140,26 @@ valgrind: ## run the tests under valgrind: hours
 	@scripts/valgrind
 
 .PHONY: fresh-machine
-fresh-machine: ## make demo and make test as a new user of a bare Debian 12 (root or sudo)
+fresh-machine: ## run demo and test as a new user of a bare Debian 12
 	@scripts/fresh-machine
 
 .PHONY: fuzz
-fuzz: ## fuzz one target or all: make fuzz TARGET=fuzz_csv|all SECONDS=60
+fuzz: ## fuzz one target or all: TARGET=fuzz_csv|all SECONDS=60
 	@scripts/setup test
 	@scripts/fuzz $(TARGET) $(SECONDS)
 
 .PHONY: bench bench-all
-bench: all ## every goal beside what this machine reaches: 45 minutes (bench/results.md)
+bench: all ## measure every goal: 45 minutes (bench/results.md)
 	@scripts/setup bench
 	@bench/scoreboard
 
-bench-all: all ## every single benchmark in turn: hours (bench/README.md)
+bench-all: all ## run every benchmark in turn: hours (bench/README.md)
 	@scripts/setup bench
 	@status=0; for name in run wide pycanon fulldomain/run mondrian/run methods/run dependencies/run relational/run tree/run memory/run; do \
 		echo "bench/$$name"; bench/$$name || status=1; done; exit $$status
 
 .PHONY: install
-install: all ## install under PREFIX (default /usr/local); DESTDIR is respected
+install: all ## install under PREFIX (/usr/local); DESTDIR is respected
 	@meson configure build -Dprefix=$(PREFIX)
 	@scripts/build
 	@DESTDIR=$(DESTDIR) meson install -C build --no-rebuild --quiet
