@@ -18,12 +18,14 @@ static bool fits(const kn_table_run *run, int q, kn_string text, bool from_file)
     uint32_t            level = (uint32_t)run->result->levels[q];
     bool                elsewhere = false;
     if (text.size == 1 && text.data[0] == '*') return true; /* suppressed, or the root */
-    if (level == h->height)                                 /* masks are as long as the values were */
+    const kn_spec          *spec = run->all.spec;
+    const kn_recipe_column *c = &run->all.recipe->columns[q];
+    kn_hierarchy_kind       rule = spec->attributes[kn_spec_find(spec, run->quasi_names[q])].hierarchy.kind;
+    if (rule == KN_HIERARCHY_PREFIX) return true; /* a value that these rows do not have may be one of their prefixes */
+    if (rule == KN_HIERARCHY_MASK && level == h->height && c->level < c->height) return true; /* values were longer */
+    if (level == h->height) /* a mask is as long as the values were */
         return kn_string_equal(text, kn_hierarchy_text(h, kn_hierarchy_root(h))) ||
                kn_table_run_all_hidden(run, q, text);
-    const kn_spec *spec = run->all.spec;
-    if (spec->attributes[kn_spec_find(spec, run->quasi_names[q])].hierarchy.kind == KN_HIERARCHY_PREFIX)
-        return true; /* a value that these rows do not have may be one of their prefixes */
     for (uint32_t node = 0; node < h->nodes; node++) {
         kn_string label = kn_hierarchy_text(h, node);
         if (node == h->leaves || label.size != text.size || memcmp(label.data, text.data, text.size) != 0) continue;
