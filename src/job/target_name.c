@@ -76,6 +76,20 @@ static kn_status check_records(const char *output, kn_records_form form, kn_erro
                    forms[form].name);
 }
 
+static kn_status check_table(const char *output, kn_error *err)
+{
+    kn_database_kind kind = kn_database_kind_of(output);
+    if (kind == KN_DATABASE_SQLITE || kind == KN_DATABASE_POSTGRES)
+        return kn_fail(err, KN_USAGE,
+                       "the output: it is a whole database, and a table is released; name it sqlite:FILE#TABLE, "
+                       "postgresql://...#SCHEMA.TABLE, FILE.csv or FILE.parquet");
+    if (kind != KN_DATABASE_NONE)
+        return kn_fail(err, KN_USAGE,
+                       "%s: a table is released as CSV or Parquet; name it FILE.csv, FILE.parquet or FOLDER.parquet/",
+                       output);
+    return check_one_file(output, "a table is", "CSV", "FILE.csv", err);
+}
+
 kn_status kn_target_name_check(const kn_spec *spec, kn_error *err)
 {
     const char *output = spec->output;
@@ -90,7 +104,7 @@ kn_status kn_target_name_check(const kn_spec *spec, kn_error *err)
                              err);
     if (kn_target_is_table(spec)) return KN_OK;
     if (kn_target_in_parts(spec) || kn_target_in_engine(spec)) return KN_OK;
-    KN_TRY(check_one_file(output, "a table is", "CSV", "FILE.csv", err));
+    KN_TRY(check_table(output, err));
     if (kn_target_is_parquet(spec)) return KN_OK;
     return is_foreign(output) || kn_table_kind_of(output) != KN_TABLE_TEXT
                ? kn_fail(err, KN_USAGE, "%s: a table is released as CSV or Parquet; name it FILE.csv or FILE.parquet",
