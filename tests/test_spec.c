@@ -1011,7 +1011,7 @@ static void test_many_attributes(void **state)
             assert_int_equal(spec->attributes[MANY - 1].line, MANY + 1);
         } else {
             assert_int_equal(read_bytes(&spec, text.data, text.size, &err), KN_INPUT);
-            assert_non_null(strstr(err.message, ":65537:3: more than 65535 attributes"));
+            assert_non_null(strstr(err.message, ":65537:3: more than 65535 columns"));
         }
         kn_spec_free(spec);
         kn_buffer_free(&text);

@@ -37,7 +37,7 @@ typedef struct kn_diagnose_times {
     double read, group, cpu_read, cpu_group;
 } kn_diagnose_times;
 
-/* "diagnose": one set of attributes. The questions and the answers; what was not asked is NULL. */
+/* "diagnose": one set of columns. The questions and the answers; what was not asked is NULL. */
 typedef struct kn_diagnose_answers {
     size_t                     size; /* sizeof(kn_diagnose_answers), set by the initializer                        */
     const kn_diagnose_options *options;

@@ -1,4 +1,4 @@
-/* kanon/diagnose.h: looking at a table without changing it: profile of its columns, k of a set of attributes. */
+/* kanon/diagnose.h: looking at a table without changing it: profile of its columns, k of a set of columns. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KANON_DIAGNOSE_H
 #define KANON_DIAGNOSE_H

@@ -98,7 +98,7 @@ typedef struct kn_model {
 /* Do the parameters make sense? KN_USAGE with the reason if not. */
 KN_API KN_CHECK kn_status kn_model_check(const kn_model *model, kn_error *err);
 
-/* ---- Diagnosis of one set of attributes ---- */
+/* ---- Diagnosis of one set of columns ---- */
 
 typedef struct kn_model_options {
     size_t                     size;  /* sizeof(kn_model_options), set by the initializer                             */
@@ -175,7 +175,7 @@ KN_API KN_CHECK kn_status kn_diagnose_models(kn_model_report **out, kn_context *
                                              const kn_model_options *options, kn_error *err);
 KN_API void               kn_model_report_free(kn_model_report *report);
 
-/* ---- Over sets of attributes ---- */
+/* ---- Over sets of columns ---- */
 
 /* The same for one set. */
 typedef struct kn_model_set {

@@ -1,4 +1,4 @@
-/* diagnose.c: the commands "diagnose" (one set of attributes, or all subsets of a list: the twelve questions, models, risk,
+/* diagnose.c: the commands "diagnose" (one set of columns, or all subsets of a list: the twelve questions, models, risk,
  * special uniques) and "rows" (which rows stand in classes smaller than k). See binding.h.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>

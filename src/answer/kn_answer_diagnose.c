@@ -1,4 +1,4 @@
-/* kn_answer_diagnose.c: diagnoses of one set of attributes and of all subsets of a list, as documents. */
+/* kn_answer_diagnose.c: diagnoses of one set of columns and of all subsets of a list, as documents. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
@@ -302,7 +302,7 @@ static void note_suppressed(kn_document *doc, const kn_table *table, const char 
         kn_count_text(rows, count), count == 1 ? "row" : "rows");
 }
 
-/* ---- A set of attributes ---- */
+/* ---- A set of columns ---- */
 
 static const kn_field_row step_rows[] = {
     KN_FIELD(kn_step, k, KN_F_COUNT, "the k that is reached"),
@@ -357,7 +357,7 @@ static const kn_field_row diagnose_rows[] = {
 };
 #undef S
 const kn_fields kn_answer_diagnose =
-    KN_ANSWER(kn_diagnosis, "diagnose", diagnose_rows, NULL, "What is the k of a table on a set of attributes?");
+    KN_ANSWER(kn_diagnosis, "diagnose", diagnose_rows, NULL, "What is the k of a table on a set of columns?");
 
 static void put_asked(kn_to to, int64_t k, bool at_most)
 {

@@ -1,5 +1,5 @@
 /* cmd_diagnose.c: `kanon diagnose`: how private a table is. This file reads the options; diagnose_set.c prints the
- * answers for a given set of attributes, diagnose_over.c for all subsets of a list.
+ * answers for a given set of columns, diagnose_over.c for all subsets of a list.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <kanon/init.h>

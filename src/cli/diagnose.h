@@ -1,5 +1,5 @@
 /* diagnose.h: what the files of `kanon diagnose` share: cmd_diagnose.c reads the options, diagnose_set.c answers for
- * a given set of attributes, diagnose_over.c for all subsets of a list; diagnose_models.c and diagnose_risk.c add
+ * a given set of columns, diagnose_over.c for all subsets of a list; diagnose_models.c and diagnose_risk.c add
  * privacy models and risk.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef CLI_DIAGNOSE_H

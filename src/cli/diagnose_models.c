@@ -1,5 +1,5 @@
 /* diagnose_models.c: `kanon diagnose --sensitive`: what does knowing a person's class reveal about the sensitive
- * columns? For a given set of attributes, and over all subsets of a list.
+ * columns? For a given set of columns, and over all subsets of a list.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <kanon/models.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-/* diagnose_set.c: `kanon diagnose --qi S`: questions 1, 2, 5, 6, 9 and 11, for a given set of attributes. */
+/* diagnose_set.c: `kanon diagnose --qi S`: questions 1, 2, 5, 6, 9 and 11, for a given set of columns. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "diagnose.h"
 #include "pictures.h"

@@ -86,7 +86,7 @@ typedef struct apriori {
 /* Evaluates the candidates: those that hold become the next level. */
 static kn_status evaluate(apriori *a, kn_apriori_test test, void *arg, kn_error *err)
 {
-    const char *what = "searching attribute sets";
+    const char *what = "searching sets of columns";
     if (!KN_GROW(a->ctx, &a->holds, &a->holds_capacity, (size_t)a->candidates.count + 1) ||
         !KN_GROW(a->ctx, &a->extended, &a->extended_capacity, (size_t)a->level.count + 1))
         return kn_fail_memory(err, a->ctx, what);
@@ -113,10 +113,10 @@ static kn_status evaluate(apriori *a, kn_apriori_test test, void *arg, kn_error 
 
 static kn_status search(apriori *a, int columns, int max_size, kn_apriori_test test, void *arg, kn_error *err)
 {
-    if (!push(a->ctx, &a->level, 0)) return kn_fail_memory(err, a->ctx, "searching attribute sets");
+    if (!push(a->ctx, &a->level, 0)) return kn_fail_memory(err, a->ctx, "searching sets of columns");
     for (int c = 0; c < columns; c++)
         if (!push(a->ctx, &a->candidates, (uint64_t)1 << c))
-            return kn_fail_memory(err, a->ctx, "searching attribute sets");
+            return kn_fail_memory(err, a->ctx, "searching sets of columns");
     for (int size = 1; a->level.count > 0; size++) {
         if (kn_cancelled(a->ctx)) return kn_fail_cancelled(err);
         if (max_size > 0 && size > max_size && a->candidates.count > 0) {
@@ -125,7 +125,7 @@ static kn_status search(apriori *a, int columns, int max_size, kn_apriori_test t
         }
         KN_TRY(evaluate(a, test, arg, err));
         if (!make_candidates(a->ctx, &a->level, &a->candidates))
-            return kn_fail_memory(err, a->ctx, "searching attribute sets");
+            return kn_fail_memory(err, a->ctx, "searching sets of columns");
     }
     return KN_OK;
 }

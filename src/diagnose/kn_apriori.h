@@ -1,4 +1,4 @@
-/* kn_apriori.h: Algorithm 2 of the privacy diagnosis centre: level by level through the attribute sets. */
+/* kn_apriori.h: Algorithm 2 of the privacy diagnosis centre: level by level through the sets of columns. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_APRIORI_H
 #define KN_APRIORI_H

@@ -1,4 +1,4 @@
-/* kn_diagnose.c: the k of a table with respect to a set of attributes, and what suppression could reach.
+/* kn_diagnose.c: the k of a table with respect to a set of columns, and what suppression could reach.
  *
  * Privacy diagnosis centre, questions 1, 2, 5 and 6 (section 4.1), with the readings of docs/errata.md 1.1 and 1.3: k is the
  * size of the smallest class; at most ⌊δ·rows⌋ rows are removed, whole classes, all classes of the smallest size first,

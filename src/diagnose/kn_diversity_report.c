@@ -1,4 +1,4 @@
-/* kn_diversity_report.c: every privacy model for one set of attributes and each sensitive column.
+/* kn_diversity_report.c: every privacy model for one set of columns and each sensitive column.
  *
  * Per sensitive column the rows are grouped by (S, sensitive) once; the models are then applied to the classes in
  * parallel (kn_figures.c). The classes come in the same order for every sensitive column, so one flag per class says

@@ -1,4 +1,4 @@
-/* kn_figures.h: what the classes of a table reach in every privacy model: shared by the report on one set of attributes
+/* kn_figures.h: what the classes of a table reach in every privacy model: shared by the report on one set of columns
  * and the one over many.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef KN_FIGURES_H

@@ -1,4 +1,4 @@
-/* kn_model_sets.c: every privacy model over many sets of attributes.
+/* kn_model_sets.c: every privacy model over many sets of columns.
  *
  * Per sensitive column the rows are grouped by (all columns, sensitive) once. A set is rolled up from there by dropping
  * columns and folded into classes with histograms; the sets are distributed to the workers. Cost per set: the distinct
@@ -12,7 +12,7 @@
 #include "kn_options.h"
 #include "kn_parallel.h"
 
-#define WHAT "measuring privacy models over sets of attributes"
+#define WHAT "measuring privacy models over sets of columns"
 
 typedef struct over {
     const kn_inquiry *inquiry;

@@ -26,7 +26,7 @@
 #include "kn_subsets.h"
 #include "kn_suppression.h"
 
-#define WHAT "searching attribute sets"
+#define WHAT "searching sets of columns"
 
 enum { WALK_COLUMNS = 12, MOST_COLUMNS = 62 };
 static const int64_t most_sets = (int64_t)1 << 20;
@@ -61,7 +61,7 @@ static bool limited(const kn_sets_options *o)
 
 static kn_status check_options(const kn_sets_options *o, kn_error *err)
 {
-    if (o->over_count < 1) return kn_fail(err, KN_USAGE, "the list of attributes to search is empty");
+    if (o->over_count < 1) return kn_fail(err, KN_USAGE, "the list of columns to search is empty");
     if (o->k < 0) return kn_fail(err, KN_USAGE, "k must be at least 1");
     if (o->max_size < 0) return kn_fail(err, KN_USAGE, "the largest set size must be at least 1");
     if (!(o->time_limit >= 0)) return kn_fail(err, KN_USAGE, "the time limit must not be negative");
@@ -216,7 +216,7 @@ static kn_status borders_by_level(question *q, kn_error *err)
     kn_sets_diagnosis *d = &q->out->public;
     kn_apriori_result  r;
     if (q->count > MOST_COLUMNS)
-        return kn_fail(err, KN_USAGE, "the published algorithm is limited to %d attributes", MOST_COLUMNS);
+        return kn_fail(err, KN_USAGE, "the published algorithm is limited to %d columns", MOST_COLUMNS);
     KN_TRY(kn_apriori(&r, q->ctx, q->count, q->opt->max_size, test_level, q, err));
     kn_status st = keep_sets(q, &d->maximal, &d->maximal_count, r.maximal.masks, r.maximal.count, 1, err);
     if (st == KN_OK)
@@ -402,8 +402,7 @@ static kn_status find_figures(question *q, kn_error *err)
     int64_t            n = q->count <= MOST_COLUMNS ? count_sets(q->count, largest) : most_sets + 1;
     if (n > most_sets)
         return kn_fail(err, KN_USAGE,
-                       "%d attributes have too many subsets to list; give k, fewer attributes or a smaller "
-                       "largest size",
+                       "%d columns have too many subsets to list; give k, fewer columns or a smaller largest size",
                        q->count);
     if (largest < q->count) cut_short(q, "sets larger than the size asked for were not looked at");
     d->sets = kn_alloc_array_zero(q->ctx, (size_t)n, sizeof *d->sets);

@@ -1,4 +1,4 @@
-/* kn_subsets.c: class sizes of many attribute sets, by projection instead of rescanning.
+/* kn_subsets.c: class sizes of many sets of columns, by projection instead of rescanning.
  *
  * One set is projected from the base. All subsets are visited by a depth-first walk in which each set is projected from
  * one that has a single column more; columns are dropped in order of decreasing numbers of values, so that the column

@@ -1,4 +1,4 @@
-/* kn_subsets.h: the class sizes of many attribute sets of one table.
+/* kn_subsets.h: the class sizes of many sets of columns of one table.
  *
  * A set is a bit mask over the columns of a base (at most 62 of them). The base is a frequency set of all columns, with
  * the entity column last where persons are counted.

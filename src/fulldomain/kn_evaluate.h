@@ -15,7 +15,7 @@
 typedef struct kn_evaluator kn_evaluator;
 typedef struct kn_classes   kn_classes;
 
-/* Instead of a set of attributes as bits: all of them, even if there are more than 64. */
+/* Instead of a set of columns as bits: all of them, even if there are more than 64. */
 #define KN_ALL_ATTRIBUTES UINT64_MAX
 
 /* Borrows the problem. */
@@ -23,7 +23,7 @@ KN_CHECK kn_status kn_evaluator_make(kn_evaluator **out, kn_context *ctx, const 
                                      kn_error *err);
 void               kn_evaluator_free(kn_evaluator *evaluator); /* NULL is fine */
 
-/* Is good upward closed, and good for a set of attributes only if good for its subsets? (kn_requirements_monotone with the
+/* Is good upward closed, and good for a set of columns only if good for its subsets? (kn_requirements_monotone with the
  * problem's budget and way of suppressing) Otherwise only `possible` of a verdict is. */
 bool kn_evaluator_monotone(const kn_evaluator *evaluator);
 

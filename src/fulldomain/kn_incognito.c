@@ -30,7 +30,7 @@
 #define SUBSET_NODES 1e9
 enum { MOST_ATTRIBUTES = 64 };
 
-/* A set of attributes and its nodes. */
+/* A set of columns and its nodes. */
 typedef struct family {
     uint64_t   mask;
     int        count;
@@ -60,7 +60,7 @@ static void make_binomials(incognito *g)
     }
 }
 
-/* The place of a set of attributes among those of its size, in lexicographic order. */
+/* The place of a set of columns among those of its size, in lexicographic order. */
 static uint64_t rank_of(const incognito *g, const int *attributes, int count, int without)
 {
     uint64_t rank = 0;

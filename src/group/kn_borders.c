@@ -22,7 +22,7 @@
 #include "kn_context.h"
 #include "kn_error.h"
 
-#define WHAT "searching attribute sets"
+#define WHAT "searching sets of columns"
 
 enum { MOST_COLUMNS = 256, DEFAULT_SETS = 1000000, MOST_PROVEN = 10000 };
 
@@ -46,7 +46,7 @@ static kn_status check(const kn_freq *freq, const kn_borders_options *o, kn_erro
     if (o->method == KN_BORDERS_WITNESS && o->budget > 0)
         return kn_fail(err, KN_USAGE, "rows cannot be suppressed with the witness method");
     if (freq->layout.columns > MOST_COLUMNS)
-        return kn_fail(err, KN_USAGE, "sets of attributes are searched over at most %d columns, not %d", MOST_COLUMNS,
+        return kn_fail(err, KN_USAGE, "sets of columns are searched over at most %d columns, not %d", MOST_COLUMNS,
                        freq->layout.columns);
     return KN_OK;
 }

@@ -27,7 +27,7 @@
 #include "kn_error.h"
 #include "kn_parallel.h"
 
-#define WHAT "searching attribute sets"
+#define WHAT "searching sets of columns"
 
 enum { PARTS = 256, SHARE = 64 };
 

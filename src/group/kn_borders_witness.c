@@ -31,7 +31,7 @@
 #include "kn_error.h"
 #include "kn_parallel.h"
 
-#define WHAT "searching attribute sets"
+#define WHAT "searching sets of columns"
 
 enum { MOST_WORDS = 256, BATCH = 256 };
 

@@ -28,7 +28,7 @@
 #include "kn_error.h"
 #include "kn_parallel.h"
 
-#define WHAT "searching attribute sets"
+#define WHAT "searching sets of columns"
 
 /* ---- Edges ---- */
 
@@ -419,7 +419,7 @@ static kn_status run_batches(kn_set_list *out, bool *all, dualizer *d, kn_error 
             int64_t room = d->options->max_sets - (out->count - start);
             *all = *all && d->whole[i] && d->found[i].count <= room;
             if (!kn_set_list_add_all(out, &d->found[i], room))
-                return kn_fail_memory(err, d->ctx, "listing attribute sets");
+                return kn_fail_memory(err, d->ctx, "listing sets of columns");
             kn_set_list_free(&d->found[i]);
             atomic_store(&d->counts[i], 0);
         }

@@ -27,7 +27,7 @@
 #include "kn_error.h"
 #include "kn_parallel.h"
 
-#define WHAT "searching attribute sets"
+#define WHAT "searching sets of columns"
 
 enum {
     SIZES = 4,
@@ -95,7 +95,7 @@ kn_status kn_refiner_init(kn_refiner *r, kn_context *ctx, const kn_freq *freq, i
 {
     *r = (kn_refiner){.freq = freq, .k = k, .allowed = allowed};
     if (freq->classes >= UINT32_MAX)
-        return kn_fail(err, KN_USAGE, "more than 2^32 different rows: too many to search attribute sets");
+        return kn_fail(err, KN_USAGE, "more than 2^32 different rows: too many to search sets of columns");
     if (!allocate(r, ctx)) {
         kn_refiner_free(r);
         return kn_fail_memory(err, ctx, WHAT);

@@ -70,7 +70,7 @@ kn_status kn_set_list_sort(kn_set_list *list, kn_error *err)
     size_t          n = (size_t)list->count, words = (size_t)list->words;
     kn_sort_record *order = kn_alloc_array(list->ctx, n, sizeof *order);
     uint64_t       *sorted = kn_alloc_array(list->ctx, n * words, sizeof *sorted);
-    kn_status       st = order && sorted ? KN_OK : kn_fail_memory(err, list->ctx, "sorting attribute sets");
+    kn_status       st = order && sorted ? KN_OK : kn_fail_memory(err, list->ctx, "sorting sets of columns");
     if (st == KN_OK) {
         for (size_t i = 0; i < n; i++) order[i] = (kn_sort_record){kn_bitset_count(list->sets + i * words, words), i};
         st = kn_sort_records(list->ctx, order, n, tie, list, err);
@@ -104,7 +104,7 @@ kn_status kn_set_list_minimize(kn_set_list *list, kn_error *err)
         if (kn_set_trie_has_subset(&trie, set)) continue;
         if (!kn_set_trie_add(&trie, set)) {
             kn_set_trie_free(&trie);
-            return kn_fail_memory(err, list->ctx, "comparing attribute sets");
+            return kn_fail_memory(err, list->ctx, "comparing sets of columns");
         }
         memmove(list->sets + (size_t)kept++ * words, set, words * sizeof *set);
     }

@@ -173,7 +173,7 @@ static kn_status find_basis(uint64_t *out, const kn_kmsd_run *run, uint64_t amon
     return status;
 }
 
-/* K-MSD on a set of attributes. */
+/* K-MSD on a set of columns. */
 static kn_status kmsd(kn_kmsd_run *run, uint64_t among, kn_error *err)
 {
     uint64_t done = 0;

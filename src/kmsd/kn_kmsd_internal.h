@@ -25,7 +25,7 @@ static inline uint64_t kn_kmsd_all(const kn_kmsd_run *run)
     return count == 64 ? UINT64_MAX : ((uint64_t)1 << count) - 1;
 }
 
-/* Groups rows by what they show in a set of attributes; begins with the grouping that was kept, if that is by some of them. */
+/* Groups rows by what they show in a set of columns; begins with the grouping that was kept, if that is by some of them. */
 KN_CHECK kn_status kn_kmsd_group(kn_grouping *out, kn_kmsd_run *run, uint64_t attributes, kn_error *err);
 
 /* Takes a grouping by these attributes over for the next kn_kmsd_group. */

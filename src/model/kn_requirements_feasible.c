@@ -119,7 +119,7 @@ static kn_status check(whole *w, const kn_population_set *population, bool suppr
 kn_status kn_requirements_feasible(const kn_requirements *r, const kn_table *table, const kn_population_set *population,
                                    bool suppressing, kn_error *err)
 {
-    if (kn_table_total(table) != r->rows) return kn_fail(err, KN_USAGE, "the requirements were made for another table");
+    if (kn_table_total(table) != r->rows) return kn_fail(err, KN_USAGE, "the promises were prepared for another table");
     whole     w;
     kn_status st = whole_begin(&w, r, population, err);
     if (st == KN_OK) st = check(&w, population, suppressing, err);

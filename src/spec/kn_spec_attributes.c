@@ -172,7 +172,7 @@ static kn_status read_one(kn_reader *r, const kn_yaml *key, const char *name, in
     }
     KN_TRY(read_draft(r, value, &d));
     if (index < 0 && spec->attribute_count == MOST_ATTRIBUTES)
-        return kn_field_fail(r, key, "more than %d attributes", MOST_ATTRIBUTES);
+        return kn_field_fail(r, key, "more than %d columns", MOST_ATTRIBUTES);
     return kn_spec_put_attribute(r->inner, index, &d.attribute) ? KN_OK : kn_field_memory(r);
 }
 

@@ -78,9 +78,9 @@ kn_status kn_table_run_explain_bounds(kn_table_run *run, char *out, size_t size,
     bool fixed = true;
     for (int q = 0; q < run->quasi_count; q++) fixed = fixed && run->low[q] == run->high[q];
     if (fixed && !run->judged) return explain_node(run, out, size, err);
-    snprintf(out, size,
-             "no choice of levels within the bounds that are asked for satisfies all requirements with at most %lld "
-             "suppressed rows",
-             (long long)run->budget);
+    snprintf(
+        out, size,
+        "no choice of levels within the bounds that are asked for keeps all promises with at most %lld suppressed rows",
+        (long long)run->budget);
     return KN_OK;
 }

@@ -169,7 +169,7 @@ kn_status kn_table_run_partition(kn_table_run *run, kn_error *err)
     KN_TRY(end_order(&rows, run, search(run, &problem, &counters, err), err));
     run->result->head.complete = true;
     if (!run->result->head.found)
-        return kn_release_none(&run->all, "not even all rows together, as one class, satisfy the requirements", err);
+        return kn_release_none(&run->all, "not even all rows together, as one class, keep the promises", err);
     const kn_release_counter list[] = {
         {"regions", (double)counters.regions},           {"cuts", (double)counters.cuts},
         {"cuts_tried", (double)counters.cuts_tried},     {"frequency_sets", (double)counters.frequency_sets},
@@ -203,7 +203,7 @@ kn_status kn_table_run_kmsd(kn_table_run *run, kn_error *err)
     KN_TRY(end_order(&rows, run, st, err));
     run->result->head.complete = true;
     if (!run->result->head.found)
-        return kn_release_none(&run->all, "not even all rows together, as one class, satisfy the requirements", err);
+        return kn_release_none(&run->all, "not even all rows together, as one class, keep the promises", err);
     const kn_release_counter list[] = {{"steps", (double)counters.steps},
                                        {"groups", (double)counters.groups},
                                        {"associations", (double)counters.associations},

@@ -238,7 +238,7 @@ static kn_status explain(kn_table_run *run, kn_error *err)
         KN_TRY(kn_table_run_explain_bounds(run, why, sizeof why, err));
     else
         snprintf(why, sizeof why,
-                 "no choice of levels satisfies all requirements with at most %lld suppressed rows; not even full "
+                 "no choice of levels keeps all promises with at most %lld suppressed rows; not even full "
                  "generalization does",
                  (long long)run->budget);
     return kn_release_none(&run->all, why, err);

@@ -1,7 +1,7 @@
 /* diagnosis/page.c: a diagnosis as one page of HTML: checks the input and puts the parts in order.
  *
  * Interface: kn_report_render (kn_report.h). The parts stand in verdict.c (words), sizes.c (class
- * sizes), sets.c and lattice.c (attribute sets). Nothing depends on time, locale, threads or
+ * sizes), sets.c and lattice.c (sets of columns). Nothing depends on time, locale, threads or
  * addresses: equal input gives equal bytes. Cost: linear in the class sizes and the sets listed, plus 2^n for n ≤ 20
  * columns searched.
  * SPDX-License-Identifier: Apache-2.0

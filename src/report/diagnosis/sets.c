@@ -72,7 +72,7 @@ kn_status kn_set_map_make(kn_set_map *out, kn_context *ctx, const kn_report_inpu
     size_t count = (size_t)1 << in->over_count;
     out->state = kn_alloc_zero(ctx, count);
     if (listed) out->value = kn_alloc_array(ctx, count, sizeof *out->value);
-    if (!out->state || (listed && !out->value)) return kn_fail_memory(err, ctx, "drawing attribute sets");
+    if (!out->state || (listed && !out->value)) return kn_fail_memory(err, ctx, "drawing sets of columns");
     for (size_t i = 0; listed && i < count; i++) out->value[i] = no_value;
     fill(out);
     close_up_and_down(out);

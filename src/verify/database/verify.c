@@ -123,7 +123,7 @@ static kn_status check_asked(const kn_spec *spec, kn_error *err)
     if (kn_spec_shape(spec) != KN_SHAPE_DATABASE) return kn_fail(err, KN_USAGE, "the spec describes no database");
     if (spec->dependency_count > 0 && spec->anatomy)
         return kn_fail(err, KN_USAGE, "dependencies are not checked in an anatomy: leave `dependencies` out");
-    if (spec->model_count < 1) return kn_fail(err, KN_USAGE, "nothing was promised: the spec has no privacy model");
+    if (spec->model_count < 1) return kn_fail(err, KN_USAGE, "nothing is promised: no privacy model is given");
     return KN_OK;
 }
 
