@@ -325,6 +325,14 @@ static kn_status same_header(kn_csv_reader *r, const first_row *row, kn_error *e
     return KN_OK;
 }
 
+/* Excel writes which delimiter is meant into a first line of its own, sep=; and the like: it would be taken for the names. */
+static bool says_delimiter(const kn_csv_reader *r, const first_row *row)
+{
+    const char *line = r->buffer + row->begin;
+    size_t      size = row->end - row->begin;
+    return size >= 5 && memcmp(line, "sep=", 4) == 0 && (size == 5 || line[5] == '\n' || line[5] == '\r');
+}
+
 /* Reads the names, or checks them, and leaves r->at at the first row of data. */
 static kn_status read_header(kn_csv_reader *r, bool first, kn_error *err)
 {
@@ -332,6 +340,8 @@ static kn_status read_header(kn_csv_reader *r, bool first, kn_error *err)
     kn_status st = find_first_row(r, &row, err);
     if (st == KN_OK && row.count == 0)
         st = kn_fail(err, KN_INPUT, "%s: the file has nothing but blank lines", kn_source_name(r->source));
+    else if (st == KN_OK && says_delimiter(r, &row))
+        st = fail_place(r, row.begin, r->at, 0, "this line says which delimiter is meant; delete it", err);
     else if (st == KN_OK && first)
         st = first_header(r, row.fields, row.count, err);
     else if (st == KN_OK)
