@@ -22,6 +22,8 @@ suppress_warnings = ["myst.header"]
 
 html_theme = "furo"
 html_title = "kanon"
+html_static_path = ["static"]
+html_css_files = ["book.css"]
 html_show_sphinx = False
 html_copy_source = False
 html_show_sourcelink = False
