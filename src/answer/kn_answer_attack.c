@@ -38,7 +38,8 @@ static const kn_field_row attack_rows[] = {
     KN_FIELD(S, database, KN_F_BOOLEAN, "whether what is matched are the persons of a database, not rows"),
     KN_FIELD(S, records, KN_F_BOOLEAN, "whether they are records that are trees, linked by classes"),
     KN_FIELD(S, linked, KN_F_TEXT | KN_F_OPTIONAL, "a column that shows which rows are one person's"),
-    KN_VALUE("holds", KN_F_BOOLEAN, "whether nobody is narrowed down to fewer than k rows"),
+    KN_VALUE("holds", KN_F_BOOLEAN | KN_F_NULLABLE,
+             "whether nobody is narrowed down to fewer than k rows; null: nobody could be, so it is undecided"),
     KN_VALUE("sha256", KN_F_TEXT | KN_F_OPTIONAL, "SHA-256 of the release, where it is one file"),
     KN_NOTES_ROW,
 };
@@ -51,6 +52,25 @@ static void put_attacked(kn_to to, const kn_attack_report *r, const kn_attack_ta
     kn_put_struct(to, t);
     kn_to certain = kn_put_object(to, "certain");
     for (int i = 0; i < r->sensitive_count; i++) kn_put_figure(certain, r->sensitive[i], (double)t->certain[i], true);
+}
+
+/* Why nobody can be found, whatever the release: that is no answer. NULL: somebody can. */
+static const char *nobody(const kn_attack_report *r)
+{
+    if (r->people == 0) return "the external table is about nobody";
+    if (r->after.rows == 0) return "nobody is in the release";
+    return r->people == r->after.unplaced ? "nobody can be placed" : NULL;
+}
+
+static void put_holds(kn_to to, const kn_attack_report *r)
+{
+    const char *why = nobody(r);
+    if (!why) {
+        kn_put_boolean(to, "holds", r->after.below == 0);
+        return;
+    }
+    kn_put_null(to, "holds");
+    kn_put_note(to.doc, "%s: nothing is shown about anybody", why);
 }
 
 /* "Nobody is found" means little if most persons match no row: the cells may have been misread. */
@@ -76,9 +96,9 @@ kn_status kn_document_attack(kn_document **out, kn_context *ctx, const kn_attack
     kn_to to = kn_document_top(doc);
     if (report->has_before) put_attacked(kn_put_object(to, "before"), report, &report->before);
     put_attacked(kn_put_object(to, "after"), report, &report->after);
-    kn_put_boolean(to, "holds", report->after.below == 0);
+    put_holds(to, report);
     if (report->sha256[0]) kn_put_text(to, "sha256", report->sha256);
-    note_strangers(doc, report);
+    if (!nobody(report)) note_strangers(doc, report);
     if (report->linked)
         kn_put_note(doc,
                     "column \"%s\" shows which rows are one person's, but they were matched one by one: whoever knows "

@@ -22,9 +22,10 @@ static const char help[] =
     "that both have, and counts how many people match 1, 2, ... released rows: a person\n"
     "matches a row whose cells cover theirs. The same is done with the original, if it is\n"
     "there. No value is shown. The exit code is 0 if nobody matches fewer than K rows, 1 if\n"
-    "somebody does. Of a database the other one has some of its tables and columns, and\n"
-    "persons are matched, each with all their known rows. Of records that are trees it has\n"
-    "such records, with some of their nodes.\n"
+    "somebody does, 4 if there is nobody to look for or nowhere to look. Of a database the\n"
+    "other one has some of its tables and columns, and persons are matched, each with all\n"
+    "their known rows. Of records that are trees it has such records, with some of their\n"
+    "nodes.\n"
     "\n"
     "Options:\n"
     "      --external FILE      the attacker's table, one row per person; of a database: what is\n"
@@ -134,6 +135,12 @@ static void print_table(const cli_value *answer, const cli_value *before, const 
     cli_text_table_free(t);
 }
 
+/* Could nobody be found, whatever the release shows? */
+static bool undecided(const cli_value *answer)
+{
+    return kn_document_kind_of(kn_document_member(answer, "holds")) == KN_DOCUMENT_NULL;
+}
+
 static void print_words(const cli_value *answer)
 {
     const cli_value *before = kn_document_member(answer, "before"), *after = kn_document_member(answer, "after");
@@ -145,7 +152,10 @@ static void print_words(const cli_value *answer)
            cli_count_of(cli_integer(after, "rows"), matched(answer, true), matched(answer, false)).text);
     print_table(answer, before, after);
     cli_format_integer(number, cli_integer(answer, "k"));
-    if (below == 0)
+    if (undecided(answer))
+        printf("\n%sUNDECIDED%s: nobody could be found, so nothing shows that nobody is.\n",
+               cli_style_on(stdout, CLI_RED), cli_style_on(stdout, CLI_PLAIN));
+    else if (below == 0)
         printf("\nNobody%s is narrowed down to fewer than %s %s.\n", unplaced > 0 ? " who can be placed" : "", number,
                matched(answer, false));
     else
@@ -234,8 +244,9 @@ static int attack(attacking *w, kn_context *ctx, const char *release)
         if (report) {
             kn_document *doc = NULL;
             kn_status    made = kn_document_attack(&doc, ctx, report, &err);
+            bool         open = made == KN_OK && undecided(kn_document_find(doc, ""));
             code = cli_answer(&w->a.common, made, doc, &err, print_words);
-            if (code == 0) code = report->after.below > 0;
+            if (code == 0) code = open ? 4 : report->after.below > 0;
         }
     }
     kn_attack_report_free(report);

@@ -45,7 +45,7 @@ static bool settle(kn_uniques_estimate *e, const kn_size_histogram *h, int64_t p
 {
     int64_t n = records(h), uniques = classes_of_size(h, 1);
     if (n < population && uniques > 0) return false;
-    e->status = n >= population ? KN_ESTIMATE_CENSUS : KN_ESTIMATE_NO_UNIQUES;
+    e->status = n >= population && n > 0 ? KN_ESTIMATE_CENSUS : KN_ESTIMATE_NO_UNIQUES;
     e->uniques = (double)uniques;
     e->share = population > 0 ? (double)uniques / (double)population : 0;
     return true;

@@ -18,7 +18,7 @@ function Found({found}: {found: AttackAnswer}) {
   );
   return (
     <>
-      <p class="verdict"><strong class={found.holds ? "good" : "bad"}>{found.holds ? words.holds : words.fails}</strong> {words.links} <bdi>{found.links.join(", ")}</bdi></p>
+      <p class="verdict"><strong class={found.holds ? "good" : "bad"}>{found.holds ? words.holds : found.holds === null ? words.undecided : words.fails}</strong> {words.links} <bdi>{found.links.join(", ")}</bdi></p>
       <div class="scroll" tabIndex={0} role="region" aria-label={words.title}>
         <table class="found">
           <thead><tr><th scope="col">{n(found.people)} {words.people}</th>{found.before && <th scope="col">{words.before}</th>}<th scope="col">{words.after}</th></tr></thead>
@@ -30,7 +30,7 @@ function Found({found}: {found: AttackAnswer}) {
           </tbody>
         </table>
       </div>
-      {found.records && !found.holds && <p class="how">{words.wholeRecords}</p>}
+      {found.records && found.holds === false && <p class="how">{words.wholeRecords}</p>}
       <Notes notes={found.notes} />
     </>
   );

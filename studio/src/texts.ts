@@ -326,7 +326,7 @@ export const texts = {
     people: "people who are known", one: "found as exactly one", below: (k: number) => `narrowed down to fewer than ${n(k)}`, none: "match none",
     certain: (name: string) => `whose ${name} is certain`,
     before: "in the original", after: "in the release", links: "Linked by",
-    holds: "Nobody is narrowed down.", fails: "Somebody is narrowed down.",
+    holds: "Nobody is narrowed down.", fails: "Somebody is narrowed down.", undecided: "Nobody could be found, so nothing is shown.",
   },
   publish: {
     title: "Publish",
