@@ -16,7 +16,7 @@ __all__ = ["Document", "schema"]
 
 
 _SHOWN = 8
-_FIRST = ("holds", "outcome", "verified", "found", "k", "requested")
+_FIRST = ("holds", "outcome", "verified", "found", "nothing_left", "k", "requested")
 
 
 def schema(answer: str) -> dict[str, Any]:

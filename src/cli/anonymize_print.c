@@ -22,11 +22,13 @@ const char *cli_release_state(const cli_value *answer)
 
 void cli_print_crowds(const cli_value *answer, const char *units, FILE *out)
 {
-    char k[CLI_NUMBER_SIZE], before[CLI_NUMBER_SIZE];
-    fprintf(out, "%s, %s; %sk = %s%s (was %s)%s\n", units,
-            cli_count_of(cli_integer(answer, "classes"), "class", "classes").text, cli_style_on(out, CLI_BOLD),
-            cli_format_integer(k, cli_integer(answer, "k")), cli_style_on(out, CLI_PLAIN),
-            cli_format_integer(before, cli_integer(answer, "k_before")), cli_release_state(answer));
+    char    number[CLI_NUMBER_SIZE];
+    int64_t classes = cli_integer(answer, "classes");
+    fprintf(out, "%s, %s; %s%s%s%s", units, cli_count_of(classes, "class", "classes").text, cli_style_on(out, CLI_BOLD),
+            classes > 0 ? "k = " : "no k", classes > 0 ? cli_format_integer(number, cli_integer(answer, "k")) : "",
+            cli_style_on(out, CLI_PLAIN));
+    fprintf(out, " (was %s)%s\n", cli_format_integer(number, cli_integer(answer, "k_before")),
+            cli_release_state(answer));
 }
 
 void cli_print_share(const cli_value *answer, const char *whom, FILE *out)

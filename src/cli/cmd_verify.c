@@ -138,6 +138,7 @@ static void print_words(const cli_value *answer)
         printf("%s", cli_count_of(classes, "class of those who look alike", "classes of those who look alike").text);
     if (k > 0 && !linked) printf(", the smallest of %s", cli_format_integer(number, k));
     printf("; %s suppressed.\n", cli_rows_of(cli_integer(answer, "suppressed")).text);
+    if (classes == 0 && cli_true(answer, "verified")) printf("Nothing is left: the promises are about nobody.\n");
     if (linked && k > 0)
         printf("It shows which rows are one person's; the smallest class of persons who look alike with all their rows "
                "has %s.\n",

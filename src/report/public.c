@@ -117,6 +117,7 @@ static void promise_of_records(kn_buffer *to, const kn_public *p)
     }
     kn_buffer_add(to, kmn.k < 2 ? " may find a single record" : " finds nobody, or at least ");
     if (kmn.k >= 2) kn_html_count(to, kmn.k, "record", "records");
+    if (p->nodes == 0) kn_buffer_add(to, "; but the records show no value that somebody could know");
     kn_buffer_add(to, ".</p>\n<p>A relation that is not there says nothing: it may have been taken away. ");
 }
 

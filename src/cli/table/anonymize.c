@@ -1,5 +1,7 @@
 /* table/anonymize.c: what `kanon anonymize` prints for tables only (anonymize.h). */
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+
 #include "anonymize.h"
 
 static void lost(const cli_value *answer, FILE *out)
@@ -140,8 +142,13 @@ static void loss(const cli_value *answer, FILE *out)
     const cli_value *metrics = kn_document_member(answer, "metrics"),
                     *solutions = kn_document_member(answer, "solutions");
     fputs("  loss ", out);
-    for (int64_t i = 0; i < kn_document_count(metrics); i++)
-        fprintf(out, " %s %.6g", kn_document_key(metrics, i), kn_document_number_of(kn_document_at(metrics, i)));
+    for (int64_t i = 0; i < kn_document_count(metrics); i++) {
+        double value = kn_document_number_of(kn_document_at(metrics, i));
+        if (isnan(value))
+            fprintf(out, " %s -", kn_document_key(metrics, i));
+        else
+            fprintf(out, " %s %.6g", kn_document_key(metrics, i), value);
+    }
     fputc('\n', out);
     print_bounds(answer, out);
     if (solutions) print_solutions(answer, solutions, out);

@@ -263,7 +263,9 @@ kn_status kn_cut_measure(kn_table_run *run, const kn_cut *cut, kn_cut_figures *o
     if (!out->reached) return KN_MEMORY;
     KN_TRY(run->linked ? kn_cut_measure_linked(run, cut, out, err) : measure_rows(run, cut, out, err));
     for (int m = 0; m < spec->model_count; m++)
-        if (spec->models[m].kind == KN_MODEL_AVERAGE_RISK)
-            out->reached[m] = out->persons > 0 ? (double)out->classes / (double)out->persons : 0;
+        if (out->classes == 0)
+            out->reached[m] = NAN; /* nothing is left that it is about */
+        else if (spec->models[m].kind == KN_MODEL_AVERAGE_RISK)
+            out->reached[m] = (double)out->classes / (double)out->persons;
     return KN_OK;
 }

@@ -230,7 +230,7 @@ static void tiles(kn_buffer *to, const kn_release_page *page)
     const kn_release_result *r = page->result;
     kn_buffer_add(to, "<dl class=\"tiles\">\n");
     if (r->head.found) {
-        kn_release_tile(to, "Smallest crowd (k)", (double)r->head.k);
+        kn_release_tile(to, "Smallest crowd (k)", r->head.classes > 0 ? (double)r->head.k : (double)NAN);
         kn_release_tile(to, "Smallest crowd before", (double)r->head.k_before);
         kn_release_tile(to, "Rows suppressed", (double)r->head.suppressed);
         kn_release_tile(to, "Information lost (lm)", r->metrics[KN_METRIC_LM]);

@@ -275,7 +275,7 @@ static void ask_average(asking *a, const kn_model *m, kn_verified_model *out)
     bool    linked = a->v->linked;
     int64_t classes = linked ? a->linked.signatures : a->classes->count;
     for (int64_t c = 0; c < classes; c++) persons += (kn_u128)(linked ? a->linked.persons[c] : a->sizes[c]);
-    out->reached = classes ? (double)((long double)classes / (long double)persons) : 0;
+    if (classes > 0) out->reached = (double)((long double)classes / (long double)persons);
     out->holds = classes == 0 || kn_v_compare((kn_u128)classes, persons, m->bound.numerator, m->bound.denominator) <= 0;
     if (!out->holds)
         kn_vproblem(a->v->notes, "average-risk: it is %.6g over the release, more than was promised", out->reached);

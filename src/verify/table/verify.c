@@ -57,7 +57,6 @@ kn_status kn_verify_begin(kn_verifier *v, kn_error *err)
     v->report->read = "whole";
     v->notes = &r->notes;
     KN_TRY(kn_vnotes_init(v->notes, KN_VHEAD(v->report), v->ctx, v->spec, err));
-    for (int i = 0; i < v->spec->model_count; i++) v->notes->models[i].reached = 0; /* with no class at all */
     for (int i = 0; i < KN_METRICS; i++) v->report->metrics[i] = NAN;
     if (v->options->time_limit > 0) kn_deadline_set(v->ctx, v->options->time_limit);
     return v->spec->csv.timezone ? kn_timezone_open(&v->zone, v->ctx, v->spec->csv.timezone, err) : KN_OK;
