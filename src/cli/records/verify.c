@@ -36,7 +36,7 @@ static void print_words(const cli_value *answer)
         ("Every released record is one of the original, each another one: values became broader, the same in every\n"
          "record, relations vanished, nothing else."),
         "Not every released record can come from the original.",
-        "It was not decided whether every released record comes from the original.",
+        "It was not decided whether every released record comes from the original, with no more given up than may be.",
     };
     const cli_value *metrics = kn_document_member(answer, "metrics");
     char             number[4][CLI_NUMBER_SIZE];

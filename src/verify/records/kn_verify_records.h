@@ -67,6 +67,7 @@ typedef struct kn_records_verifier {
     int64_t                          record_limit; /* sets of values of one record */
     int64_t                          spare_nodes, spare_records; /* what suppression may take */
     bool                             single; /* it took single nodes */
+    bool                             budget_open; /* how many is not known, and may be too many */
     bool                             diverse; /* l-diversity is promised of some class ... */
     bool                             spread;  /* ... of a kind that is not distinct (spread.c) */
 } kn_records_verifier;

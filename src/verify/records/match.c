@@ -460,7 +460,8 @@ static kn_status judge_single(by_search *b, kn_error *err)
     v->single = most > 0;
     v->report->given_up += least;
     if (least > 0 && beyond_budget(v, before + least)) *a = KN_ASSIGNMENT_REFUTED;
-    if (most > 0 && before + most > v->spare_nodes && *a == KN_ASSIGNMENT_PROVED) *a = KN_ASSIGNMENT_UNDECIDED;
+    v->budget_open = most > 0 && before + most > v->spare_nodes && *a == KN_ASSIGNMENT_PROVED;
+    if (v->budget_open) *a = KN_ASSIGNMENT_UNDECIDED;
     return KN_OK;
 }
 

@@ -148,9 +148,9 @@ static kn_status check(kn_records_verifier *v, kn_error *err)
     KN_TRY(kn_vrecords_measure(v, err));
     kn_vnotes_judge(v->notes, r->decided);
     if (r->assignment == KN_ASSIGNMENT_UNDECIDED)
-        kn_vopen(v->notes,
-                 "whether every released record is one of the original, each another one%s; give the row map (--map)",
-                 v->spare_nodes > 0 ? ", with no more given up than the suppression budget allows" : "");
+        kn_vopen(v->notes, "whether %s; give the row map (--map)",
+                 v->budget_open ? "no more was given up than the suppression budget allows"
+                                : "every released record is one of the original, each another one");
     return KN_OK;
 }
 
