@@ -2,14 +2,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kn_studio.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "kn_studio_server.h"
 
+/* A file that is not there needs no page that says so. Standard input, and what has a scheme or is part of a file, is opened by
+ * its reader. */
+static kn_status check_there(const kn_studio_options *o, kn_error *err)
+{
+    const char *name = o->input ? o->input : o->release;
+    if (!name || (o->input && (strpbrk(name, ":#?") || strcmp(name, "-") == 0)) || access(name, F_OK) == 0 ||
+        errno != ENOENT)
+        return KN_OK;
+    return kn_studio_error(err, KN_INPUT, "%s: cannot open: %s", name, strerror(errno));
+}
+
 kn_status kn_studio_start(kn_studio **out, const kn_studio_options *options, kn_error *err)
 {
-    kn_studio *s = calloc(1, sizeof *s);
-    kn_status  st = KN_OK;
+    kn_status  st = check_there(options, err);
+    kn_studio *s = st == KN_OK ? calloc(1, sizeof *s) : NULL;
+    if (st != KN_OK) return st;
     if (!s) return kn_studio_error(err, KN_MEMORY, "out of memory while starting the studio");
     s->jobs.threads = options->threads;
     s->jobs.memory_limit = options->memory_limit;

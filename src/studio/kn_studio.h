@@ -27,8 +27,8 @@ typedef struct kn_studio_options {
 
 #define KN_STUDIO_OPTIONS_INIT {sizeof(kn_studio_options), NULL, NULL, 0, 0, NULL}
 
-/* Listens on a free port of the loopback address and begins to read the input; returns at once. KN_USAGE: there is no
- * libmicrohttpd; KN_IO: no port. */
+/* Listens on a free port of the loopback address and begins to read the input; returns at once. KN_INPUT: there is no such
+ * file; KN_USAGE: no libmicrohttpd; KN_IO: no port. */
 KN_CHECK kn_status kn_studio_start(kn_studio **out, const kn_studio_options *options, kn_error *err);
 
 /* "http://127.0.0.1:PORT/#TOKEN": whoever knows it may use the session. Valid until kn_studio_stop. */
