@@ -226,13 +226,39 @@ static bool same_file(const char *a, kn_string b)
     return stat(a, &x) == 0 && stat(path, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
+static int see(void *state, int action, const char *table, const char *column, const char *database, const char *view)
+{
+    const char **looked_for = state;
+    (void)column, (void)database, (void)view;
+    if (action == SQLITE_READ && *looked_for && sqlite3_stricmp(table, *looked_for) == 0) *looked_for = NULL;
+    return SQLITE_OK;
+}
+
+/* Is the table the target, or a view that reads it? */
+static bool reads(const target *t, const char *table)
+{
+    const char   *looked_for = t->final;
+    sqlite3_stmt *statement = NULL;
+    kn_buffer     sql;
+    kn_buffer_init(&sql, t->ctx);
+    kn_buffer_add(&sql, "SELECT * FROM ");
+    kn_sql_name(&sql, table);
+    const char *text = kn_buffer_text(&sql);
+    (void)sqlite3_set_authorizer(t->db, see, &looked_for);
+    if (text) (void)sqlite3_prepare_v2(t->db, text, -1, &statement, NULL);
+    (void)sqlite3_set_authorizer(t->db, NULL, NULL);
+    sqlite3_finalize(statement);
+    kn_buffer_free(&sql);
+    return !text || !looked_for;
+}
+
 static kn_status check_inputs(const target *t, const kn_table_target *wanted, kn_error *err)
 {
     for (int i = 0; i < wanted->input_count; i++) {
         const char *input = wanted->inputs[i];
         if (!kn_name_sqlite(input) || !same_file(t->path, kn_table_file(input))) continue;
         char *table = kn_table_unquote(t->ctx, kn_table_name_split(input).table);
-        bool  same = !table || !*table || sqlite3_stricmp(table, t->final) == 0; /* a query may read any table */
+        bool  same = !table || !*table || reads(t, table); /* a query may read any table */
         kn_free(table);
         if (same) return kn_fail(err, KN_USAGE, "the output would replace the input; name another table");
     }
@@ -248,8 +274,8 @@ static kn_status open_file(target *t, kn_error *err)
     KN_TRY(kn_sqlite_harden(t->db, t->ctx, t->path, &t->schema, err));
     (void)sqlite3_limit(t->db, SQLITE_LIMIT_VARIABLE_NUMBER, 32766);
     sqlite3_progress_handler(t->db, 0, NULL, NULL); /* the rows ask */
-    KN_TRY(run(t, "PRAGMA cache_spill = OFF; PRAGMA secure_delete = ON",
-               err));                                /* nothing stays of a table that is replaced */
+    /* Nothing stays of a table that is replaced; a view of it then shows the release. */
+    KN_TRY(run(t, "PRAGMA cache_spill = OFF; PRAGMA secure_delete = ON; PRAGMA legacy_alter_table = ON", err));
     return run(t, "BEGIN IMMEDIATE; ROLLBACK", err); /* may it be written? */
 }
 
