@@ -141,7 +141,7 @@ static void parameter(kn_buffer *to, bool *first, const char *name, double value
     *first = false;
     kn_html_text(to, name);
     kn_buffer_add(to, " = ");
-    kn_release_figure(to, value);
+    kn_release_asked(to, value);
 }
 
 static double ratio(kn_ratio r)

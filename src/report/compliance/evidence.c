@@ -134,7 +134,7 @@ static void promise_name(kn_buffer *to, value *model)
     }
     if (kn_document_kind_of(asked) != KN_DOCUMENT_NULL) { /* as the verifier's answer has it */
         kn_buffer_format(to, ", %s ", kn_document_text_of(kn_document_member(model, "bound")));
-        kn_release_figure(to, kn_document_number_of(asked));
+        kn_release_asked(to, kn_document_number_of(asked));
     }
     for (int64_t i = 0; i < kn_document_count(model); i++) {
         const char *key = kn_document_key(model, i);
@@ -142,7 +142,7 @@ static void promise_name(kn_buffer *to, value *model)
         for (size_t s = 0; s < sizeof skipped / sizeof *skipped; s++) skip |= strcmp(key, skipped[s]) == 0;
         if (skip) continue;
         kn_buffer_format(to, ", %s = ", key);
-        kn_release_figure(to, kn_document_number_of(kn_document_at(model, i)));
+        kn_release_asked(to, kn_document_number_of(kn_document_at(model, i)));
     }
 }
 

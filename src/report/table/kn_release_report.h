@@ -23,6 +23,8 @@ const char *kn_release_unit(const kn_release_page *page, int64_t count);
 
 /* A figure: whole numbers with separators, others with up to four digits behind the point, "none" for NaN. */
 void kn_release_figure(kn_buffer *to, double value);
+/* A threshold: as many digits as were asked for, up to six behind the point. */
+void kn_release_asked(kn_buffer *to, double value);
 
 /* ---- Small parts ---- */
 

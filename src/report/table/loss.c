@@ -11,13 +11,7 @@
 
 static void ratio(kn_buffer *to, kn_ratio r)
 {
-    double value = r.denominator ? (double)r.numerator / (double)r.denominator : 0;
-    for (int digits = 0; digits <= 6; digits++) {
-        double scaled = value * pow(10, digits);
-        if (fabs(scaled - round(scaled)) > 1e-9 * fmax(1, scaled) && digits < 6) continue;
-        kn_html_decimal(to, value, digits);
-        return;
-    }
+    kn_release_asked(to, r.denominator ? (double)r.numerator / (double)r.denominator : 0);
 }
 
 static void parameter(kn_buffer *to, const char *name, kn_ratio value)

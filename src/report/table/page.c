@@ -42,6 +42,17 @@ void kn_release_figure(kn_buffer *to, double value)
     }
 }
 
+void kn_release_asked(kn_buffer *to, double value)
+{
+    int digits = 0;
+    for (double scaled = value; digits < 6 && fabs(scaled - round(scaled)) > 1e-9 * fmax(1, scaled); digits++)
+        scaled = value * pow(10, digits + 1);
+    if (digits == 0)
+        kn_release_figure(to, value);
+    else
+        kn_html_decimal(to, value, digits);
+}
+
 const char *kn_release_file_name(const char *path)
 {
     if (!path || strcmp(path, "-") == 0) return NULL;
