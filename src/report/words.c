@@ -14,8 +14,11 @@ static void of_table(kn_buffer *to, bool entity)
                     "can point to one person.");
     kn_release_word(
         to, "Class, crowd",
-        "All rows that look exactly the same on the quasi-identifiers. Somebody who knows only those cannot tell them "
-        "apart.");
+        entity
+            ? "All persons whose rows look exactly the same on the quasi-identifiers: all their rows, where a release "
+              "shows which are one person's. Somebody who knows only those cannot tell them apart."
+            : "All rows that look exactly the same on the quasi-identifiers. Somebody who knows only those cannot "
+              "tell them apart.");
     kn_release_word(
         to, "k", entity ? "The number of persons in the smallest crowd." : "The number of rows in the smallest crowd.");
 }

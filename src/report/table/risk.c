@@ -296,10 +296,13 @@ void kn_release_sizes(kn_buffer *to, const kn_release_page *page)
     if (h.count == 0) return;
     kn_html_section(to, "How large are the crowds?");
     kn_buffer_format(to,
-                     "<p>%s that look the same on the quasi-identifiers form a class: a crowd to hide in. The upper "
+                     "<p>%s look the same on the quasi-identifiers form a class: a crowd to hide in. The upper "
                      "bar is the original, the lower one the release; each shows what share of its %s in classes of "
                      "such a size.</p>\n<figure>\n",
-                     of_persons(page) ? "Persons" : "Rows", of_persons(page) ? "persons are" : "rows are");
+                     of_persons(page)     ? "Persons that"
+                     : page->spec->entity ? "Persons whose rows"
+                                          : "Rows that",
+                     of_persons(page) ? "persons are" : "rows are");
     draw(to, page, &h, true);
     draw(to, page, &h, false);
     key(to, page, &h);
