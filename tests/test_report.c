@@ -117,7 +117,9 @@ static void escaping(void **state)
     kn_html_text_fit(&b, "<<<<<<<", 3);
     kn_buffer_char(&b, '|');
     kn_html_text_fit(&b, "年年年", 4);
-    assert_string_equal(kn_buffer_text(&b), "abcdef|&lt;&lt;…|年…");
+    kn_buffer_char(&b, '|');
+    kn_html_text_fit(&b, "WWWW", 5);
+    assert_string_equal(kn_buffer_text(&b), "abcdef|&lt;&lt;…|年…|WW…");
     kn_buffer_free(&b);
     testing_context_free(ctx);
 }

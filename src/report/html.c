@@ -53,7 +53,7 @@ static size_t escape_one(piece *out, const char *text)
     } else if (c >= 0 && !is_unsafe(c)) {
         memcpy(out->text, text, (size_t)n);
         out->size = (size_t)n;
-        out->width = utf8proc_charwidth(c);
+        out->width = c < 0x80 && strchr("MWm@%", c) ? 2 : utf8proc_charwidth(c); /* in letters of no fixed width */
     } else {
         if (c < 0x80)
             out->size = (size_t)snprintf(out->text, sizeof out->text, "\\x%02X", (unsigned)(unsigned char)text[0]);

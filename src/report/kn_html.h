@@ -16,7 +16,7 @@ void kn_html_text(kn_buffer *to, const char *text);
 /* A name that came with the data, kept apart from the direction of the text around it. */
 void kn_html_name(kn_buffer *to, const char *name);
 
-/* How wide a name is once escaped, in columns of a terminal: a measure for labels. */
+/* How wide a name is once escaped, in columns of a terminal, of which the widest letters take two: a measure for labels. */
 int kn_html_width(const char *text);
 
 /* Escapes as much of a name as fits into this many columns; an ellipsis replaces the rest. */
