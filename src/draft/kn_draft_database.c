@@ -319,22 +319,72 @@ static kn_status read_guesses(base *b, const kn_csv_options *csv, kn_database **
     return KN_OK;
 }
 
+/* How many rows of one table refer to rows of another that are not there? */
+static kn_status count_dangling(int64_t *out, base *b, const sheet *from, const link *l, kn_error *err)
+{
+    const sheet *to = &b->sheets[l->target];
+    int64_t     *found = kn_alloc_array_zero(b->d->ctx, (size_t)to->table->rows + 1, sizeof *found);
+    if (!found) return kn_draft_memory(b->d, err);
+    kn_status st = kn_count_referring(found, b->d->ctx, (kn_key_cells){from->table, l->columns, l->count}, NULL,
+                                      (kn_key_cells){to->table, to->key, to->key_count}, err);
+    *out = 0;
+    for (int64_t row = 0; row < from->table->rows; row++) {
+        bool missing = false;
+        for (int c = 0; c < l->count; c++) {
+            const kn_column *column = &from->table->columns[l->columns[c]];
+            missing = missing || kn_column_code(column, row) == column->dict.count;
+        }
+        *out += !missing;
+    }
+    for (int64_t row = 0; row < to->table->rows; row++) *out -= found[row];
+    kn_free(found);
+    return st;
+}
+
+/* A reference has every row that persons refer to, which SQLite does not see to, and guesses do not ask. */
+static kn_status check_whole(bool *out, base *b, int table, kn_error *err)
+{
+    *out = true;
+    for (int t = 0; t < b->count; t++) {
+        const sheet *from = &b->sheets[t];
+        for (int i = 0; *out && from->depth >= 0 && i < from->link_count; i++) {
+            int64_t dangling = 0;
+            if (from->links[i].target != table) continue;
+            KN_TRY(count_dangling(&dangling, b, from, &from->links[i], err));
+            if (dangling == 0) continue;
+            *out = false;
+            KN_TRY(kn_draft_note(b->d, err,
+                                 "table \"%s\" is not proposed as a reference: it lacks rows that %lld row%s of \"%s\" "
+                                 "refer%s to",
+                                 b->sheets[table].name, (long long)dangling, dangling == 1 ? "" : "s", from->name,
+                                 dangling == 1 ? "s" : ""));
+        }
+    }
+    return KN_OK;
+}
+
 /* What kn_schema_look proposes. */
+static kn_status take_references(base *b, const kn_schema *schema, kn_error *err)
+{
+    for (int t = 0; t < b->count; t++) {
+        const kn_schema_table *from = kn_schema_table_at(schema, t);
+        bool                   whole = false;
+        if (b->sheets[t].depth >= 0 || from->place != KN_SCHEMA_REFERENCE || !fits_reference(b, t)) continue;
+        KN_TRY(check_whole(&whole, b, t, err));
+        if (!whole) continue;
+        b->sheets[t].reference = kn_arena_strndup(b->d->arena, from->reason, strlen(from->reason));
+        if (!b->sheets[t].reference) return kn_draft_memory(b->d, err);
+    }
+    return KN_OK;
+}
+
 static kn_status find_references(base *b, const kn_database *db, kn_error *err)
 {
     kn_schema *schema = NULL;
     KN_TRY(kn_schema_look(&schema, b->d->ctx, db, b->sheets[b->person].name, err));
-    for (int t = 0; t < b->count; t++) {
-        const kn_schema_table *from = kn_schema_table_at(schema, t);
-        if (b->sheets[t].depth >= 0 || from->place != KN_SCHEMA_REFERENCE || !fits_reference(b, t)) continue;
-        b->sheets[t].reference = kn_arena_strndup(b->d->arena, from->reason, strlen(from->reason));
-        if (!b->sheets[t].reference) {
-            kn_schema_free(schema);
-            return kn_draft_memory(b->d, err);
-        }
-    }
+    kn_status st = take_references(b, schema, err);
     kn_schema_free(schema);
-    return KN_OK;
+    return st;
 }
 
 /* Marks the columns of a reference that hold these counts of rows that refer to its rows, and goes on to those that it refers to. */
