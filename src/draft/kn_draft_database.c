@@ -41,6 +41,7 @@ typedef struct sheet {
     int             people;    /* how much suggests people              */
     int             depth;     /* 0: persons; -1: not related           */
     int             parent;    /* the link towards the persons          */
+    bool            keyless;   /* part of its key names a row elsewhere: no rows can belong to its rows */
     const char     *reference; /* why it is proposed as a reference; NULL: it is none */
     bool           *counts;    /* of a reference, per column: it counts rows of persons */
 } sheet;
@@ -66,7 +67,7 @@ static kn_status take_keys(base *b, kn_error *err)
     for (int t = 0; t < b->count; t++) {
         const kn_database_table *from = &b->db->tables[t];
         sheet                   *s = &b->sheets[t];
-        *s = (sheet){from->name, from->table, NULL, from->key_count, from->key, 0, NULL, 0, -1, -1, NULL, NULL};
+        *s = (sheet){from->name, from->table, NULL, from->key_count, from->key, 0, NULL, 0, -1, -1, false, NULL, NULL};
         s->links = room(b, (size_t)from->foreign_count, sizeof *s->links);
         if (!s->links) return kn_draft_memory(b->d, err);
         for (int i = 0; i < from->foreign_count; i++)
@@ -218,7 +219,7 @@ static int family_of(base *b, int person)
             for (int i = 0; i < s->link_count; i++) {
                 int depth = b->sheets[s->links[i].target].depth;
                 if (depth < 0 || depth + 1 <= s->depth || depth > b->count) continue; /* the longest path counts */
-                if (b->sheets[s->links[i].target].key_count == 0) continue;
+                if (b->sheets[s->links[i].target].key_count == 0 || b->sheets[s->links[i].target].keyless) continue;
                 size += s->depth < 0;
                 s->depth = depth + 1;
                 s->parent = i;
@@ -227,6 +228,35 @@ static int family_of(base *b, int person)
         }
     }
     return size;
+}
+
+/* Is part of its key left out, since it names a row elsewhere? */
+static bool loses_key(const base *b, const sheet *s)
+{
+    bool elsewhere = false;
+    for (int i = 0; s->depth > 0 && i < s->link_count; i++)
+        for (int c = 0; b->sheets[s->links[i].target].depth >= 0 && c < s->links[i].count; c++) {
+            const link *own = &s->links[s->parent];
+            int         column = s->links[i].columns[c];
+            elsewhere =
+                elsewhere || (part_of(s->key, s->key_count, column) && !part_of(own->columns, own->count, column));
+        }
+    return elsewhere;
+}
+
+/* Junctions lose their keys, and with them the tables whose rows belong to theirs, unless these lead to persons otherwise. */
+static void find_family(base *b)
+{
+    bool more = true;
+    while (more) {
+        more = false;
+        (void)family_of(b, b->person);
+        for (int t = 0; t < b->count; t++) {
+            sheet *s = &b->sheets[t];
+            if (s->keyless || s->depth >= b->count || !loses_key(b, s)) continue;
+            s->keyless = more = true;
+        }
+    }
 }
 
 static kn_status choose_person(base *b, kn_error *err)
@@ -252,7 +282,7 @@ static kn_status choose_person(base *b, kn_error *err)
                        "ids, or write a release file that names the keys",
                        b->db->source);
     b->person = best;
-    (void)family_of(b, best);
+    find_family(b);
     for (int t = 0; t < b->count; t++)
         if (b->sheets[t].depth >= b->count)
             return kn_fail(err, KN_INPUT,
@@ -539,22 +569,6 @@ static bool says_something(const sheet *s)
     return s->key_count > 1 && own > 0;
 }
 
-/* Is part of its key left out, since it names a row elsewhere, and is there no table whose rows need the key? */
-static bool loses_key(const base *b, const sheet *s)
-{
-    bool elsewhere = false;
-    for (int t = 0; t < b->count; t++)
-        if (b->sheets[t].depth > 0 && b->sheets[t].links[b->sheets[t].parent].target == s - b->sheets) return false;
-    for (int i = 0; s->depth > 0 && i < s->link_count; i++)
-        for (int c = 0; b->sheets[s->links[i].target].depth >= 0 && c < s->links[i].count; c++) {
-            const link *own = &s->links[s->parent];
-            int         column = s->links[i].columns[c];
-            elsewhere =
-                elsewhere || (part_of(s->key, s->key_count, column) && !part_of(own->columns, own->count, column));
-        }
-    return elsewhere;
-}
-
 static kn_status write_table(base *b, const sheet *s, kn_error *err)
 {
     kn_buffer *to = &b->d->text;
@@ -566,7 +580,7 @@ static kn_status write_table(base *b, const sheet *s, kn_error *err)
     kn_buffer_add(to, s->depth == 0 ? ":  # the persons\n"
                       : owners > 1  ? ":  # a link: its rows are their parent's\n"
                                     : ":  # rows of persons\n");
-    if (loses_key(b, s))
+    if (s->keyless)
         kn_buffer_add(to, "    key: []  # part of it names a row elsewhere\n");
     else if (s->key_count > 0) {
         kn_buffer_add(to, "    ");
@@ -631,6 +645,24 @@ static void write_reference(base *b, const sheet *s)
     }
 }
 
+static kn_status write_left_out(base *b, const sheet *s, kn_error *err)
+{
+    const char *junction = NULL;
+    for (int i = 0; i < s->link_count; i++)
+        if (b->sheets[s->links[i].target].keyless) junction = b->sheets[s->links[i].target].name;
+    kn_buffer_format(&b->d->text, "  # not read: %s: ",
+                     junction ? "its rows belong to rows without a key"
+                              : "no key leads from it to persons (a look-up table?)");
+    kn_draft_quote(&b->d->text, s->name);
+    kn_buffer_char(&b->d->text, '\n');
+    if (junction)
+        return kn_draft_note(
+            b->d, err, "table \"%s\" is left out: its rows belong to those of \"%s\", whose key names rows elsewhere",
+            s->name, junction);
+    return kn_draft_note(b->d, err, "table \"%s\" is left out: no key leads from it to those of \"%s\"", s->name,
+                         b->sheets[b->person].name);
+}
+
 static kn_status write_tables(base *b, kn_error *err)
 {
     const sheet *person = &b->sheets[b->person];
@@ -647,14 +679,8 @@ static kn_status write_tables(base *b, kn_error *err)
             if (b->sheets[t].depth == depth) KN_TRY(write_table(b, &b->sheets[t], err));
     for (int t = 0; t < b->count; t++)
         if (b->sheets[t].reference) write_reference(b, &b->sheets[t]);
-    for (int t = 0; t < b->count; t++) {
-        if (b->sheets[t].depth >= 0 || b->sheets[t].reference) continue;
-        kn_buffer_format(to, "  # not read: no key leads from it to persons (a look-up table?): ");
-        kn_draft_quote(to, b->sheets[t].name);
-        kn_buffer_char(to, '\n');
-        KN_TRY(kn_draft_note(b->d, err, "table \"%s\" is left out: no key leads from it to those of \"%s\"",
-                             b->sheets[t].name, person->name));
-    }
+    for (int t = 0; t < b->count; t++)
+        if (b->sheets[t].depth < 0 && !b->sheets[t].reference) KN_TRY(write_left_out(b, &b->sheets[t], err));
     return KN_OK;
 }
 
