@@ -318,7 +318,7 @@ static kn_status tell_example(job *j, kn_error *err)
 
 static kn_status run(job *j, kn_error *err)
 {
-    KN_TRY(kn_database_read_persons(&j->db, &j->forest, j->ctx, j->spec->inputs[0], j->spec, err));
+    KN_TRY(kn_database_read_persons(&j->db, &j->forest, j->ctx, j->spec->inputs[0], j->spec, false, err));
     KN_TRY(check_database(j, err));
     KN_TRY(choose_targets(j, err));
     KN_TRY(tell_tables(j, err));

@@ -2,6 +2,7 @@
  * without releasing it; hierarchies of numbers and dates by type. Interface: kn_database_roles.h.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "kn_alloc.h"
 #include "kn_database_roles.h"
 #include "kn_error.h"
 #include "kn_hierarchy_make.h"
@@ -44,10 +45,10 @@ static kn_status all_by_type(kn_database *db, const kn_spec *spec, const kn_peop
 }
 
 /* Beyond those that the spec declares; with a population, all of them over the values of both. */
-static kn_status make_hierarchies(kn_database *db, const kn_spec *spec, kn_error *err)
+static kn_status make_hierarchies(kn_database *db, const kn_spec *spec, bool empty, kn_error *err)
 {
     kn_people *people;
-    KN_TRY(kn_people_read(&people, db->ctx, spec, false, err));
+    KN_TRY(kn_people_read(&people, db->ctx, spec, empty, err));
     kn_status st = all_by_type(db, spec, people, err);
     if (st == KN_OK && people) st = kn_people_widen(people, db, spec, err);
     kn_people_free(people);
@@ -55,18 +56,23 @@ static kn_status make_hierarchies(kn_database *db, const kn_spec *spec, kn_error
 }
 
 kn_status kn_database_read_persons(kn_database **db, kn_forest **forest, kn_context *ctx, const char *input,
-                                   const kn_spec *spec, kn_error *err)
+                                   const kn_spec *spec, bool empty, kn_error *err)
 {
     kn_database_options reading = KN_DATABASE_OPTIONS_INIT;
+    kn_csv_options      csv = spec->csv;
+    const char        **na = NULL;
     *db = NULL;
     *forest = NULL;
     reading.tables = spec->table_count > 0 ? spec->tables : NULL;
     reading.table_count = spec->table_count;
-    reading.csv = &spec->csv;
-    KN_TRY(kn_database_read(db, ctx, input, &reading, err));
+    reading.csv = &csv;
+    if (empty) KN_TRY(kn_csv_empty_is_missing(&na, ctx, input, &csv, err));
+    kn_status st = kn_database_read(db, ctx, input, &reading, err);
+    kn_free(na);
+    KN_TRY(st);
     KN_TRY(kn_database_choose(*db, spec->entity_table, err));
     KN_TRY(kn_database_roles(*db, spec->tables, spec->table_count, err));
-    KN_TRY(make_hierarchies(*db, spec, err));
+    KN_TRY(make_hierarchies(*db, spec, empty, err));
     if ((*db)->tables[(*db)->entity].table->rows == 0)
         return kn_fail(err, KN_INPUT, "table \"%s\" has no rows: there are no persons",
                        (*db)->tables[(*db)->entity].name);

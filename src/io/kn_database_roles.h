@@ -20,10 +20,10 @@ KN_CHECK kn_status kn_database_roles(kn_database *db, const kn_spec_table *table
 KN_CHECK kn_status kn_database_by_type(bool *taken, kn_hierarchy_spec *rule, kn_arena *arena, kn_database *db, int table,
                                        const kn_attribute *attribute, const kn_column *population, kn_error *err);
 
-/* Reads a database as the spec describes it, with roles and hierarchies, and the trees of its persons. Both are the caller's,
- * even on failure. KN_INPUT also where there are no persons. */
+/* Reads a database as the spec describes it, with roles and hierarchies, and the trees of its persons; `empty`: an empty text is
+ * missing, in the population too. Both are the caller's, even on failure. KN_INPUT also where there are no persons. */
 KN_CHECK kn_status kn_database_read_persons(kn_database **db, kn_forest **forest, kn_context *ctx, const char *input,
-                                            const kn_spec *spec, kn_error *err);
+                                            const kn_spec *spec, bool empty, kn_error *err);
 
 /* Adds the empty text to what `csv` counts as missing, for releases that cannot distinguish the two. *out is the list
  * that `csv` then points to: freed by the caller with kn_free after reading. */

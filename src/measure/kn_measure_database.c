@@ -340,22 +340,11 @@ static void tell_classes(job *j)
     }
 }
 
-/* As it was read when it was released: in files an empty text and a missing cell are the same. */
-static kn_status read_original(job *j, const char *original, kn_error *err)
-{
-    kn_spec      own = *j->spec;
-    const char **na = NULL;
-    if (kn_database_kind_of(j->path) == KN_DATABASE_FOLDER)
-        KN_TRY(kn_csv_empty_is_missing(&na, j->ctx, original, &own.csv, err));
-    kn_status st = kn_database_read_persons(&j->original, &j->before, j->ctx, original, &own, err);
-    kn_free(na);
-    return st;
-}
-
 static kn_status run(job *j, const char *original, kn_error *err)
 {
     if (j->spec->csv.timezone) KN_TRY(kn_timezone_open(&j->zone, j->ctx, j->spec->csv.timezone, err));
-    KN_TRY(read_original(j, original, err));
+    bool files = kn_database_kind_of(j->path) == KN_DATABASE_FOLDER; /* as it was read when it was released */
+    KN_TRY(kn_database_read_persons(&j->original, &j->before, j->ctx, original, j->spec, files, err));
     KN_TRY(read_release(j, err));
     tell_classes(j);
     return measure_tables(j, err);

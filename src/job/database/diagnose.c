@@ -204,7 +204,7 @@ static kn_status tell_known(job *j, kn_error *err)
 
 static kn_status run(job *j, const char *input, kn_error *err)
 {
-    KN_TRY(kn_database_read_persons(&j->db, &j->forest, j->ctx, input, j->spec, err));
+    KN_TRY(kn_database_read_persons(&j->db, &j->forest, j->ctx, input, j->spec, false, err));
     KN_TRY(tell_tables(j, err));
     KN_TRY(tell_classes(j, err));
     KN_TRY(tell_known(j, err));
