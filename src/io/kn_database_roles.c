@@ -190,7 +190,8 @@ kn_status kn_csv_empty_is_missing(const char ***out, kn_context *ctx, const char
                                   kn_error *err)
 {
     *out = NULL;
-    if (!csv->na && kn_database_kind_of(input) == KN_DATABASE_FOLDER) return KN_OK; /* it is a usual spelling */
+    bool tables = kn_database_kind_of(input) == KN_DATABASE_FOLDER || !kn_database_named(input);
+    if (!csv->na && tables) return KN_OK; /* it is a usual spelling */
     const char **na = kn_alloc_array(ctx, (size_t)csv->na_count + 1, sizeof *na);
     if (!na) return kn_fail_memory(err, ctx, "reading a database");
     for (int i = 0; i < csv->na_count; i++) na[i] = csv->na[i];
