@@ -15,6 +15,7 @@
 #include "kn_csv_internal.h"
 #include "kn_error.h"
 #include "kn_nearest.h"
+#include "kn_once.h"
 #include "kn_options.h"
 #include "kn_pages.h"
 #include "kn_parallel.h"
@@ -617,7 +618,7 @@ kn_status kn_csv_read_digested(kn_table **out, kn_context *ctx, const char *cons
     for (int i = 0; digests && i < path_count; i++) digests[i][0] = '\0';
     KN_SERVE(ctx, err);
     KN_OPTIONS(kn_csv_options, KN_CSV_OPTIONS_INIT, options, "CSV options", err);
-    KN_TRY(kn_source_check_once(ctx, paths, path_count, err));
+    KN_TRY(kn_once_check(ctx, paths, path_count, err));
     for (int i = 0; i < path_count; i++)
         if (kn_columnar_kind_of(ctx, paths[i]))
             return kn_columnar_read_table(out, ctx, paths, path_count, options, err);

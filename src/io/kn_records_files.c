@@ -16,7 +16,7 @@
 
 #include "kn_error.h"
 #include "kn_names.h"
-#include "kn_source.h"
+#include "kn_once.h"
 
 #define WHAT "listing files of records"
 
@@ -140,5 +140,5 @@ kn_status kn_records_files_list(kn_records_files *out, kn_arena *arena, const ch
         if (kn_records_form_of(out->paths[i]) != kn_records_form_of(out->paths[0]))
             return kn_fail(err, KN_INPUT, "%s: its form is not that of %s; records of one release have one form",
                            out->paths[i], out->paths[0]);
-    return kn_source_check_once(arena->ctx, out->paths, out->count, err);
+    return kn_once_check(arena->ctx, out->paths, out->count, err);
 }

@@ -425,39 +425,3 @@ kn_status kn_source_read_all(kn_source *s, kn_buffer *to, size_t most, kn_error 
     }
     return KN_OK;
 }
-
-/* ---- Several files ---- */
-
-typedef struct identity {
-    dev_t device;
-    ino_t number;
-    int   index;
-} identity;
-
-static int by_file(const void *a, const void *b)
-{
-    const identity *x = a, *y = b;
-    if (x->device != y->device) return x->device < y->device ? -1 : 1;
-    if (x->number != y->number) return x->number < y->number ? -1 : 1;
-    return x->index - y->index;
-}
-
-kn_status kn_source_check_once(kn_context *ctx, const char *const *paths, int count, kn_error *err)
-{
-    if (count < 2) return KN_OK;
-    identity *files = kn_alloc_array(ctx, (size_t)count, sizeof *files);
-    if (!files) return kn_fail_memory(err, ctx, "looking for the input files");
-    int found = 0, twice = -1;
-    for (int i = 0; i < count; i++) {
-        struct stat info;
-        if (stat(kn_memory_path(ctx, paths[i]), &info) == 0 && S_ISREG(info.st_mode))
-            files[found++] = (identity){info.st_dev, info.st_ino, i};
-    }
-    qsort(files, (size_t)found, sizeof *files, by_file);
-    for (int i = 1; i < found && twice < 0; i++)
-        if (files[i].device == files[i - 1].device && files[i].number == files[i - 1].number) twice = files[i].index;
-    kn_free(files);
-    if (twice < 0) return KN_OK;
-    return kn_fail(err, KN_USAGE, "%s: this file is named before, too; its rows would count as those of other people",
-                   paths[twice]);
-}

@@ -12,9 +12,6 @@ typedef struct kn_source kn_source;
 KN_CHECK kn_status kn_source_open(kn_source **out, kn_context *ctx, const char *path, kn_error *err);
 void               kn_source_free(kn_source *source);
 
-/* Refuses files of which two are one, by whatever names: whoever stands there would count as two people. */
-KN_CHECK kn_status kn_source_check_once(kn_context *ctx, const char *const *paths, int count, kn_error *err);
-
 /* Reads up to `size` bytes; fewer only at the end of the input, where *got is 0 in the next call. Large reads of plain
  * files run in parallel. */
 KN_CHECK kn_status kn_source_read(kn_source *source, char *buffer, size_t size, size_t *got, kn_error *err);

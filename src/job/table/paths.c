@@ -21,8 +21,8 @@
 #include "kn_context.h"
 #include "kn_error.h"
 #include "kn_memory.h"
+#include "kn_once.h"
 #include "kn_parts.h"
-#include "kn_source.h"
 #include "kn_table_run.h"
 #include "kn_targets.h"
 
@@ -120,7 +120,7 @@ kn_status kn_table_run_spool(kn_table_run *run, kn_error *err)
     run->inputs = kn_release_alloc(&run->all, &run->all.scratch, count, sizeof *run->inputs, err);
     run->spools = kn_release_alloc(&run->all, &run->all.scratch, count + 1, sizeof *run->spools, err);
     if (!run->inputs || !run->spools) return KN_MEMORY;
-    KN_TRY(kn_source_check_once(run->all.ctx, spec->inputs, spec->input_count, err));
+    KN_TRY(kn_once_check(run->all.ctx, spec->inputs, spec->input_count, err));
     for (int i = 0; i < spec->input_count; i++) {
         run->inputs[i] = spec->inputs[i];
         if (is_stream(run->all.ctx, run->inputs[i]) || kn_columnar_volatile(run->inputs[i]))

@@ -24,6 +24,7 @@
 #include "kn_error.h"
 #include "kn_memory.h"
 #include "kn_nearest.h"
+#include "kn_once.h"
 #include "kn_options.h"
 #include "kn_parallel.h"
 #include "kn_verify_internal.h"
@@ -530,6 +531,12 @@ void kn_verifier_free(kn_verifier *v)
     kn_timezone_free(v->zone);
 }
 
+static kn_status check_originals(kn_context *ctx, const kn_spec *spec, const kn_verify_options *o, kn_error *err)
+{
+    return kn_once_check(ctx, o->originals ? o->originals : spec->inputs,
+                         o->originals ? o->original_count : spec->input_count, err);
+}
+
 kn_status kn_verify_narrow(kn_verify_report **out, kn_context *ctx, const kn_spec *spec,
                            const kn_verify_options *options, const uint32_t *map, int64_t count, kn_error *err)
 {
@@ -538,6 +545,7 @@ kn_status kn_verify_narrow(kn_verify_report **out, kn_context *ctx, const kn_spe
     KN_OPTIONS(kn_verify_options, KN_VERIFY_OPTIONS_INIT, options, "verification options", err);
     KN_TRY(kn_spec_check_one_table(spec, NULL, err));
     KN_TRY(kn_vrowmap_once(options->map, options->map_path, err));
+    KN_TRY(check_originals(ctx, spec, options, err));
     bool taken = false;
     KN_TRY(kn_verify_large(out, &taken, ctx, spec, options, err));
     if (taken) return KN_OK;
@@ -564,6 +572,7 @@ kn_status kn_verify_together_by(kn_verify_report **out, kn_context *ctx, const k
     *out = NULL;
     KN_TRY(kn_spec_check_one_table(spec, NULL, err));
     if (count < 1) return kn_fail(err, KN_USAGE, "no release was given");
+    KN_TRY(kn_once_check(ctx, releases, count, err));
     if (spec->entity_count > 0)
         return kn_fail(err, KN_USAGE,
                        "releases do not say whose row is whose, and persons are promised to be counted "
