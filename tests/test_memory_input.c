@@ -376,26 +376,35 @@ static void test_forms_of_a_release(void **state)
     }
 }
 
-/* A number that na lists is missing, whatever its type in the batches. */
-static void test_missing_number(void **state)
+/* A number or a truth value that na lists is missing, whatever its type in the batches. */
+static void check_missing(const char *format, size_t width, const void *cells, const char *spelling, kn_type type,
+                          const char *column)
+{
+    kn_context    *ctx = testing_context(1);
+    kn_error       err = KN_ERROR_INIT;
+    kn_table      *table = NULL;
+    kn_csv_options csv = KN_CSV_OPTIONS_INIT;
+    const char    *na[] = {spelling, ""};
+    char           text[400];
+    csv.na = na;
+    csv.na_count = 2;
+    put_columns(ctx, format, width, cells, 6);
+    snprintf(text, sizeof text, "%sna: ['%s', '']\n", usual, spelling);
+    assert_int_equal(try_text(ctx, text, &err), KN_OK);
+    assert_ok(kn_table_read_csv(&table, ctx, "memory:in", &csv, &err), err);
+    check_column(table, 0, type, column);
+    kn_table_free(table);
+    end(ctx);
+}
+
+static void test_missing(void **state)
 {
     (void)state;
     static const int64_t ages[] = {31, 99, 31, 99, 33, 33};
-    kn_context          *ctx = testing_context(1);
-    kn_error             err = KN_ERROR_INIT;
-    kn_table            *table = NULL;
-    kn_csv_options       csv = KN_CSV_OPTIONS_INIT;
-    const char          *na[] = {"99", ""};
-    char                 text[400];
-    csv.na = na;
-    csv.na_count = 2;
-    put_columns(ctx, "l", 8, ages, 6);
-    snprintf(text, sizeof text, "%sna: ['99', '']\n", usual);
-    assert_int_equal(try_text(ctx, text, &err), KN_OK);
-    assert_ok(kn_table_read_csv(&table, ctx, "memory:in", &csv, &err), err);
-    check_column(table, 0, KN_TYPE_INTEGER, "31|-|31|-|33|33");
-    kn_table_free(table);
-    end(ctx);
+    static const uint8_t truth[6] = {0x35}; /* 101011, from the first row */
+    check_missing("l", 8, ages, "99", KN_TYPE_INTEGER, "31|-|31|-|33|33");
+    check_missing("b", 1, truth, " true", KN_TYPE_TEXT, "-|false|-|false|-|-");
+    check_missing("b", 1, truth, "false", KN_TYPE_TEXT, "true|-|true|-|true|true");
 }
 
 /* ---- What is not what it was ---- */
@@ -504,7 +513,7 @@ int main(void)
         testing_alone(test_doubles),
         testing_alone(test_types),
         testing_alone(test_forms_of_a_release),
-        testing_alone(test_missing_number),
+        testing_alone(test_missing),
         testing_alone(test_table_that_changes),
         testing_alone(test_file_of_that_name),
         cmocka_unit_test(test_pages_beside_a_file),

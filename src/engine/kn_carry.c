@@ -87,17 +87,17 @@ bool kn_carry_is_text(const kn_carry *k, int column)
     return kind == KN_ARROW_UTF8 || kind == KN_ARROW_VIEW;
 }
 
-/* May a cell that is no text be spelled like this? */
-static bool may_be_number(const char *spelling)
+/* May a cell be spelled like this? */
+static bool may_be(const kn_carry *k, int column, const char *spelling)
 {
-    return strpbrk(spelling, "0123456789") != NULL;
+    bool truth = k->columns[column].format.kind == KN_ARROW_BOOL;
+    return kn_carry_is_text(k, column) || strpbrk(spelling, truth ? "tf" : "0123456789") != NULL;
 }
 
 static bool is_na_possible(const kn_carry *k, int column)
 {
-    if (k->columns[column].format.kind == KN_ARROW_BOOL) return false;
     for (int i = 0; i < k->na_count; i++)
-        if (kn_carry_is_text(k, column) || may_be_number(k->na[i])) return true;
+        if (may_be(k, column, k->na[i])) return true;
     return false;
 }
 
@@ -134,10 +134,10 @@ static void put_missing(kn_buffer *to, const kn_carry *k, int column)
     bool any = false;
     kn_buffer_char(to, '(');
     put_null(to, k, column);
-    for (int i = 0; is_na_possible(k, column) && i < k->na_count; i++) {
-        if (!kn_carry_is_text(k, column) && !may_be_number(k->na[i])) continue;
+    for (int i = 0; i < k->na_count; i++) {
+        if (!may_be(k, column, k->na[i])) continue;
         if (!any) {
-            kn_buffer_add(to, " OR trim(BOTH ' ' FROM ");
+            kn_buffer_add(to, " OR trim(BOTH ' \t' FROM ");
             put_text(to, k, column);
         }
         kn_buffer_add(to, any ? ", " : ") IN (");
@@ -179,8 +179,7 @@ static void put_order(kn_buffer *to, const kn_carry *k, int column)
 
 static bool is_na(const kn_carry *k, kn_string text)
 {
-    while (text.size && text.data[0] == ' ') text = (kn_string){text.data + 1, text.size - 1};
-    while (text.size && text.data[text.size - 1] == ' ') text.size--;
+    text = kn_value_trim(text);
     for (int i = 0; i < k->na_count; i++)
         if (kn_string_equal(text, kn_string_of(k->na[i]))) return true;
     return false;
@@ -192,13 +191,11 @@ const char *kn_carry_text(kn_string *out, kn_arrow_cell *cell, const kn_carry *k
     const kn_arrow_format *f = &k->columns[column].format;
     *out = kn_string_of(k->missing);
     if (f->kind == KN_ARROW_NULL || !kn_arrow_valid(view, at)) return NULL;
-    if (f->kind == KN_ARROW_BOOL) {
-        *out = kn_string_of(kn_arrow_bit(view->data, at) ? "true" : "false");
-        return NULL;
-    }
     kn_string   text = {cell->text, 0};
     const char *reason = NULL;
-    if (kn_carry_is_text(k, column)) {
+    if (f->kind == KN_ARROW_BOOL) {
+        text = kn_string_of(kn_arrow_bit(view->data, at) ? "true" : "false");
+    } else if (kn_carry_is_text(k, column)) {
         reason = kn_arrow_text_at(view, f, at, &text);
     } else {
         kn_arrow_cell_text(cell, f, view->data + at * f->width);
@@ -239,7 +236,7 @@ static kn_status describe(kn_carry *k, kn_error *err)
 static kn_status check_nulls(const kn_carry *k, kn_error *err)
 {
     for (int i = 0; i < k->na_count; i++)
-        if (kn_value_trim(kn_string_of(k->na[i])).size == 0) return KN_OK;
+        if (!*k->na[i]) return KN_OK;
     for (int i = 0; i < k->count; i++) {
         int64_t   nulls = 0;
         kn_buffer sql;
@@ -254,6 +251,23 @@ static kn_status check_nulls(const kn_carry *k, kn_error *err)
     return KN_OK;
 }
 
+/* The spellings of missing cells, without spaces around them. */
+static kn_status take_na(kn_carry *k, const kn_csv_options *csv, kn_error *err)
+{
+    const char *const *na = csv->na ? csv->na : kn_default_na();
+    int                count = csv->na ? csv->na_count : 0;
+    while (!csv->na && na[count]) count++;
+    const char **out = kn_arena_array(&k->arena, (size_t)count + 1, sizeof *out);
+    if (!out) return no_memory(k, err);
+    for (; k->na_count < count; k->na_count++) {
+        kn_string text = kn_value_trim(kn_string_of(na[k->na_count]));
+        out[k->na_count] = kn_arena_strndup(&k->arena, text.data, text.size);
+        if (!out[k->na_count]) return no_memory(k, err);
+    }
+    k->na = out;
+    return KN_OK;
+}
+
 kn_status kn_carry_open(kn_carry *out, kn_engine *engine, const kn_csv_options *csv, const bool *kept,
                         const char *missing, bool guarded, kn_error *err)
 {
@@ -264,9 +278,7 @@ kn_status kn_carry_open(kn_carry *out, kn_engine *engine, const kn_csv_options *
     const char **others = kn_arena_array(&out->arena, count + 1, sizeof *others);
     out->rows = kn_arena_strndup(&out->arena, engine->relation.data, strlen(engine->relation.data));
     if (out->arena.failed) return no_memory(out, err);
-    out->na = csv->na ? csv->na : kn_default_na();
-    out->na_count = csv->na ? csv->na_count : 0;
-    while (!csv->na && out->na[out->na_count]) out->na_count++;
+    KN_TRY(take_na(out, csv, err));
     out->csv.column_count = 0;
     out->csv.columns = others;
     for (int i = 0; i < csv->column_count; i++) {

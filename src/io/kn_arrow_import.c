@@ -433,6 +433,13 @@ static kn_status text_id(const import *im, column *c, const kn_arrow_view *v, in
     return KN_OK;
 }
 
+static kn_status truth_id(const import *im, column *c, bool value, uint32_t *id, kn_error *err)
+{
+    kn_string text = kn_string_of(value ? "true" : "false");
+    *id = KN_ID_MISSING;
+    return im->csv && is_na(im, text) ? KN_OK : intern(im, c, text, id, err);
+}
+
 static kn_status fixed_id(const import *im, column *c, const uint8_t *from, int64_t row, uint32_t *id, kn_error *err)
 {
     kn_arrow_cell cell;
@@ -459,7 +466,7 @@ static kn_status value_id(const import *im, column *c, const kn_arrow_view *v, i
         return KN_OK;
     }
     if (c->value.kind == KN_ARROW_BOOL)
-        KN_TRY(intern(im, c, kn_string_of(key ? "true" : "false"), id, err));
+        KN_TRY(truth_id(im, c, key != 0, id, err));
     else
         KN_TRY(fixed_id(im, c, from, row, id, err));
     *place = (cached){key, *id};

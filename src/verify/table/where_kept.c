@@ -484,7 +484,7 @@ static void put_present(kn_buffer *to, const comparing *k, const kn_vside *side,
         put_fraction(to, side, column);
         return;
     }
-    kn_buffer_add(to, "CASE WHEN trim(BOTH ' ' FROM ");
+    kn_buffer_add(to, "CASE WHEN trim(BOTH ' \t' FROM ");
     put_text(to, side, column);
     for (int i = 0; csv->na ? i < csv->na_count : na[i] != NULL; i++) {
         kn_buffer_add(to, put++ > 0 ? ", " : ") NOT IN (");
