@@ -101,19 +101,25 @@ void kn_columnar_put_path(kn_buffer *to, const kn_context *ctx, const char *name
     kn_buffer_add(to, folder ? "/**/*.parquet'" : "'");
 }
 
+static void put_names(kn_buffer *to, const kn_context *ctx, const char *const *names, int count)
+{
+    for (int i = 0; i < count; i++) {
+        kn_buffer_add(to, i > 0 ? ", " : "[");
+        kn_columnar_put_path(to, ctx, names[i]);
+    }
+    kn_buffer_char(to, ']');
+}
+
 static void put_files(kn_buffer *to, const kn_context *ctx, const char *const *names, int count, bool parquet)
 {
     bool partitioned = false;
-    kn_buffer_add(to, parquet ? "read_parquet([" : "read_json([");
-    for (int i = 0; i < count; i++) {
-        if (i > 0) kn_buffer_add(to, ", ");
-        kn_columnar_put_path(to, ctx, names[i]);
-        partitioned = partitioned || (parquet && kn_parts_partitioned(names[i]));
-    }
+    for (int i = 0; i < count; i++) partitioned = partitioned || (parquet && kn_parts_partitioned(names[i]));
+    kn_buffer_add(to, parquet ? "read_parquet(" : "read_json(");
+    put_names(to, ctx, names, count);
     if (parquet) /* values of folders as they are written: "01" is no number */
-        kn_buffer_format(to, "], hive_partitioning = %s, hive_types_autocast = false)", partitioned ? "true" : "false");
-    else /* types by all rows: a later one cannot fail */
-        kn_buffer_add(to, "], format = 'newline_delimited', sample_size = -1)");
+        kn_buffer_format(to, ", hive_partitioning = %s, hive_types_autocast = false)", partitioned ? "true" : "false");
+    else /* types by all rows of all files: a later one neither fails nor changes */
+        kn_buffer_add(to, ", format = 'newline_delimited', sample_size = -1, maximum_sample_files = -1)");
 }
 
 /* What stands behind FROM. */
@@ -199,6 +205,111 @@ static kn_status put_select(kn_buffer *to, const kn_duckdb_columns *all, const c
         first = 0;
     }
     return KN_OK;
+}
+
+/* ---- Texts of JSON ---- */
+
+/* JSON has no such values: DuckDB takes texts for them, and would write them its own way. */
+static bool is_guessed(int type)
+{
+    switch (type) {
+    case KN_DDB_DATE:
+    case KN_DDB_TIME:
+    case KN_DDB_TIMESTAMP:
+    case KN_DDB_TIMESTAMP_NS:
+    case KN_DDB_TIMESTAMP_TZ:
+    case KN_DDB_UUID: return true;
+    default: return false;
+    }
+}
+
+/* The type to which a number or truth value of JSON is cast; NULL: it is a text. */
+static const char *cast_of(int type)
+{
+    switch (type) {
+    case KN_DDB_BOOLEAN: return "BOOLEAN";
+    case KN_DDB_BIGINT: return "BIGINT";
+    case KN_DDB_UBIGINT: return "UBIGINT";
+    case KN_DDB_DOUBLE: return "DOUBLE";
+    case KN_DDB_HUGEINT: return "HUGEINT";
+    default: return NULL;
+    }
+}
+
+/* One cell, of a column of the JSON in it. */
+static void put_json_cell(kn_buffer *to, const kn_duckdb_columns *all, int column)
+{
+    const char *cast = cast_of(all->types[column]);
+    bool        plain = cast || is_guessed(all->types[column]) || all->types[column] == KN_DDB_VARCHAR;
+    kn_buffer_add(to, cast ? "CAST(" : "");
+    kn_duckdb_name(to, all->names[column]);
+    if (plain && !all->json[column]) kn_buffer_add(to, " ->> '$'");
+    if (cast) kn_buffer_format(to, " AS %s)", cast);
+    kn_buffer_add(to, " AS ");
+    kn_duckdb_name(to, all->names[column]);
+}
+
+/* Where DuckDB guessed, every cell is read as JSON, and the texts are as they are. */
+static void keep_texts(kn_buffer *relation, kn_duckdb_columns *all, const kn_context *ctx, const char *const *names,
+                       int count)
+{
+    bool guessed = false;
+    for (int i = 0; i < all->count; i++) guessed = guessed || is_guessed(all->types[i]);
+    if (!guessed) return;
+    kn_buffer_clear(relation);
+    kn_buffer_add(relation, "(SELECT ");
+    for (int i = 0; i < all->count; i++) {
+        kn_buffer_add(relation, i > 0 ? ", " : "");
+        put_json_cell(relation, all, i);
+        if (is_guessed(all->types[i])) all->types[i] = KN_DDB_VARCHAR;
+    }
+    kn_buffer_add(relation, " FROM read_json(");
+    put_names(relation, ctx, names, count);
+    kn_buffer_add(relation, ", format = 'newline_delimited', sample_size = -1, maximum_sample_files = -1, "
+                            "maximum_depth = 1))");
+}
+
+/* ---- Types of parts ---- */
+
+/* The first file says what the columns are, and DuckDB casts those of the others: 1.5 becomes 2. Whole numbers of any width
+ * stay what they are, or do not fit. */
+static kn_status check_types(kn_duckdb *db, const kn_duckdb_columns *all, const char *const *names, int count,
+                             const char *const *columns, int column_count, kn_error *err)
+{
+    static const char kind[] = "CASE WHEN duckdb_type IN ('TINYINT', 'SMALLINT', 'INTEGER', 'BIGINT', 'UTINYINT', "
+                               "'USMALLINT', 'UINTEGER', 'UBIGINT') THEN '' WHEN duckdb_type = '\"NULL\"' AND NOT "
+                               "nothing THEN NULL ELSE duckdb_type END";
+    kn_buffer         sql;
+    int64_t           other = -1;
+    int               wanted = 0;
+    if (kn_columnar_kind_of(db->ctx, names[0]) != KN_COLUMNAR_PARQUET) return KN_OK;
+    if (count == 1 && !kn_parts_folder(names[0]) && !names[0][kn_parts_root(names[0])]) return KN_OK;
+    kn_buffer_init(&sql, db->ctx);
+    kn_buffer_add(&sql, "WITH s AS MATERIALIZED (FROM parquet_schema(");
+    put_names(&sql, db->ctx, names, count);
+    kn_buffer_add(&sql, ")) SELECT CAST(coalesce(min(n), -1) AS BIGINT) FROM (SELECT n FROM s JOIN (VALUES ");
+    for (int i = 0; i < all->count; i++) {
+        if (!is_wanted(all->names[i], columns, column_count)) continue;
+        kn_buffer_format(&sql, "%s(%d, ", wanted++ > 0 ? ", " : "", i);
+        kn_duckdb_text(&sql, all->names[i]);
+        kn_buffer_add(&sql, all->types[i] == KN_DDB_NULL ? ", true)" : ", false)");
+    }
+    kn_buffer_format(&sql,
+                     ") AS w(n, called, nothing) ON lower(name) = lower(called) AND type IS NOT NULL GROUP BY n HAVING "
+                     "count(*) = count(DISTINCT file_name) AND (count(DISTINCT %s) > 1 OR count(*) < (SELECT "
+                     "count(DISTINCT file_name) FROM s)))",
+                     kind);
+    const char *text = kn_buffer_text(&sql);
+    kn_status   st = !text        ? kn_fail_memory(err, db->ctx, WHAT)
+                     : wanted > 0 ? kn_duckdb_number(&other, db, text, kn_path_name(db->ctx, names[0]), err)
+                                  : KN_OK;
+    kn_buffer_free(&sql);
+    if (st != KN_OK || other < 0) return st;
+    return kn_fail(
+        err, KN_INPUT,
+        "%.300s: column \"%.200s\" is not in every file, or not of one type: DuckDB would change its values; "
+        "write the files alike, or cast it (duckdb:?query=SELECT ...)",
+        kn_path_name(db->ctx, names[0]), all->names[other]);
 }
 
 /* ---- Opening ---- */
@@ -292,7 +403,10 @@ static kn_status describe(opened *o, kn_context *ctx, const char *const *names, 
     kn_buffer_append(&o->sql, o->relation.data, o->relation.size);
     const char *sql = kn_buffer_text(&o->sql);
     if (!sql || !kn_buffer_text(&o->relation)) return kn_fail_memory(err, ctx, WHAT);
-    return kn_duckdb_describe(&o->columns, o->db, sql, kn_path_name(ctx, names[0]), err);
+    KN_TRY(kn_duckdb_describe(&o->columns, o->db, sql, kn_path_name(ctx, names[0]), err));
+    if (kn_columnar_kind_of(ctx, names[0]) == KN_COLUMNAR_JSON_LINES)
+        keep_texts(&o->relation, &o->columns, ctx, names, count);
+    return kn_buffer_text(&o->relation) ? KN_OK : kn_fail_memory(err, ctx, WHAT);
 }
 
 static kn_status select_columns(opened *o, const char *name, const char *const *columns, int count, kn_error *err)
@@ -334,6 +448,7 @@ static kn_status open_rows(struct ArrowArrayStream *out, kn_context *ctx, const 
         return kn_engine_source_open(out, ctx, name, columns, column_count, counts, err);
     }
     kn_status st = describe(&o, ctx, names, count, err);
+    if (st == KN_OK) st = check_types(o.db, &o.columns, names, count, columns, column_count, err);
     if (st == KN_OK && counts) st = choose_grouping(&o, name, columns, column_count, err);
     if (st == KN_OK) st = select_columns(&o, name, columns, column_count, err);
     if (st == KN_OK) {
@@ -394,7 +509,11 @@ kn_status kn_columnar_relation(kn_buffer *to, const kn_connection *c, kn_context
     if (st == KN_OK && (!kn_buffer_text(&from) || !kn_buffer_text(&sql))) st = kn_fail_memory(err, ctx, WHAT);
     if (st == KN_OK) st = kn_duckdb_describe(&all, c->state, sql.data, name, err);
     kn_buffer_char(to, '(');
+    if (st == KN_OK && kn_columnar_kind_of(ctx, names[0]) == KN_COLUMNAR_JSON_LINES)
+        keep_texts(&from, &all, ctx, names, count);
     if (st == KN_OK) st = put_select(to, &all, name, columns, column_count, err);
+    if (st == KN_OK) st = check_types(c->state, &all, names, count, columns, column_count, err);
+    if (st == KN_OK && !kn_buffer_text(&from)) st = kn_fail_memory(err, ctx, WHAT);
     if (st == KN_OK) kn_buffer_format(to, " FROM %s)", from.data);
     if (st == KN_OK && !kn_buffer_text(to)) st = kn_fail_memory(err, ctx, WHAT);
     kn_duckdb_columns_free(&all);

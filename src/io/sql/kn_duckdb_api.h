@@ -34,6 +34,8 @@ enum { KN_DDB_READY = 0, KN_DDB_NOT_READY = 1, KN_DDB_FAILED = 2, KN_DDB_IDLE = 
 /* Types of columns, by their numbers. */
 enum {
     KN_DDB_BOOLEAN = 1,
+    KN_DDB_BIGINT = 5,
+    KN_DDB_UBIGINT = 9,
     KN_DDB_DOUBLE = 11, /* 2 to 11: integers and floats */
     KN_DDB_TIMESTAMP = 12,
     KN_DDB_DATE = 13,

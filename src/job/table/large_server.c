@@ -104,11 +104,19 @@ const kn_connection *kn_table_run_original(const kn_table_run *run)
     return run->copied && to_server(run) ? to_server(run) : run->engine.connection;
 }
 
+/* What is released: the other columns may be of types that nobody reads. */
 kn_status kn_table_run_put_original(kn_buffer *to, kn_table_run *run, kn_error *err)
 {
+    const kn_spec       *spec = run->all.spec;
     const kn_connection *c = kn_table_run_original(run);
-    if (from_server(run)) return kn_server_relation(to, c, run->all.ctx, run->inputs[0], NULL, 0, err);
-    return kn_columnar_relation(to, c, run->all.ctx, run->inputs, run->all.spec->input_count, NULL, 0, err);
+    size_t               room = (size_t)spec->attribute_count;
+    const char         **names = kn_release_alloc(&run->all, &run->all.scratch, room, sizeof *names, err);
+    int                  count = 0;
+    if (!names) return KN_MEMORY;
+    for (int i = 0; i < spec->attribute_count; i++)
+        if (spec->attributes[i].role != KN_ROLE_IDENTIFIER) names[count++] = spec->attributes[i].name;
+    if (from_server(run)) return kn_server_relation(to, c, run->all.ctx, run->inputs[0], names, count, err);
+    return kn_columnar_relation(to, c, run->all.ctx, run->inputs, spec->input_count, names, count, err);
 }
 
 const char *kn_table_run_engine_name(const kn_table_run *run)
