@@ -12,8 +12,8 @@ extern "C" {
 /* Of these headers. */
 #define KN_VERSION_MAJOR 0
 #define KN_VERSION_MINOR 9
-#define KN_VERSION_PATCH 0
-#define KN_VERSION "0.9.0"
+#define KN_VERSION_PATCH 1
+#define KN_VERSION "0.9.1"
 #define KN_VERSION_NUMBER (KN_VERSION_MAJOR * 10000 + KN_VERSION_MINOR * 100 + KN_VERSION_PATCH)
 
 /* Of the library: its KN_VERSION and KN_VERSION_NUMBER. Static. */
