@@ -110,14 +110,17 @@ static void put_names(kn_buffer *to, const kn_context *ctx, const char *const *n
     kn_buffer_char(to, ']');
 }
 
-static void put_files(kn_buffer *to, const kn_context *ctx, const char *const *names, int count, bool parquet)
+/* `together`: with the columns of all Parquet files, not of the first one alone. */
+static void put_files(kn_buffer *to, const kn_context *ctx, const char *const *names, int count, bool parquet,
+                      bool together)
 {
     bool partitioned = false;
     for (int i = 0; i < count; i++) partitioned = partitioned || (parquet && kn_parts_partitioned(names[i]));
     kn_buffer_add(to, parquet ? "read_parquet(" : "read_json(");
     put_names(to, ctx, names, count);
     if (parquet) /* values of folders as they are written: "01" is no number */
-        kn_buffer_format(to, ", hive_partitioning = %s, hive_types_autocast = false)", partitioned ? "true" : "false");
+        kn_buffer_format(to, ", hive_partitioning = %s, hive_types_autocast = false%s)", partitioned ? "true" : "false",
+                         together ? ", union_by_name = true" : "");
     else /* types by all rows of all files: a later one neither fails nor changes */
         kn_buffer_add(to, ", format = 'newline_delimited', sample_size = -1, maximum_sample_files = -1)");
 }
@@ -127,7 +130,7 @@ static kn_status put_relation(kn_buffer *to, kn_context *ctx, const char *const 
 {
     kn_columnar_kind kind = kn_columnar_kind_of(ctx, names[0]);
     if (kind == KN_COLUMNAR_DUCKDB) return kn_duckdb_source_put(to, ctx, names[0], err);
-    put_files(to, ctx, names, count, kind == KN_COLUMNAR_PARQUET);
+    put_files(to, ctx, names, count, kind == KN_COLUMNAR_PARQUET, false);
     return KN_OK;
 }
 
@@ -269,7 +272,7 @@ static void keep_texts(kn_buffer *relation, kn_duckdb_columns *all, const kn_con
                             "maximum_depth = 1))");
 }
 
-/* ---- Types of parts ---- */
+/* ---- Are parts alike? ---- */
 
 /* The first file says what the columns are, and DuckDB casts those of the others: 1.5 becomes 2. Whole numbers of any width
  * stay what they are, or do not fit. */
@@ -282,8 +285,6 @@ static kn_status check_types(kn_duckdb *db, const kn_duckdb_columns *all, const 
     kn_buffer         sql;
     int64_t           other = -1;
     int               wanted = 0;
-    if (kn_columnar_kind_of(db->ctx, names[0]) != KN_COLUMNAR_PARQUET) return KN_OK;
-    if (count == 1 && !kn_parts_folder(names[0]) && !names[0][kn_parts_root(names[0])]) return KN_OK;
     kn_buffer_init(&sql, db->ctx);
     kn_buffer_add(&sql, "WITH s AS MATERIALIZED (FROM parquet_schema(");
     put_names(&sql, db->ctx, names, count);
@@ -310,6 +311,37 @@ static kn_status check_types(kn_duckdb *db, const kn_duckdb_columns *all, const 
         "%.300s: column \"%.200s\" is not in every file, or not of one type: DuckDB would change its values; "
         "write the files alike, or cast it (duckdb:?query=SELECT ...)",
         kn_path_name(db->ctx, names[0]), all->names[other]);
+}
+
+/* What the first file does not have would be left out without a word. */
+static kn_status check_columns(kn_duckdb *db, const kn_duckdb_columns *all, const char *const *names, int count,
+                               kn_error *err)
+{
+    kn_buffer sql;
+    int64_t   columns = 0;
+    kn_buffer_init(&sql, db->ctx);
+    kn_buffer_add(&sql, "SELECT count(*) FROM (DESCRIBE SELECT * FROM ");
+    put_files(&sql, db->ctx, names, count, true, true);
+    kn_buffer_char(&sql, ')');
+    const char *text = kn_buffer_text(&sql);
+    kn_status   st = text ? kn_duckdb_number(&columns, db, text, kn_path_name(db->ctx, names[0]), err)
+                          : kn_fail_memory(err, db->ctx, WHAT);
+    kn_buffer_free(&sql);
+    if (st != KN_OK || columns == all->count) return st;
+    return kn_fail(
+        err, KN_INPUT,
+        "%.300s: a later file has a column that the first one does not have; write the files alike, or choose "
+        "columns (duckdb:?query=SELECT ...)",
+        kn_path_name(db->ctx, names[0]));
+}
+
+static kn_status check_alike(kn_duckdb *db, const kn_duckdb_columns *all, const char *const *names, int count,
+                             const char *const *columns, int column_count, kn_error *err)
+{
+    if (kn_columnar_kind_of(db->ctx, names[0]) != KN_COLUMNAR_PARQUET) return KN_OK;
+    if (count == 1 && !kn_parts_folder(names[0]) && !names[0][kn_parts_root(names[0])]) return KN_OK;
+    KN_TRY(check_types(db, all, names, count, columns, column_count, err));
+    return check_columns(db, all, names, count, err);
 }
 
 /* ---- Opening ---- */
@@ -448,7 +480,7 @@ static kn_status open_rows(struct ArrowArrayStream *out, kn_context *ctx, const 
         return kn_engine_source_open(out, ctx, name, columns, column_count, counts, err);
     }
     kn_status st = describe(&o, ctx, names, count, err);
-    if (st == KN_OK) st = check_types(o.db, &o.columns, names, count, columns, column_count, err);
+    if (st == KN_OK) st = check_alike(o.db, &o.columns, names, count, columns, column_count, err);
     if (st == KN_OK && counts) st = choose_grouping(&o, name, columns, column_count, err);
     if (st == KN_OK) st = select_columns(&o, name, columns, column_count, err);
     if (st == KN_OK) {
@@ -512,7 +544,7 @@ kn_status kn_columnar_relation(kn_buffer *to, const kn_connection *c, kn_context
     if (st == KN_OK && kn_columnar_kind_of(ctx, names[0]) == KN_COLUMNAR_JSON_LINES)
         keep_texts(&from, &all, ctx, names, count);
     if (st == KN_OK) st = put_select(to, &all, name, columns, column_count, err);
-    if (st == KN_OK) st = check_types(c->state, &all, names, count, columns, column_count, err);
+    if (st == KN_OK) st = check_alike(c->state, &all, names, count, columns, column_count, err);
     if (st == KN_OK && !kn_buffer_text(&from)) st = kn_fail_memory(err, ctx, WHAT);
     if (st == KN_OK) kn_buffer_format(to, " FROM %s)", from.data);
     if (st == KN_OK && !kn_buffer_text(to)) st = kn_fail_memory(err, ctx, WHAT);
